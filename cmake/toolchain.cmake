@@ -20,7 +20,7 @@ target_compile_features(kgen_options INTERFACE cxx_std_20)
 target_compile_options(kgen_options INTERFACE -Wall -Wextra $<$<BOOL:${KGEN_WERROR}>:-Werror>)
 # One section per function, so that the linker drops most of LLVM.
 target_compile_options(kgen_options INTERFACE -ffunction-sections -fdata-sections)
-target_link_options(kgen_options INTERFACE LINKER:--gc-sections)
+target_link_options(kgen_options INTERFACE LINKER:--gc-sections LINKER:--as-needed)
 
 find_program(KGEN_MOLD mold)
 if(KGEN_MOLD)
