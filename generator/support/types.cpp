@@ -1,0 +1,24 @@
+#include "support/types.h"
+
+#include "support/check.h"
+
+namespace kgen {
+
+namespace {
+constexpr TypeRow kRows[] = {
+#define KGEN_TYPE(id, name, c_type, arithmetic, bytes, kind, bits) \
+  {Type::id, name, c_type, Type::arithmetic, bytes, TypeKind::kind, bits},
+#include "support/types.def"
+#undef KGEN_TYPE
+};
+}  // namespace
+
+const TypeRow& type_row(Type type) { return kRows[static_cast<int>(type)]; }
+
+std::optional<Type> find_type(std::string_view name) {
+  for (const TypeRow& row : kRows)
+    if (row.name == name) return row.type;
+  return std::nullopt;
+}
+
+}  // namespace kgen
