@@ -1,0 +1,40 @@
+"""What all tree checks share: the list of files, and the way to report. They run from the root of the tree."""
+import os
+import subprocess
+import sys
+
+
+def files():
+    """Paths of all files that are, or could be, committed: sorted, with forward slashes."""
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], capture_output=True)
+    if listed.returncode == 0:
+        paths = listed.stdout.decode().split("\0")
+    else:  # an exported tree
+        paths = [os.path.relpath(os.path.join(folder, name), ".")
+                 for folder, _, names in os.walk(".") for name in names]
+    return sorted(p for p in set(paths) if os.path.isfile(p) and p.split("/")[0] not in ("build", ".git"))
+
+
+def is_code(path):
+    """C++ that people write: not emitted files, not goldens."""
+    parts = path.split("/")
+    return (parts[0] in ("generator", "tests", "bench") and path.endswith((".h", ".cpp", ".cu", ".cuh"))
+            and not any(part.startswith("golden") for part in parts))
+
+
+def text(path):
+    """The file's text; empty for binary files."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except UnicodeDecodeError:
+        return ""
+
+
+def finish(problems, how_to_fix):
+    """Prints every problem, then the way out; exits as ctest expects."""
+    for problem in problems:
+        print(problem)
+    if problems:
+        print(f"\n{len(problems)} found. {how_to_fix}")
+    sys.exit(1 if problems else 0)
