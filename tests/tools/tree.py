@@ -6,13 +6,15 @@ import sys
 
 def files():
     """Paths of all files that are, or could be, committed: sorted, with forward slashes."""
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], capture_output=True)
-    if listed.returncode == 0:
+    try:
+        listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], capture_output=True, check=True)
         paths = listed.stdout.decode().split("\0")
-    else:  # an exported tree
-        paths = [os.path.relpath(os.path.join(folder, name), ".")
-                 for folder, _, names in os.walk(".") for name in names]
-    return sorted(p for p in set(paths) if os.path.isfile(p) and p.split("/")[0] not in ("build", ".git"))
+    except (OSError, subprocess.CalledProcessError):  # no git, or an exported tree
+        paths = []
+        for folder, below, names in os.walk("."):
+            below[:] = [name for name in below if name not in ("build", ".git", "__pycache__")]
+            paths += [os.path.relpath(os.path.join(folder, name), ".") for name in names]
+    return sorted(p for p in set(paths) if os.path.isfile(p))
 
 
 def is_code(path):
