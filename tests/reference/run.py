@@ -1,0 +1,150 @@
+"""Runs every shipped spec over the conformance list and compares it with the references.
+
+    run.py --kgen PATH [--only WORD] [--target interpret,openmp,cuda_model] [--jobs 2]
+
+For each run it writes the inputs as .npy files, calls `kgen run` and compares what comes out. bf16 travels as its bits in
+uint16. A run that fails, crashes, hangs or writes no output counts as failed. Without a list of targets: interpret.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE.parent / "conformance"))
+import cases  # noqa: E402
+import inputs as makers  # noqa: E402
+from agreement import disagreement  # noqa: E402
+from references import REFERENCES  # noqa: E402
+from spec_file import SpecFile  # noqa: E402
+
+TIMEOUT_S = 120
+TARGETS = ("interpret", "openmp", "cuda_model")
+
+
+def what_the_kernel_sees(spec, define, stored):
+    types = {o.name: spec.element_type(o.type, define) for o in spec.operands}
+    return {name: makers.seen(v, types[name]) if isinstance(v, np.ndarray) else v for name, v in stored.items()}
+
+
+def expected_outputs(spec, run, sizes, stored):
+    """The reference's outputs, in double."""
+    with np.errstate(all="ignore"):
+        seen = what_the_kernel_sees(spec, run["define"], stored)
+        return REFERENCES[spec.kernel](seen, sizes, spec.params(run["define"]))
+
+
+def partial_contents(spec, run, sizes):
+    """What the outputs that may keep their elements hold before the call."""
+    rng = np.random.default_rng(run["seed"])
+    result = {}
+    for operand in spec.of("outputs"):
+        if operand.keys.get("partial"):
+            element = spec.element_type(operand.type, run["define"])
+            result[operand.name] = makers.stored(makers.random_array(rng, element, operand.shape(sizes)), element)
+    return result
+
+
+def command_line(kgen, spec, run, target, stored, folder):
+    """Writes the arrays into the folder and returns the command that reads them and writes the outputs beside them."""
+    command = [str(kgen), "run", str(spec.path), "--target", target]
+    for name, value in run["define"].items():
+        command += ["-D", f"{name}={value}"]
+    if run["sizes"]:
+        command += ["--size", ",".join(f"{axis}={size}" for axis, size in run["sizes"].items())]
+    for name, value in stored.items():
+        if isinstance(value, np.ndarray):
+            np.save(folder / f"{name}.npy", value)
+            command += ["--in", f"{name}={folder / name}.npy"]
+        elif value is not None:
+            command += ["--scalar", f"{name}={value!r}"]
+    for operand in spec.of("outputs"):
+        command += ["--out", f"{operand.name}={folder / operand.name}.out.npy"]
+    return command
+
+
+def attempt(kgen, run, target):
+    """One run on one target: None, or what went wrong."""
+    spec = SpecFile(run["spec"])
+    sizes = spec.all_sizes(run["sizes"])
+    stored = makers.make(spec, run["define"], sizes, run["seed"])
+    before = partial_contents(spec, run, sizes)
+    expected = expected_outputs(spec, run, sizes, stored)
+    with tempfile.TemporaryDirectory(prefix="kgen_run_") as name:
+        folder = Path(name)
+        command = command_line(kgen, spec, run, target, {**stored, **before}, folder)
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            return f"no end within {TIMEOUT_S} s"
+        if done.returncode != 0:
+            return f"exit {done.returncode}: {' | '.join((done.stderr or done.stdout).strip().splitlines()[:4])}"
+        for operand in spec.of("outputs"):
+            path = folder / f"{operand.name}.out.npy"
+            if not path.exists():
+                return f"{operand.name}: not written"
+            element = spec.element_type(operand.type, run["define"])
+            problem = disagreement(np.load(path), expected[operand.name], element, before.get(operand.name))
+            if problem:
+                return f"{operand.name}: {problem}"
+    return None
+
+
+def attempt_all(kgen, run, targets):
+    """(target, problem) of one run on all targets; an exception is a failure like any other."""
+    results = []
+    for target in targets:
+        if target == "cuda_model" and not run["model"]:
+            results.append((target, "skipped"))
+            continue
+        try:
+            results.append((target, attempt(kgen, run, target)))
+        except Exception as error:  # a reference or a file that cannot be read: reported, not fatal
+            results.append((target, f"{type(error).__name__}: {error}"))
+    return run, results
+
+
+def describe(run):
+    words = [f"{k}={v}" for part in (run["define"], run["sizes"]) for k, v in part.items()]
+    return f"{run['spec']} {' '.join(words)} seed={run['seed']}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kgen", required=True, type=lambda p: Path(p).resolve())
+    parser.add_argument("--only", default="", help="part of the spec's path")
+    parser.add_argument("--target", default="interpret", help=",".join(TARGETS))
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    targets = options.target.split(",")
+    if set(targets) - set(TARGETS):
+        parser.error(f"targets are {', '.join(TARGETS)}")
+    shipped = {str(p.relative_to(HERE.parents[1] / "specs")) for p in (HERE.parents[1] / "specs").rglob("*.toml")}
+    runs = list(cases.expand(options.only))
+    missing = sorted(s for s in shipped - {run["spec"] for run in runs} if options.only in s and not s.endswith(".tune.toml"))
+    tally = collections.Counter(failed=len(missing))
+    for spec in missing:
+        print(f"FAIL {spec}: no case in tests/conformance/cases.toml")
+    start = time.monotonic()
+    with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
+        for run, results in pool.map(attempt_all, [options.kgen] * len(runs), runs, [targets] * len(runs), chunksize=4):
+            for target, problem in results:
+                tally["skipped" if problem == "skipped" else "failed" if problem else "passed"] += 1
+                if problem and problem != "skipped":
+                    print(f"FAIL [{target}] {describe(run)}\n     {problem}", flush=True)
+    if tally["skipped"]:
+        print(f"{tally['skipped']} runs too large for the CUDA model left out")
+    print(f"{tally['passed']} passed, {tally['failed']} failed in {time.monotonic() - start:.0f} s")
+    return 1 if tally["failed"] or not tally["passed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,365 @@
+"""The references against second opinions: scalar loops for all of them, torch where it is installed and has the operation.
+
+    python3 test_references.py
+"""
+
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE.parent / "conformance"))
+import cases  # noqa: E402
+import inputs as makers  # noqa: E402
+from magnitude import Num  # noqa: E402
+from references import REFERENCES, Result, activate, philox_word  # noqa: E402
+from run import what_the_kernel_sees  # noqa: E402
+from spec_file import SpecFile  # noqa: E402
+
+try:
+    import torch
+    from torch.nn import functional
+except ImportError:
+    torch = None
+
+LOOPS, TORCH = {}, {}
+
+
+def loops(function):
+    LOOPS[function.__name__] = function
+    return function
+
+
+def by_torch(function):
+    TORCH[function.__name__] = function
+    return function
+
+
+def t(array):
+    return torch.from_numpy(np.array(array))
+
+
+# Scalar loops: x holds inputs, tables and scalars; s sizes; p params.
+
+
+def box_loss(p, t, clamped):
+    low = (lambda e: max(e, 0.0)) if clamped else (lambda e: e)
+    overlap = low(min(p[2], t[2]) - max(p[0], t[0])) * low(min(p[3], t[3]) - max(p[1], t[1]))
+    hull = low(max(p[2], t[2]) - min(p[0], t[0])) * low(max(p[3], t[3]) - min(p[1], t[1]))
+    joined = (p[2] - p[0]) * (p[3] - p[1]) + (t[2] - t[0]) * (t[3] - t[1]) - overlap
+    return overlap / max(joined, 1e-5) - (hull - joined) / max(hull, 1e-5)
+
+
+def plane_loop(x, clamped):
+    names = ("left", "top", "right", "bottom")
+    giou = np.zeros(x["left_p"].shape)
+    for at in np.ndindex(giou.shape):
+        giou[at] = box_loss([x[f"{n}_p"][at] for n in names], [x[f"{n}_t"][at] for n in names], clamped)
+    return {"giou": giou}
+
+
+@loops
+def giou_planes(x, s, p):
+    return plane_loop(x, True)
+
+
+@loops
+def giou_planes_plain(x, s, p):
+    return plane_loop(x, True)
+
+
+@loops
+def giou_planes_unclamped(x, s, p):
+    return plane_loop(x, False)
+
+
+@loops
+def giou_loss_conditional(x, s, p):
+    giou, mask = np.zeros((s["B"], s["N"])), np.zeros((s["B"], s["N"]), bool)
+    for at in np.ndindex(giou.shape):
+        mask[at] = x["target"][at][3] != 0
+        giou[at] = box_loss(x["pred"][at], x["target"][at], False) if mask[at] else 0
+    return {"giou": giou, "mask": mask, "loss": giou.sum() / max(mask.sum(), 1)}
+
+
+@loops
+def giou_loss_padded(x, s, p):
+    return giou_loss_conditional(x, s, p)
+
+
+@loops
+def giou_loss_ragged(x, s, p):
+    giou = np.array([box_loss(a, b, False) for a, b in zip(x["pred"], x["target"])])
+    rows = [giou[a:b] for a, b in zip(x["box_start"][:-1], x["box_start"][1:])]
+    picture = np.array([row.sum() / max(row.size, 1) for row in rows])
+    return {"giou": giou, "picture_loss": picture, "loss": giou.mean() if giou.size else 0.0}
+
+
+@loops
+def ragged_mean_square(x, s, p):
+    rows = [x["x"][a:b] for a, b in zip(x["row_start"][:-1], x["row_start"][1:])]
+    rms = np.array([math.sqrt(sum(v * v for v in row) / len(row)) if len(row) else math.nan for row in rows])
+    y = [v / r if r > 0 else 0.0 for row, r in zip(rows, rms) for v in row]
+    return {"rms": rms, "y": np.array(y)}
+
+
+@loops
+def linear_recurrence(x, s, p):
+    h = np.zeros((s["B"], s["S"], s["C"]))
+    for b, step, c in np.ndindex(h.shape):
+        h[b, step, c] = x["a"][b, step, c] * (h[b, step - 1, c] if step else 0.0) + x["x"][b, step, c]
+    return {"h": h}
+
+
+def assembled(x, s, rows, row_of):
+    """The dense matrix of the blocks, cut to the rows and to K."""
+    dense = np.zeros((-(-rows // 64) * 64, -(-s["K"] // 64) * 64))
+    for number in range(s["S"]):
+        r, c = 64 * row_of(number), 64 * x["col"][number]
+        dense[r : r + 64, c : c + 64] += x["a"][number]
+    return dense[:rows, : s["K"]] @ x["x"]
+
+
+@loops
+def bsr_matmul(x, s, p):
+    return {"z": assembled(x, s, 64 * s["R"], lambda n: np.searchsorted(x["row_ptr"], n, "right") - 1)}
+
+
+@loops
+def coo_matmul(x, s, p):
+    return {"z": assembled(x, s, s["M"], lambda n: x["row"][n])}
+
+
+@loops
+def frames_energy(x, s, p):
+    starts = range(0, len(x["x"]) - 399, 160)
+    return {"energy": np.array([sum(v * v for v in x["x"][a : a + 400]) for a in starts])}
+
+
+@loops
+def mandelbrot(x, s, p):
+    count = np.zeros((s["H"], s["W"]), np.int32)
+    for h, w in np.ndindex(count.shape):
+        c, z = complex(x["x0"] + x["step"] * w, x["y0"] + x["step"] * h), 0j
+        while count[h, w] < p["limit"] and z.real * z.real + z.imag * z.imag <= 4:
+            z, count[h, w] = z * z + c, count[h, w] + 1
+    return {"count": count}
+
+
+@loops
+def dropout(x, s, p):
+    kept = np.zeros((s["M"], s["N"]), bool)
+    for m, n in np.ndindex(kept.shape):
+        kept[m, n] = (scalar_philox(x["seed"], m * s["N"] + n) >> 8) / 2**24 >= x["rate"]
+    return {"kept": kept, "y": kept * x["x"] / (1 - x["rate"])}
+
+
+def scalar_philox(seed, counter):
+    mask = 0xFFFFFFFF
+    key = [seed & mask, (seed >> 32) & mask]
+    word = [counter & mask, counter >> 32, 0, 0]
+    for _ in range(10):
+        a, b = word[0] * 0xD2511F53, word[2] * 0xCD9E8D57
+        word = [b >> 32 ^ word[1] ^ key[0], b & mask, a >> 32 ^ word[3] ^ key[1], a & mask]
+        key = [key[0] + 0x9E3779B9 & mask, key[1] + 0xBB67AE85 & mask]
+    return word[0]
+
+
+@loops
+def iota(x, s, p):
+    return {"z": np.array(list(range(s["N"])), np.int32)}
+
+
+@loops
+def sgd_momentum(x, s, p):
+    velocity = x["momentum"] * x["old_velocity"] + x["gradient"]
+    return {"velocity": velocity, "weight": x["old_weight"] - x["rate"] * velocity}
+
+
+@loops
+def muladd(x, s, p):
+    return {"z": np.array([a * b + x["c"] for a, b in zip(x["a"], x["b"])])}
+
+
+@loops
+def add_vectors(x, s, p):
+    return {"z": np.array([a + b for a, b in zip(x["x"], x["y"])])}
+
+
+@loops
+def embedding(x, s, p):
+    v = s["V"]
+    return {"row": np.array([x["table"][k] if 0 <= k < v else np.zeros(s["D"]) for k in x["token"]]).reshape(s["N"], s["D"])}
+
+
+@loops
+def histogram(x, s, p):
+    return {"counts": np.array([(x["x"] == k).sum() for k in range(256)])}
+
+
+@loops
+def transpose(x, s, p):
+    return {"y": np.einsum("mn->nm", x["x"])}
+
+
+# Torch, in double.
+
+
+def product(x):
+    return t(np.asarray(x["x"], np.float64)) @ t(np.asarray(x["y"], np.float64))
+
+
+@by_torch
+def matmul(x, s, p):
+    return {"z": product(x)}
+
+
+TORCH.update(dict.fromkeys(("matmul_halves", "matmul_blocked", "matmul_batched", "matmul_int8"), matmul))
+ACTIVATIONS = {
+    "identity": lambda v: v,
+    "relu": lambda v: functional.relu(v),
+    "gelu": lambda v: functional.gelu(v),
+    "silu": lambda v: functional.silu(v),
+    "squared_relu": lambda v: functional.relu(v) ** 2,
+}
+
+
+@by_torch
+def matmul_activation(x, s, p):
+    return {"z": ACTIVATIONS[p["activation"]](product(x) + t(x["bias"]))}
+
+
+@by_torch
+def matmul_bf16(x, s, p):
+    return {"z": ACTIVATIONS[p["activation"]](product(x))}
+
+
+@by_torch
+def activation(x, s, p):
+    return {"y": ACTIVATIONS[p["act"]](t(x["x"]) + (0 if x["bias"] is None else t(x["bias"])))}
+
+
+@by_torch
+def softmax(x, s, p):
+    return {"y": functional.softmax(t(x["x"]), -1)}
+
+
+@by_torch
+def layer_norm(x, s, p):
+    return {"y": functional.layer_norm(t(x["x"]), (s["N"],), t(x["gamma"]), t(x["beta"]), p["eps"])}
+
+
+@by_torch
+def group_norm(x, s, p):
+    # Written out, as functional.group_norm refuses groups of one value.
+    v = t(x["x"]).reshape(s["B"], s["G"], -1)
+    y = ((v - v.mean(-1, True)) / torch.sqrt(v.var(-1, unbiased=False, keepdim=True) + p["eps"])).reshape(x["x"].shape)
+    return {"y": y * t(x["gamma"])[:, None, None] + t(x["beta"])[:, None, None]}
+
+
+def attend(x, causal):
+    mask = torch.ones(x["q"].shape[2], x["k"].shape[2], dtype=torch.bool)
+    mask = mask.tril() if causal else mask
+    return {"o": functional.scaled_dot_product_attention(t(x["q"]), t(x["k"]), t(x["v"]), attn_mask=mask, scale=x["scale"])}
+
+
+@by_torch
+def attention(x, s, p):
+    return attend(x, False)
+
+
+@by_torch
+def attention_causal(x, s, p):
+    return attend(x, True)
+
+
+@by_torch
+def attention_online(x, s, p):
+    return attend(x, True)
+
+
+@by_torch
+def prefix_sum(x, s, p):
+    return {"y": torch.cumsum(t(x["x"]), 0)}
+
+
+@by_torch
+def cumsum(x, s, p):
+    v = t(x["x"])
+    inclusive = torch.cumsum(v, 1)
+    return {"inclusive": inclusive, "exclusive": inclusive - v, "reverse": torch.cumsum(v.flip(1), 1).flip(1)}
+
+
+@by_torch
+def conv2d(x, s, p):
+    bias = None if x["bias"] is None else t(x["bias"])
+    return {"y": functional.conv2d(t(x["x"]), t(x["w"]), bias, stride=2, padding=1)}
+
+
+@by_torch
+def max_pool(x, s, p):
+    return {"y": functional.max_pool2d(t(x["x"]), 3, stride=2, padding=1)}
+
+
+@by_torch
+def argmax(x, s, p):
+    return {"position": torch.argmax(t(x["x"]), 1), "value": torch.amax(t(x["x"]), 1)}
+
+
+@by_torch
+def cross_entropy(x, s, p):
+    loss = functional.cross_entropy(t(x["score"]), t(x["target"]).long(), reduction="none")
+    return {"loss": loss, "mean_loss": loss.mean()}
+
+
+def agree(first, second):
+    """The reference's outputs against the second opinion's, both in double."""
+    assert first.keys() == second.keys()
+    for name, value in first.items():
+        keep = np.True_
+        if isinstance(value, Result):
+            keep = ~value.undecided if value.undecided is not None else keep
+            value = value.value
+        got = value.v if isinstance(value, Num) else np.asarray(value)
+        other = np.asarray(second[name])
+        assert got.shape == other.shape, (name, got.shape, other.shape)
+        close = np.isclose(got, other, rtol=1e-9, atol=1e-9, equal_nan=True) | ~keep
+        assert close.all(), (name, got[~close][:3], other[~close][:3])
+
+
+def check_magnitudes():
+    """S bounds |v|, and activations and Philox meet known values."""
+    assert philox_word(0, np.array([0]))[0] == 0x6627E8D5
+    assert abs(float(activate("gelu", Num(1.0)).v) - 0.8413447460685429) < 1e-15
+    x = Num(np.linspace(-3, 3, 7))
+    for y in (x + 1.0, x - x, x * x, x / 2.0, x.sum(0), activate("silu", x)):
+        assert (y.s >= np.abs(y.v) * (1 - 1e-12)).all()
+
+
+def main():
+    check_magnitudes()
+    checked, unsupported = set(), set()
+    for run in cases.expand():
+        spec = SpecFile(run["spec"])
+        opinion = LOOPS.get(spec.kernel) or (TORCH.get(spec.kernel) if torch else None)
+        if opinion is None:
+            unsupported.add(spec.kernel)
+            continue
+        if run["work"] > 400000 or (spec.kernel in TORCH and 0 in run["sizes"].values()):
+            continue  # torch refuses or defines otherwise many empty cases
+        sizes = spec.all_sizes(run["sizes"])
+        seen = what_the_kernel_sees(spec, run["define"], makers.make(spec, run["define"], sizes, run["seed"]))
+        params = spec.params(run["define"])
+        with np.errstate(all="ignore"):
+            agree(REFERENCES[spec.kernel](seen, sizes, params), opinion(seen, sizes, params))
+        checked.add(spec.kernel)
+    without = set(REFERENCES) - checked
+    assert not without - (set() if torch else set(TORCH)), without
+    print(f"{len(checked)} references agree with a second opinion" + (f", {len(unsupported)} need torch" if unsupported else ""))
+
+
+if __name__ == "__main__":
+    main()
