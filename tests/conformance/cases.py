@@ -1,4 +1,4 @@
-"""Expands cases.toml into single runs: (spec, define, sizes, seed, work, model). Its rules are stated at the top of that file.
+"""Expands cases.toml into single runs: (spec, define, sizes, seed, work, model). The rules are at the top of that file.
 
 As a program: `cases.py --list [--only WORD] [--model]` prints one JSON object a line.
 """
@@ -37,7 +37,9 @@ def sweep_sizes(case):
     beyond = {axis: entry[1] + 1 if len(entry) == 2 else entry[1] for axis, entry in axes.items()}
     ones = {axis: max(1, least.get(axis, 0)) if len(axes[axis]) == 2 else axes[axis][0] for axis in axes}
     result = [(sizes, True) for sizes in (usual, beyond, ones)] if axes else []
-    thin = {axis: min(sizes[0], THIN) if len(axes[axis]) == 2 else min(filter(None, sizes)) for axis, sizes in swept.items()}
+    thin = {
+        axis: min(sizes[0], THIN) if len(axes[axis]) == 2 else min(filter(None, sizes)) for axis, sizes in swept.items()
+    }
     for axis, sizes in swept.items():
         for size in sizes[1:]:
             others = thin if size == large else usual
@@ -71,7 +73,14 @@ def expand(only=""):
                 if work > listing["work_cap"]:
                     raise SystemExit(f"{case['spec']} {sizes}: work {work} is above the cap")
                 model = work <= listing["model_cap"]
-                yield {"spec": case["spec"], "define": define, "sizes": sizes, "seed": seed, "work": work, "model": model}
+                yield {
+                    "spec": case["spec"],
+                    "define": define,
+                    "sizes": sizes,
+                    "seed": seed,
+                    "work": work,
+                    "model": model,
+                }
                 seed += 1
 
 

@@ -8,7 +8,12 @@ from references import Result
 
 UNIT = {"f64": 2.0**-53, "f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}
 SMALLEST = {"f64": 2.0**-1022, "f32": 2.0**-126, "f16": 2.0**-24, "bf16": 2.0**-126}
-LARGEST = {"f64": np.finfo(np.float64).max, "f32": np.finfo(np.float32).max, "f16": 65504.0, "bf16": 3.3895313892515355e38}
+LARGEST = {
+    "f64": np.finfo(np.float64).max,
+    "f32": np.finfo(np.float32).max,
+    "f16": 65504.0,
+    "bf16": 3.3895313892515355e38,
+}
 MAX_UNDECIDED = 0.08
 
 
@@ -19,8 +24,8 @@ def tolerance(expected, element, accumulator):
 
 
 def disagreement(got, expected, element, before=None):
-    """None, or a sentence on the first element that disagrees. `got` is in storage form, as is `before`: what the output
-    held when the kernel was called."""
+    """None, or a sentence on the first element that disagrees. `got` is in storage form, as is `before`: what the
+    output held when the kernel was called."""
     result = expected if isinstance(expected, Result) else Result(expected)
     value = result.value
     shape = value.v.shape if isinstance(value, Num) else np.shape(value)

@@ -105,7 +105,7 @@ def _(rng, arrays, sizes):
 
 
 def random_boxes(rng, shape):
-    """Boxes left, top, right, bottom, stacked last; one in eight has no area. Not in the upper left corner: bottom > 0."""
+    """Boxes left, top, right, bottom, stacked last; one in eight has no area. Bottoms are above 0."""
     corner = rng.uniform(0.1, 8, (*shape, 2))
     extent = rng.uniform(0.2, 4, (*shape, 2)) * (rng.random((*shape, 1)) > 0.125)
     return np.concatenate([corner, corner + extent], -1)

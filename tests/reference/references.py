@@ -1,7 +1,7 @@
 """An independent reference for every shipped kernel: plain numpy in double, or exact whole numbers.
 
-`REFERENCES[kernel](inputs, sizes, params)` returns a dict of outputs. Inputs hold the arrays (floats as double, with the
-values the kernel really sees), the tables and the scalars; an optional operand left out is None. An output is an array
+`REFERENCES[kernel](inputs, sizes, params)` returns a dict of outputs. Inputs hold the arrays (floats as double,
+with the values the kernel really sees), the tables and the scalars; an optional operand left out is None. An output is an array
 (compared exactly), a `Num` (compared within the agreement formula) or a `Result`, which says more.
 """
 
@@ -297,7 +297,7 @@ def attend(inputs, causal, half_unit):
     top = where(seen, scores, Num(-np.inf, 0.0)).max(-1, keep=True)
     p = where(seen, exp(scores - top), 0.0)
     o = matmul(p, v) / p.sum(-1, keep=True)
-    # p is rounded like v, at a scale that depends on how the keys are blocked: at most one unit of each term, either way.
+    # p is rounded like v, at a scale that depends on how the keys are blocked: at most one unit a term.
     slack = 2 * half_unit * (p.v @ np.abs(v.v)) / p.v.sum(-1, keepdims=True)
     return {"o": Result(o, slack=slack)}
 
@@ -336,7 +336,11 @@ def cumsum(inputs, sizes, params):
     x = inputs["x"]
     if not is_float(x):
         inclusive = np.cumsum(x, 1, dtype=np.int64)
-        wide = {"inclusive": inclusive, "exclusive": inclusive - x, "reverse": np.cumsum(x[:, ::-1], 1, np.int64)[:, ::-1]}
+        wide = {
+            "inclusive": inclusive,
+            "exclusive": inclusive - x,
+            "reverse": np.cumsum(x[:, ::-1], 1, np.int64)[:, ::-1],
+        }
         return {name: value.astype(np.int32) for name, value in wide.items()}
     inclusive = Num(x).cumsum(1)
     exclusive = Num(np.zeros_like(x), n=inclusive.n)

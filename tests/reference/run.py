@@ -2,8 +2,8 @@
 
     run.py --kgen PATH [--only WORD] [--target interpret,openmp,cuda_model] [--jobs 2]
 
-For each run it writes the inputs as .npy files, calls `kgen run` and compares what comes out. bf16 travels as its bits in
-uint16. A run that fails, crashes, hangs or writes no output counts as failed. Without a list of targets: interpret.
+For each run it writes the inputs as .npy files, calls `kgen run` and compares what comes out. bf16 travels as its
+bits in uint16. A run that fails, crashes, hangs or writes no output counts as failed. Without a list of targets: interpret.
 """
 
 import argparse
@@ -129,7 +129,9 @@ def main():
         parser.error(f"targets are {', '.join(TARGETS)}")
     shipped = {str(p.relative_to(HERE.parents[1] / "specs")) for p in (HERE.parents[1] / "specs").rglob("*.toml")}
     runs = list(cases.expand(options.only))
-    missing = sorted(s for s in shipped - {run["spec"] for run in runs} if options.only in s and not s.endswith(".tune.toml"))
+    missing = sorted(
+        s for s in shipped - {run["spec"] for run in runs} if options.only in s and not s.endswith(".tune.toml")
+    )
     tally = collections.Counter(failed=len(missing))
     for spec in missing:
         print(f"FAIL {spec}: no case in tests/conformance/cases.toml")

@@ -47,7 +47,9 @@ class SpecFile:
         self.path = SPECS / path
         self.data = tomllib.loads(self.path.read_text())
         self.kernel = self.data["kernel"]
-        self.operands = [self._operand(s, name, value) for s in SECTIONS for name, value in self.data.get(s, {}).items()]
+        self.operands = [
+            self._operand(s, name, value) for s in SECTIONS for name, value in self.data.get(s, {}).items()
+        ]
         self.scalars = self.data.get("scalars", {})
         self._pack_ragged()
         self._add_batch()

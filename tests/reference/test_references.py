@@ -1,6 +1,6 @@
-"""The references against second opinions: scalar loops for all of them, torch where it is installed and has the operation.
+"""The references against second opinions: scalar loops, or torch where it is installed.
 
-    python3 test_references.py
+python3 test_references.py
 """
 
 import math
@@ -192,7 +192,9 @@ def add_vectors(x, s, p):
 @loops
 def embedding(x, s, p):
     v = s["V"]
-    return {"row": np.array([x["table"][k] if 0 <= k < v else np.zeros(s["D"]) for k in x["token"]]).reshape(s["N"], s["D"])}
+    return {
+        "row": np.array([x["table"][k] if 0 <= k < v else np.zeros(s["D"]) for k in x["token"]]).reshape(s["N"], s["D"])
+    }
 
 
 @loops
@@ -263,7 +265,9 @@ def group_norm(x, s, p):
 def attend(x, causal):
     mask = torch.ones(x["q"].shape[2], x["k"].shape[2], dtype=torch.bool)
     mask = mask.tril() if causal else mask
-    return {"o": functional.scaled_dot_product_attention(t(x["q"]), t(x["k"]), t(x["v"]), attn_mask=mask, scale=x["scale"])}
+    return {
+        "o": functional.scaled_dot_product_attention(t(x["q"]), t(x["k"]), t(x["v"]), attn_mask=mask, scale=x["scale"])
+    }
 
 
 @by_torch
@@ -358,7 +362,10 @@ def main():
         checked.add(spec.kernel)
     without = set(REFERENCES) - checked
     assert not without - (set() if torch else set(TORCH)), without
-    print(f"{len(checked)} references agree with a second opinion" + (f", {len(unsupported)} need torch" if unsupported else ""))
+    print(
+        f"{len(checked)} references agree with a second opinion"
+        + (f", {len(unsupported)} need torch" if unsupported else "")
+    )
 
 
 if __name__ == "__main__":
