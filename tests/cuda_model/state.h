@@ -1,0 +1,21 @@
+// State that launches and the other runtime calls share.
+#pragma once
+
+#include <cstdint>
+
+#include "cuda_model/runtime.h"
+
+namespace cuda_model {
+
+struct Counters {
+  int64_t launches = 0;
+  int64_t synchronizations = 0;
+  int64_t foreign_streams = 0;
+};
+Counters &counters();
+
+cudaError_t record(cudaError_t error); // what cudaGetLastError will give; returns its argument
+void use_stream(cudaStream_t stream);
+void install_fault_handler();
+
+} // namespace cuda_model
