@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <sys/mman.h>
 
 #include "cuda_model/runtime.h"
 #include "memory.h"
@@ -103,7 +104,7 @@ void install_fault_handler() {
   installed = true;
   constexpr size_t kHandlerStack = 64 << 10; // a fiber whose own stack has overflown cannot run the handler
   stack_t stack{};
-  stack.ss_sp = malloc(kHandlerStack);
+  stack.ss_sp = mmap(nullptr, kHandlerStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   stack.ss_size = kHandlerStack;
   sigaltstack(&stack, nullptr);
   static std::once_flag once;

@@ -34,8 +34,6 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t 
   return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
-__device__ __forceinline__ int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 constexpr int kAxpyThreads = 256;
 
 __global__ void __launch_bounds__(kAxpyThreads) axpy_kernel(const float *__restrict__ x, const float *__restrict__ y,
