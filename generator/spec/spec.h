@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -53,17 +54,20 @@ struct AxisDecl {
   std::string name;
   std::vector<int64_t> fixed;  // one: constant; several: one specialisation each, dispatched by the launcher
   int64_t multiple_of = 1;
-  std::optional<Size> equals;
+  std::optional<Size> equals;  // also `axes.D = "2 * bm"`
   std::string ragged;  // table of row starts; empty: not ragged
   std::string over;
   Place place;
 };
 
+// The axis of a leading `...`, as its size is called in the C interface.
+inline constexpr std::string_view kRestAxis = "rows";
+
 // One dimension of an array as written between the brackets.
 struct DimDecl {
   enum class Kind { one, axes, rest };  // `1`; an axis or `(G C)`; a leading `...`
   Kind kind = Kind::axes;
-  std::vector<std::string> axes;
+  std::vector<std::string> axes;  // of `...`: kRestAxis; two or more: split
   std::optional<Size> extent;  // `X=e`
   Place place;
 };
@@ -72,7 +76,7 @@ struct WindowDecl {
   enum class Kind { block, squeeze, whole };
   struct Dim {
     Kind kind = Kind::whole;
-    Size block;  // for kind block
+    Size block;  // for kind block; an expression is max(e, 1)
     Place place;
   };
   std::vector<Dim> block;                  // one per dimension (per axis for a split dimension)
@@ -93,7 +97,7 @@ struct OperandDecl {
   bool optional = false;
   std::string alias;
   Place alias_place;
-  bool partial = false;
+  bool partial = false;  // implied by alias
   bool overwrite = false;
   bool atomic = false;
   std::optional<WindowDecl> window;
@@ -117,7 +121,7 @@ enum class Semantics { parallel, arbitrary };
 struct GridDecl {
   std::string name;
   std::string axis;            // or empty, with `size`
-  std::vector<Size> blocks;    // with `axis`: any of them is right, the first is the meaning
+  std::vector<Size> blocks;    // with `axis`: any of them is right, the first is the meaning; expressions are max(e, 1)
   std::optional<Size> size;
   std::optional<Size> at_most;
   std::optional<Semantics> semantics;  // as stated
@@ -139,7 +143,7 @@ struct ScheduleEntry {
   Place place;
 };
 
-// The C arguments in file order (before the sizes).
+// The C arguments in file order (before the sizes). Without scratch, and without inputs that are an output's memory.
 struct ArgumentRef {
   enum class Kind { operand, scalar, table };
   Kind kind;
@@ -165,6 +169,7 @@ struct Spec {
   std::vector<ScheduleEntry> schedule;
   std::vector<ArgumentRef> arguments;
   // Every axis in order of first mention: operand and table brackets, then declarations (body-only axes).
+  // With the rest axis; without batch axes.
   std::vector<std::string> axis_order;
   Text body;
   Text functions;
@@ -174,7 +179,7 @@ struct Spec {
 struct Variant {
   std::map<std::string, Type> types;
   std::map<std::string, ParamValue> params;
-  std::map<std::string, int64_t> axes;  // the sizes of specialised axes
+  std::map<std::string, int64_t> axes;  // the sizes of specialised axes (those with several)
   // "relu_bf16_f32": list params first, then types, in file order. Axis choices do not show: the launcher dispatches.
   std::string suffix;
 };

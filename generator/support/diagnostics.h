@@ -2,6 +2,7 @@
 // sensible, so that one run reports all independent mistakes. Places are always lines and columns of the spec's TOML.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -54,7 +55,8 @@ class Diagnostics {
  public:
   // The text comes from the row, its {0}.. replaced. The result may be refined: diags.add(...).help = "...".
   Diagnostic& add(DiagId id, const Place& place, const std::vector<std::string>& arguments = {});
-  bool has_errors() const;
+  bool has_errors() const { return errors_ > 0; }
+  size_t error_count() const { return errors_; }
   // Sorted by place, without repetitions.
   std::vector<Diagnostic> sorted() const;
   bool empty() const { return list_.empty(); }
@@ -67,6 +69,7 @@ class Diagnostics {
 
  private:
   std::vector<Diagnostic> list_;
+  size_t errors_ = 0;
   std::vector<std::pair<std::string, std::string>> sources_;
 };
 

@@ -1,0 +1,92 @@
+// TOML text to Spec, in one straight line. Each step goes on after errors as far as it can, so that one run says all.
+#include <algorithm>
+#include <filesystem>
+
+#include "spec/read.h"
+#include "support/text.h"
+
+namespace kgen {
+
+namespace {
+
+struct Section {
+  std::string_view name;
+  void (*read)(Reader &reader, const Node &section);
+};
+// In the order in which they are read: what others refer to comes first.
+constexpr Section kSections[] = {
+    {"types", read_types},
+    {"params", read_params},
+    {"axes", read_axes},
+    {"inputs", [](Reader &reader, const Node &section) { read_operands(reader, section, Role::input); }},
+    {"outputs", [](Reader &reader, const Node &section) { read_operands(reader, section, Role::output); }},
+    {"scratch", [](Reader &reader, const Node &section) { read_operands(reader, section, Role::scratch); }},
+    {"scalars", read_scalars},
+    {"tables", read_tables},
+    {"grid", read_grid},
+    {"batch", read_batch},
+    {"schedule", read_schedule},
+};
+constexpr std::string_view kTexts[] = {"kernel", "doc", "license", "body", "functions", "functions_from"};
+
+void check_root_keys(Reader &reader, const Node &root) {
+  std::vector<std::string> known(std::begin(kTexts), std::end(kTexts));
+  for (const Section &section : kSections)
+    known.emplace_back(section.name);
+  for (const Entry &entry : root.entries)
+    if (std::find(known.begin(), known.end(), entry.key) == known.end())
+      unknown_key(reader, entry, known, "");
+}
+
+void read_sections(Reader &reader, Node &root) {
+  for (const Section &section : kSections)
+    for (Entry &entry : root.entries) {
+      if (entry.key != section.name)
+        continue;
+      if (!expect_table(reader, entry, "a table, or dotted keys such as " + entry.key + ".x"))
+        continue;
+      // A body below a table header is no operand named body.
+      std::erase_if(entry.value.entries, [&](const Entry &inner) {
+        if (inner.key == "body")
+          unknown_key(reader, inner, {}, entry.key);
+        return inner.key == "body";
+      });
+      section.read(reader, entry.value);
+    }
+  std::stable_sort(reader.spec.operands.begin(), reader.spec.operands.end(),
+                   [](const OperandDecl &a, const OperandDecl &b) {
+                     return std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
+                   });
+}
+
+} // namespace
+
+std::optional<Spec> load_spec(const std::string &path, const std::string &text, const LoadOptions &options,
+                              Diagnostics &diags) {
+  // A byte order mark is no part of the first line.
+  const std::string plain = text.starts_with("\xEF\xBB\xBF") ? text.substr(3) : text;
+  diags.add_source(path, plain);
+  const size_t errors_before = diags.error_count();
+  std::optional<Node> root = read_document(path, plain, diags);
+  if (!root)
+    return std::nullopt;
+
+  Reader reader{{}, diags, options, Place{path, 0, 0, 0}, {}, false};
+  reader.spec.path = path;
+  reader.spec.file_name = std::filesystem::path(path).filename().string();
+  check_root_keys(reader, *root);
+  read_sections(reader, *root);
+  read_text(reader, *root);
+  apply_defines(reader);
+  add_batch_options(reader);
+  find_axes(reader);
+  resolve_expressions(reader);
+  // Checks between sections would only repeat what is wrong within one.
+  if (diags.error_count() == errors_before)
+    validate(reader);
+  if (diags.error_count() != errors_before)
+    return std::nullopt;
+  return std::move(reader.spec);
+}
+
+} // namespace kgen

@@ -1,0 +1,97 @@
+// How a document becomes a Spec: one Reader goes through the sections, each in a file of its own, then names are given
+// their meaning and what concerns several sections is checked. Only this folder includes it.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spec/document.h"
+#include "spec/spec.h"
+
+namespace kgen {
+
+enum class NameKind { type_param, param, axis, operand, scalar, table, grid, batch };
+
+struct Name {
+  NameKind kind;
+  std::string what; // "an input", as messages say it
+  Place place;
+};
+
+struct Reader {
+  Spec spec;
+  Diagnostics &diags;
+  const LoadOptions &options;
+  Place file;                        // the file as a whole, for what has no line: command line, missing keys
+  std::map<std::string, Name> names; // the one namespace
+  bool body_misplaced = false;       // said already, so that the missing body is no second error
+};
+
+// --- read_values.cpp: single values ---
+// Each says what is wrong and returns nullopt. `what` names the value in messages: "`block`".
+std::optional<bool> read_boolean(Reader &reader, const Node &node, const std::string &what);
+std::optional<std::string> read_string(Reader &reader, const Node &node, const std::string &what);
+std::optional<Size> read_size(Reader &reader, const Node &node, const std::string &what);
+// One number or a list of them; an empty list is an error.
+std::vector<Size> read_sizes(Reader &reader, const Node &node, const std::string &what);
+std::optional<TypeName> read_type(Reader &reader, const PlacedText &text);
+void wrong_kind(Reader &reader, const Node &node, const std::string &what, const std::string &wanted);
+void unknown_key(Reader &reader, const Entry &entry, const std::vector<std::string> &known, const std::string &where);
+bool expect_table(Reader &reader, const Entry &entry, const std::string &wanted);
+
+// The keys that a table may have, and what reads each.
+template <class T> struct Key {
+  std::string_view name;
+  void (*read)(Reader &reader, const Entry &entry, T &target);
+};
+template <class T>
+void read_keys(Reader &reader, const Node &table, std::span<const Key<T>> keys, T &target, const std::string &where) {
+  for (const Entry &entry : table.entries) {
+    bool found = false;
+    for (const Key<T> &key : keys)
+      if (key.name == entry.key) {
+        key.read(reader, entry, target);
+        found = true;
+      }
+    if (found)
+      continue;
+    std::vector<std::string> known;
+    for (const Key<T> &key : keys)
+      known.emplace_back(key.name);
+    unknown_key(reader, entry, known, where);
+  }
+}
+
+// --- sections ---
+void read_text(Reader &reader, const Node &root);       // read_text.cpp: kernel, doc, license, body, functions
+void read_types(Reader &reader, const Node &section);   // read_params.cpp
+void read_params(Reader &reader, const Node &section);  // read_params.cpp
+void read_scalars(Reader &reader, const Node &section); // read_params.cpp
+void apply_defines(Reader &reader);                     // read_params.cpp: -D
+void read_axes(Reader &reader, const Node &section);    // read_axes.cpp
+void read_batch(Reader &reader, const Node &section);   // read_axes.cpp
+void add_batch_options(Reader &reader);                 // read_axes.cpp: --batch
+void read_operands(Reader &reader, const Node &section, Role role); // read_operands.cpp
+void read_tables(Reader &reader, const Node &section);              // read_tables.cpp
+void read_grid(Reader &reader, const Node &section);                // read_grid.cpp
+void read_schedule(Reader &reader, const Node &section);            // read_grid.cpp
+
+// read_brackets.cpp: "T[B, (G C), K=4]" and "i32[B + 1]". Nullopt after an error.
+std::optional<std::pair<TypeName, std::vector<DimDecl>>> read_operand_type(Reader &reader, const PlacedText &text);
+std::optional<std::pair<TypeName, std::vector<Size>>> read_table_type(Reader &reader, const PlacedText &text);
+
+// --- names.cpp ---
+bool is_keyword(std::string_view word);
+// Checks the form of a name and enters it. False, with a message, if it cannot stand.
+bool declare(Reader &reader, const std::string &name, const Place &place, NameKind kind, const std::string &what);
+void find_axes(Reader &reader);           // fills Spec::axis_order
+void resolve_expressions(Reader &reader); // gives the names in all expressions their kinds, folds, checks overflow
+std::vector<std::string> names_of(const Reader &reader, std::initializer_list<NameKind> kinds);
+
+// --- validate.cpp: what concerns several sections ---
+void validate(Reader &reader);
+
+} // namespace kgen

@@ -1,0 +1,58 @@
+// One Variant for each choice of types, list parameters and specialised axes.
+#include "spec/spec.h"
+
+namespace kgen {
+
+namespace {
+
+std::string suffix_of(const ParamValue &value) {
+  if (const auto *name = std::get_if<std::string>(&value))
+    return *name;
+  const int64_t number = std::get<int64_t>(value);
+  // -3 is m3; the sign is cut from the text, so that the lowest number works as well.
+  return number < 0 ? "m" + std::to_string(number).substr(1) : std::to_string(number);
+}
+
+void extend(std::string &suffix, const std::string &part) { suffix += (suffix.empty() ? "" : "_") + part; }
+
+// Each variant times each choice, the last choice running fastest.
+template <class Choice, class Apply>
+void cross(std::vector<Variant> &variants, const std::vector<Choice> &choices, const Apply &apply) {
+  std::vector<Variant> out;
+  for (const Variant &variant : variants)
+    for (const Choice &choice : choices) {
+      out.push_back(variant);
+      apply(out.back(), choice);
+    }
+  variants = std::move(out);
+}
+
+} // namespace
+
+std::vector<Variant> variants_of(const Spec &spec) {
+  std::vector<Variant> out(1);
+  for (const Param &param : spec.params)
+    cross(out, param.choices, [&](Variant &variant, const ParamValue &value) {
+      variant.params[param.name] = value;
+      if (param.is_list)
+        extend(variant.suffix, suffix_of(value));
+    });
+  auto set_type = [](Variant &variant, const TypeParam &param, Type type) {
+    variant.types[param.name] = type;
+    extend(variant.suffix, std::string(type_row(type).name));
+  };
+  if (!spec.only.empty())
+    cross(out, spec.only, [&](Variant &variant, const std::vector<Type> &row) {
+      for (size_t i = 0; i < spec.types.size(); ++i)
+        set_type(variant, spec.types[i], row[i]);
+    });
+  else
+    for (const TypeParam &param : spec.types)
+      cross(out, param.choices, [&](Variant &variant, Type type) { set_type(variant, param, type); });
+  for (const AxisDecl &axis : spec.axes)
+    if (axis.fixed.size() > 1)
+      cross(out, axis.fixed, [&](Variant &variant, int64_t size) { variant.axes[axis.name] = size; });
+  return out;
+}
+
+} // namespace kgen
