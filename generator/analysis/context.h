@@ -1,0 +1,79 @@
+// What the parts of analysis share. Each part fills its share of the facts; later parts read what earlier ones found.
+#pragma once
+
+#include <functional>
+#include <set>
+
+#include "analysis/facts.h"
+#include "analysis/search.h"
+#include "analysis/symbols.h"
+
+namespace kgen::analysis {
+
+struct Flow;
+
+struct Context {
+  Kernel &kernel;
+  Diagnostics &diags;
+  Facts facts;
+  Search search;
+
+  Context(Kernel &k, Diagnostics &d) : kernel(k), diags(d), search(k) {}
+
+  const Var &var(VarId id) const { return kernel.vars[id]; }
+  bool is_output(VarId id) const { return var(id).kind == Var::Kind::output; }
+  // Does a single step make up the whole dimension, for all sizes?
+  bool single(GridId g) const { return kernel.grid[g].size.is_integer(1); }
+  bool parallel(GridId g) const { return kernel.grid[g].semantics == Semantics::parallel; }
+  // Grid dimensions of more than one step.
+  uint64_t all_steps() const;
+  uint64_t parallel_steps() const;
+  // Is this size settled by size arguments alone, so that a launcher can test it without a table?
+  bool sizes_only(const Size &size) const;
+  std::vector<TableId> tables_of(const Size &size) const;
+  // Are all of these tables readable by every launcher?
+  bool on_host(const std::vector<TableId> &tables) const;
+  std::string grid_names(uint64_t steps) const;
+};
+
+// Grid dimensions whose step a size depends on: by name, and through sizes of other dimensions.
+uint64_t steps_of(const Kernel &kernel, const Size &size);
+std::vector<GridId> list_of(uint64_t steps);
+
+// How far equal windows pin down the step: `steps` are equal in any two steps whose windows of an output overlap,
+// provided that `relations` hold (sizes that must not be 0).
+struct Determined {
+  uint64_t steps = 0;
+  std::vector<Size> relations;
+};
+
+// windows.cpp: how windows move.
+void find_moves(Context &context);
+Determined determined_steps(const Context &context, VarId output, bool with_relations);
+// Does equality of windows along dimension `g` mean consecutive steps (a sorted table, a floor)?
+bool moves_in_order(const Context &context, VarId output, GridId g);
+
+// Each judges one thing for all operands.
+void judge_bounds(Context &context);
+void judge_disjoint(Context &context);
+void judge_revisits(Context &context);
+void judge_window_cover(Context &context);
+
+// semantics.cpp: parallel or arbitrary, stated or inferred; sets the kernel's semantics.
+void judge_semantics(Context &context, const Flow &flow);
+// What the statements write and read, over the steps.
+void judge_writes(Context &context, const Flow &flow);
+// scatter.cpp: the stores at other coordinates that write every element are returned.
+std::set<const Stmt *> judge_scatters(Context &context);
+// inside.cpp
+void judge_aliases(Context &context, const Flow &flow);
+void prove_inside(Context &context);
+// independence.cpp
+void find_independence(Context &context, const Flow &flow);
+// checks.cpp: first what holds of sizes and tables alone, then what hangs on steps.
+void collect_size_checks(Context &context);
+void collect_step_checks(Context &context);
+// cost.cpp
+void count(Context &context);
+
+} // namespace kgen::analysis

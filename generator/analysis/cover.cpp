@@ -1,0 +1,176 @@
+// Do the windows of an output together reach every element? Proved one dimension at a time, where each dimension has grid
+// steps (or quotients and remainders of them) of its own: their strides must chain without gaps, from 0 to the extent.
+#include <algorithm>
+#include <set>
+
+#include "analysis/context.h"
+
+namespace kgen::analysis {
+namespace {
+
+const Polynomial kOne = Polynomial::constant(1);
+
+class Cover {
+public:
+  Cover(Context &context, VarId output)
+      : context_(context), kernel_(context.kernel), output_(output), var_(context.var(output)),
+        symbols_(context.kernel, extents(var_)) {}
+
+  Finding judge() {
+    if (var_.partial)
+      return {Verdict::proved, "may stay partly as it was", {}};
+    bool separate = true;
+    for (const Dim &dim : var_.dims)
+      if (!dim.whole && !(dim.axis != kNone && kernel_.axes[dim.axis].ragged != kNone))
+        separate = separate && along(dim);
+    if (separate && relations_.empty())
+      return {Verdict::proved, "blocks follow each other to the end", {}};
+    const Tested tested = context_.search.uncovered(output_);
+    if (separate && (tested.holds || !tested.fails))
+      return by_relations();
+    return {Verdict::refuted, tested.fails ? "an element is in no window" : "not proved that the windows reach every element",
+            tested.fails};
+  }
+
+private:
+  static std::vector<Size> extents(const Var &output) {
+    std::vector<Size> out;
+    for (const Dim &dim : output.dims)
+      out.push_back(dim.extent);
+    return out;
+  }
+
+  struct Digit {
+    Polynomial stride;
+    Polynomial most; // 0 .. most
+  };
+
+  // The digits of which a start is made; nullopt where it is made of something else.
+  std::optional<std::vector<Digit>> digits(const Polynomial &start, Polynomial &constant) {
+    std::vector<Digit> out;
+    for (const auto &[m, c] : start.terms) {
+      Polynomial term;
+      term.terms[m] = c;
+      const auto moving = std::find_if(m.begin(), m.end(), [&](int id) { return symbols_.atom(id).steps != 0; });
+      if (moving == m.end()) {
+        constant = constant + term;
+        continue;
+      }
+      const int id = *moving;
+      const auto split = Symbols::linear(term, id);
+      const auto most = range(id);
+      if (!split || symbols_.steps_of(split->first) != 0 || !most || !used_.insert(id).second)
+        return std::nullopt;
+      out.push_back({split->first, *most});
+    }
+    return out;
+  }
+
+  // An atom that takes every value from 0 to the result, whatever the others are.
+  std::optional<Polynomial> range(int id) {
+    const Atom atom = symbols_.atom(id);
+    const auto claim = [&](GridId grid, Atom::Kind kind) {
+      const auto [entry, added] = kinds_.emplace(grid, kind);
+      return added || (entry->second != kind && entry->second != Atom::Kind::step && kind != Atom::Kind::step);
+    };
+    if (atom.kind == Atom::Kind::step && atom.grid != kNone) {
+      if (steps_of(kernel_, kernel_.grid[atom.grid].size) != 0 || !claim(atom.grid, atom.kind))
+        return std::nullopt;
+      return atom.upper.front();
+    }
+    if ((atom.kind != Atom::Kind::divide && atom.kind != Atom::Kind::modulo) || atom.args[0].terms.size() != 1)
+      return std::nullopt;
+    const auto &[m, c] = *atom.args[0].terms.begin();
+    if (m.size() != 1 || c != 1 || symbols_.atom(m[0]).grid == kNone || symbols_.steps_of(atom.args[1]) != 0)
+      return std::nullopt;
+    const GridId grid = symbols_.atom(m[0]).grid;
+    const Polynomial steps = symbols_.polynomial(kernel_.grid[grid].size);
+    const auto rounds = Symbols::divide(steps, atom.args[1]);
+    if (!rounds || steps_of(kernel_, kernel_.grid[grid].size) != 0 || !claim(grid, atom.kind))
+      return std::nullopt;
+    return (atom.kind == Atom::Kind::divide ? *rounds : atom.args[1]) - kOne;
+  }
+
+  bool require(const Polynomial &p) {
+    if (symbols_.nonnegative(p))
+      return true;
+    const Size size = symbols_.size_of(p);
+    if (p.overflow || p.as_constant() || !context_.sizes_only(size))
+      return false;
+    relations_.push_back(Size::make(Size::Op::greater_equal, {size, Size::integer(0)}));
+    return true;
+  }
+
+  bool along(const Dim &dim) {
+    Polynomial constant;
+    auto open = digits(symbols_.polynomial(dim.start), constant);
+    if (!open || !symbols_.nonnegative(constant * Polynomial::constant(-1)))
+      return false;
+    // What is reached so far: 0 .. reach - 1. The next digit is one whose stride leaves no gap.
+    Polynomial reach = constant + symbols_.polynomial(dim.block);
+    while (!open->empty()) {
+      auto next = std::find_if(open->begin(), open->end(), [&](const Digit &digit) {
+        return symbols_.nonnegative(digit.stride) && symbols_.nonnegative(reach - digit.stride);
+      });
+      if (next == open->end()) {
+        next = open->begin();
+        if (open->size() > 1 || !require(reach - next->stride))
+          return false;
+      }
+      reach = reach + next->stride * next->most;
+      open->erase(next);
+    }
+    return require(reach - symbols_.polynomial(dim.extent));
+  }
+
+  Finding by_relations() {
+    for (const Size &relation : relations_) {
+      Check check;
+      check.kind = Check::Kind::coverage;
+      check.condition = nonempty_or(relation);
+      check.var = output_;
+      check.argument = var_.name;
+      check.message = "the blocks would not reach every element of " + var_.name;
+      context_.facts.checks.push_back(std::move(check));
+    }
+    return {Verdict::checked, "the launcher tests the sizes", {}};
+  }
+
+  // The relation matters only if the output has elements.
+  Size nonempty_or(Size relation) const {
+    for (const Dim &dim : var_.dims)
+      if (!dim.extent.is_integer())
+        relation = Size::make(Size::Op::choose, {Size::make(Size::Op::less_equal, {dim.extent, Size::integer(0)}),
+                                                 Size::integer(1), relation});
+    return relation;
+  }
+
+  Context &context_;
+  const Kernel &kernel_;
+  VarId output_;
+  const Var &var_;
+  Symbols symbols_;
+  std::set<int> used_;
+  std::map<GridId, Atom::Kind> kinds_;
+  std::vector<Size> relations_;
+};
+
+} // namespace
+
+void judge_window_cover(Context &context) {
+  for (size_t v = 0; v < context.kernel.vars.size(); ++v) {
+    if (!context.is_output(static_cast<VarId>(v)))
+      continue;
+    Finding &finding = context.facts.operands[v].windows_cover;
+    finding = Cover(context, static_cast<VarId>(v)).judge();
+    if (finding.verdict != Verdict::refuted)
+      continue;
+    const Var &var = context.kernel.vars[v];
+    Diagnostic &error =
+        context.diags.add(finding.witness ? DiagId::not_covered : DiagId::cover_unknown, var.place, {var.name});
+    const std::string help = "write partial = true if such elements may stay as they were";
+    error.help = finding.witness ? to_string(context.kernel, *finding.witness) + " is in no window; " + help : help;
+  }
+}
+
+} // namespace kgen::analysis

@@ -1,0 +1,59 @@
+// What the statements of a step surely write and may read first, for each scenario: which steps are the first or last of
+// their dimension, and of the windows of outputs. A kernel has few scenarios, for it asks few such questions.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "analysis/context.h"
+
+namespace kgen::analysis {
+
+enum class Truth : signed char { no, yes, unknown };
+
+struct Scenario {
+  std::vector<Truth> first, last;                // per grid dimension
+  std::vector<Truth> window_first, window_last;  // per variable; of outputs
+};
+
+// What one step does in a scenario. Of scratch and outputs.
+struct Outcome {
+  Scenario scenario;
+  std::vector<std::optional<Place>> early_read;  // read where not surely written before, in this step
+  std::vector<bool> written;                     // surely, for every element of the window
+  std::set<const Stmt *> reached;
+  std::vector<std::optional<Place>> stale_read;  // an aliased input, read after its output may have been written
+};
+
+struct Flow {
+  std::vector<Outcome> outcomes;
+  // Variables that the value of a variable may come from, through locals; and whether a statement's own value does.
+  std::vector<std::set<VarId>> sources; // per local
+  bool has_loops = false;
+};
+
+// Scatter statements in `onto` write every element.
+Flow follow(const Context &context, const std::set<const Stmt *> &onto);
+
+// Does the value that the statement stores, or whether it does, depend on what its target holds?
+bool is_update(const Kernel &kernel, const Flow &flow, const Stmt &stmt, const std::vector<const Stmt *> &enclosing);
+
+// Dimensions along which the window of an output (or all of scratch) stays: of more than one step.
+uint64_t constant_steps(const Context &context, VarId var);
+
+// Is the step, as far as the scenario says, one where all of `steps` are first (last), or the window of `var` begins (ends)?
+bool begins(const Scenario &scenario, uint64_t steps, VarId window);
+bool ends(const Scenario &scenario, uint64_t steps, VarId window);
+
+// Calls visit(expression, id) for an expression and all below it.
+void visit_expressions(const Kernel &kernel, ExprId id, const std::function<void(const Expr &, ExprId)> &visit);
+// The expressions in a statement itself, not in its nested statements.
+std::vector<ExprId> expressions_of(const Stmt &stmt);
+// All statements, outer before inner, with the branches and loops around them.
+void visit_statements(const std::vector<Stmt> &statements,
+                      const std::function<void(const Stmt &, const std::vector<const Stmt *> &)> &visit);
+// The same with their paths.
+void visit_paths(const std::vector<Stmt> &statements, const std::function<void(const Stmt &, const StmtPath &)> &visit);
+
+} // namespace kgen::analysis

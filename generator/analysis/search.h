@@ -1,0 +1,65 @@
+// Refutation by example: the windows of all steps of small concrete grids. Sizes come from a short list and from the blocks;
+// tables are filled by patterns that obey their declared facts. What it finds is a witness; finding nothing proves nothing.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "analysis/facts.h"
+
+namespace kgen {
+
+// All names of sizes with values.
+struct Trial {
+  std::vector<std::optional<int64_t>> axes; // per Kernel::axes
+  std::vector<std::vector<int64_t>> tables; // row-major
+  std::vector<std::vector<int64_t>> table_dims;
+};
+
+// What trials showed of a claim.
+struct Tested {
+  std::optional<Witness> fails; // the first trial at which it fails
+  bool holds = false;           // it holds in some trial where it says something
+};
+
+class Search {
+public:
+  explicit Search(const Kernel &kernel);
+
+  // A condition on sizes, over all values of `loops`. Trials where `relevant` is 0 are passed over.
+  Tested condition(const Size &condition, const Size &relevant);
+  // Windows of `var`: outside the array; overlapping in two steps that differ in a dimension of `parallel`; visited again;
+  // an element in no window.
+  Tested outside(VarId var);
+  Tested overlap(VarId var, uint64_t parallel);
+  Tested revisit(VarId var);
+  Tested uncovered(VarId var);
+  // The sizes and step (0, .., 0) of a small non-trivial trial, for witnesses that need no search; `moved` gives steps
+  // along one dimension.
+  std::optional<Witness> example(const std::vector<std::pair<GridId, int64_t>> &moved = {});
+
+private:
+  struct Box {
+    std::vector<std::pair<int64_t, int64_t>> sides; // clipped to the array, end exclusive
+  };
+  struct Walk {
+    std::vector<std::vector<int64_t>> steps;
+    std::vector<Box> boxes;
+    std::vector<int64_t> extents;
+  };
+
+  std::vector<Trial> trials();
+  void fill_tables(Trial &trial, int pattern) const;
+  std::optional<int64_t> value(const Trial &trial, const Size &size, const std::vector<int64_t> &steps) const;
+  std::optional<std::vector<std::vector<int64_t>>> steps_of(const Trial &trial) const;
+  bool windows_inside(const Trial &trial, const std::vector<std::vector<int64_t>> &steps, VarId except) const;
+  std::optional<Walk> walk(const Trial &trial, VarId var) const;
+  Witness witness(const Trial &trial, std::vector<std::vector<int64_t>> steps, std::string element) const;
+  Tested over_cells(VarId var, const std::function<bool(const Trial &, const Walk &, Tested &)> &judge);
+
+  const Kernel &kernel_;
+  std::vector<Trial> trials_;
+};
+
+} // namespace kgen

@@ -1,0 +1,214 @@
+// Parallel or arbitrary: what is stated is held to, what is left out is inferred, innermost dimension first, for scratch
+// that an inner dimension carries starts anew in each step of an outer one. Then: is everything written that must be?
+#include <algorithm>
+
+#include "analysis/flow.h"
+#include "support/text.h"
+
+namespace kgen::analysis {
+namespace {
+
+uint64_t bit(GridId g) { return uint64_t{1} << g; }
+
+uint64_t arbitrary_steps(const Context &context) { return context.all_steps() & ~context.parallel_steps(); }
+
+// Where a step reads what a step of the same `g` did not write; kNone place: nowhere.
+std::optional<Place> carried_along(const Context &context, const Flow &flow, VarId var, GridId g) {
+  uint64_t inner = 0;
+  for (GridId h : list_of(arbitrary_steps(context)))
+    if (h > g)
+      inner |= bit(h);
+  bool written = true;
+  std::optional<Place> anywhere;
+  for (const Outcome &outcome : flow.outcomes) {
+    const auto &read = outcome.early_read[var];
+    anywhere = anywhere ? anywhere : read;
+    if (outcome.scenario.first[g] == Truth::yes || !begins(outcome.scenario, inner, kNone))
+      continue;
+    if (read)
+      return read;
+    written = written && outcome.written[var];
+  }
+  return written ? std::nullopt : anywhere;
+}
+
+class Judge {
+public:
+  Judge(Context &context, const Flow &flow) : context_(context), kernel_(context.kernel), flow_(flow) {}
+
+  void run() {
+    context_.facts.grid.resize(kernel_.grid.size());
+    for (size_t v = 0; v < kernel_.vars.size(); ++v)
+      if (context_.is_output(static_cast<VarId>(v)))
+        told_.emplace_back(static_cast<VarId>(v), determined_steps(context_, static_cast<VarId>(v), false).steps);
+    for (size_t i = kernel_.grid.size(); i-- > 0;)
+      dimension(static_cast<GridId>(i));
+  }
+
+private:
+  void dimension(GridId g) {
+    GridDim &dim = kernel_.grid[g];
+    GridFact &fact = context_.facts.grid[g];
+    fact.stated = dim.stated.has_value();
+    for (size_t v = 0; v < kernel_.vars.size(); ++v) {
+      const bool state = kernel_.vars[v].kind == Var::Kind::scratch ||
+                         (context_.is_output(static_cast<VarId>(v)) && kernel_.vars[v].alias == kNone &&
+                          (constant_steps(context_, static_cast<VarId>(v)) & bit(g)) != 0);
+      if (state && !context_.single(g) && carried_along(context_, flow_, static_cast<VarId>(v), g))
+        fact.carried.push_back(static_cast<VarId>(v));
+    }
+    if (!dim.stated)
+      dim.semantics = infer(g, fact);
+    else if (*dim.stated == Semantics::parallel)
+      hold_to_parallel(g, fact);
+    else
+      fact.finding.reason = "stated";
+    fact.semantics = dim.semantics;
+  }
+
+  Semantics infer(GridId g, GridFact &fact) {
+    if (context_.single(g)) {
+      fact.finding.reason = "a single step";
+      return Semantics::parallel;
+    }
+    for (const auto &[var, steps] : told_)
+      if ((steps & bit(g)) == 0) {
+        const bool constant = (constant_steps(context_, var) & bit(g)) != 0;
+        fact.finding.reason = constant ? "the window of " + context_.var(var).name + " stays"
+                                       : "windows of " + context_.var(var).name + " may repeat";
+        return Semantics::arbitrary;
+      }
+    if (!fact.carried.empty()) {
+      fact.finding.reason = context_.var(fact.carried.front()).name + " is carried from step to step";
+      return Semantics::arbitrary;
+    }
+    fact.finding.reason = "every output's window moves with it and nothing is carried";
+    return Semantics::parallel;
+  }
+
+  void hold_to_parallel(GridId g, GridFact &fact) {
+    fact.finding.reason = "stated, and nothing is carried";
+    for (VarId v : fact.carried) {
+      if (context_.is_output(v))
+        continue; // its window stays: reported as such
+      fact.finding = {Verdict::refuted, context_.var(v).name + " is carried", context_.search.example({{g, 1}})};
+      const GridDim &dim = kernel_.grid[g];
+      Diagnostic &error = context_.diags.add(DiagId::parallel_carries, dim.place, {dim.name, context_.var(v).name});
+      if (const auto read = carried_along(context_, flow_, v, g))
+        error.labels.push_back({*read, "read here before this step wrote it"});
+      error.help = "write semantics = \"arbitrary\", or set " + context_.var(v).name + " at the start of every step";
+      if (fact.finding.witness)
+        error.help = to_string(kernel_, *fact.finding.witness) + ": the second reads what the first wrote; " + error.help;
+    }
+  }
+
+  Context &context_;
+  Kernel &kernel_;
+  const Flow &flow_;
+  std::vector<std::pair<VarId, uint64_t>> told_; // outputs and the steps that their windows tell apart
+};
+
+// Is every element of a window written in its first step, or in its last?
+bool surely_written(const Flow &flow, VarId var, uint64_t steps) {
+  const auto in_all = [&](const auto &selects) {
+    return std::all_of(flow.outcomes.begin(), flow.outcomes.end(), [&](const Outcome &outcome) {
+      return !selects(outcome.scenario, steps, var) || outcome.written[var];
+    });
+  };
+  return in_all(begins) || in_all(ends);
+}
+
+// The first place where a run of steps reads what it did not write.
+std::optional<Place> undefined_read(const Flow &flow, VarId var, uint64_t steps, VarId window) {
+  bool written = true;
+  for (const Outcome &outcome : flow.outcomes) {
+    if (!begins(outcome.scenario, steps, window))
+      continue;
+    if (outcome.early_read[var])
+      return outcome.early_read[var];
+    written = written && outcome.written[var];
+  }
+  if (written)
+    return std::nullopt;
+  for (const Outcome &outcome : flow.outcomes)
+    if (outcome.early_read[var])
+      return outcome.early_read[var];
+  return std::nullopt;
+}
+
+std::string first_guard(const Context &context, uint64_t steps, VarId var) {
+  const auto &moves = context.facts.operands[var].moves_with;
+  if (steps == 0)
+    return context.is_output(var) && !moves.empty() ? "if (first(" + context.var(var).name + ")) " : "";
+  std::vector<std::string> parts;
+  for (GridId g : list_of(steps))
+    parts.push_back("first(" + context.kernel.grid[g].name + ")");
+  return "if (" + join(parts, " && ") + ") ";
+}
+
+void judge_reads(Context &context, const Flow &flow, VarId v) {
+  const Var &var = context.var(v);
+  if (var.alias != kNone)
+    return;
+  const bool output = context.is_output(v);
+  const uint64_t run = output ? constant_steps(context, v) : arbitrary_steps(context);
+  OperandFact &fact = context.facts.operands[v];
+  const auto read = undefined_read(flow, v, run, output ? v : kNone);
+  fact.initialised.reason = "written before it is read";
+  // A stated `parallel` that carries it is the one mistake to report.
+  for (const GridFact &grid : context.facts.grid)
+    if (grid.finding.verdict == Verdict::refuted &&
+        std::find(grid.carried.begin(), grid.carried.end(), v) != grid.carried.end())
+      return;
+  if (!read)
+    return;
+  fact.initialised = {Verdict::refuted, "read before it is written", context.search.example()};
+  Diagnostic &error = context.diags.add(DiagId::undefined_read, *read, {var.name});
+  error.help = "it starts undefined; begin with " + first_guard(context, run, v) + var.name + " = 0;";
+  if (fact.initialised.witness)
+    error.help = to_string(context.kernel, *fact.initialised.witness) + "; " + error.help;
+}
+
+void judge_written(Context &context, const Flow &flow, VarId v) {
+  const Var &var = context.var(v);
+  Finding &finding = context.facts.operands[v].written;
+  if (var.partial) {
+    finding.reason = "may stay partly as it was";
+    return;
+  }
+  if (surely_written(flow, v, constant_steps(context, v))) {
+    finding.reason = "written in the first or last step of its window, without condition";
+    return;
+  }
+  std::optional<Place> place;
+  bool anywhere = false;
+  visit_statements(context.kernel.statements, [&](const Stmt &stmt, const auto &) {
+    if (stmt.kind != Stmt::Kind::assign || stmt.target != v)
+      return;
+    anywhere = true;
+    place = place ? place : stmt.place;
+  });
+  if (!anywhere)
+    return; // refused when the kernel was built
+  finding = {Verdict::refuted, "written under a condition only", context.search.example()};
+  Diagnostic &error = context.diags.add(DiagId::not_written, place.value_or(var.place), {var.name});
+  error.labels.push_back({var.place, "declared here"});
+  error.help = "every write of it stands under a condition, in a loop or at other coordinates; write it first, " +
+               var.name + " = 0;, or declare partial = true if such elements may stay as they were";
+}
+
+} // namespace
+
+void judge_semantics(Context &context, const Flow &flow) { Judge(context, flow).run(); }
+
+void judge_writes(Context &context, const Flow &flow) {
+  for (size_t v = 0; v < context.kernel.vars.size(); ++v) {
+    const Var::Kind kind = context.kernel.vars[v].kind;
+    if (kind == Var::Kind::scratch || kind == Var::Kind::output)
+      judge_reads(context, flow, static_cast<VarId>(v));
+    if (kind == Var::Kind::output && context.facts.operands[v].disjoint.verdict != Verdict::refuted)
+      judge_written(context, flow, static_cast<VarId>(v));
+  }
+}
+
+} // namespace kgen::analysis

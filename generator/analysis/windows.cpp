@@ -1,0 +1,270 @@
+// On which steps windows depend, and whether they stay inside their arrays. Proofs about two steps are in overlap.cpp,
+// about all steps together in cover.cpp.
+#include <algorithm>
+
+#include "analysis/affine.h"
+#include "analysis/context.h"
+#include "support/text.h"
+
+namespace kgen::analysis {
+
+uint64_t steps_of(const Kernel &kernel, const Size &size) {
+  uint64_t steps = 0;
+  any_node(size, [&](const Size &node) {
+    if (node.op == Size::Op::grid || node.op == Size::Op::grid_size)
+      for (size_t g = 0; g < kernel.grid.size(); ++g)
+        if (kernel.grid[g].name == node.name)
+          steps |= node.op == Size::Op::grid ? uint64_t{1} << g : steps_of(kernel, kernel.grid[g].size);
+    return false;
+  });
+  return steps;
+}
+
+std::vector<GridId> list_of(uint64_t steps) {
+  std::vector<GridId> out;
+  for (; steps != 0; steps &= steps - 1)
+    out.push_back(__builtin_ctzll(steps));
+  return out;
+}
+
+uint64_t Context::all_steps() const {
+  uint64_t steps = 0;
+  for (size_t g = 0; g < kernel.grid.size(); ++g)
+    if (!single(static_cast<GridId>(g)))
+      steps |= uint64_t{1} << g;
+  return steps;
+}
+
+uint64_t Context::parallel_steps() const {
+  uint64_t steps = 0;
+  for (GridId g : list_of(all_steps()))
+    if (parallel(g))
+      steps |= uint64_t{1} << g;
+  return steps;
+}
+
+bool Context::sizes_only(const Size &size) const {
+  return !any_node(size, [](const Size &node) {
+    return node.op == Size::Op::grid || node.op == Size::Op::table || node.op == Size::Op::grid_size;
+  });
+}
+
+std::vector<TableId> Context::tables_of(const Size &size) const {
+  std::vector<TableId> out;
+  any_node(size, [&](const Size &node) {
+    for (size_t t = 0; t < kernel.tables.size(); ++t)
+      if (node.op == Size::Op::table && kernel.tables[t].name == node.name &&
+          std::find(out.begin(), out.end(), static_cast<TableId>(t)) == out.end())
+        out.push_back(static_cast<TableId>(t));
+    if (node.op == Size::Op::grid || node.op == Size::Op::grid_size)
+      for (const GridDim &dim : kernel.grid)
+        if (dim.name == node.name)
+          for (TableId t : tables_of(dim.size))
+            if (std::find(out.begin(), out.end(), t) == out.end())
+              out.push_back(t);
+    return false;
+  });
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+bool Context::on_host(const std::vector<TableId> &tables) const {
+  return std::all_of(tables.begin(), tables.end(), [&](TableId t) { return kernel.tables[t].on_host; });
+}
+
+std::string Context::grid_names(uint64_t steps) const {
+  std::vector<std::string> names;
+  for (GridId g : list_of(steps))
+    names.push_back(kernel.grid[g].name);
+  return enumerate(names);
+}
+
+void find_moves(Context &context) {
+  const Kernel &kernel = context.kernel;
+  context.facts.operands.resize(kernel.vars.size());
+  for (size_t v = 0; v < kernel.vars.size(); ++v) {
+    uint64_t steps = 0;
+    for (const Dim &dim : kernel.vars[v].dims)
+      if (!dim.whole)
+        steps |= steps_of(kernel, dim.start);
+    context.facts.operands[v].moves_with = list_of(steps & context.all_steps());
+  }
+}
+
+namespace {
+
+Size both_unless_empty(const Size &extent, Size condition) {
+  return Size::make(Size::Op::choose,
+                    {Size::make(Size::Op::less_equal, {extent, Size::integer(0)}), Size::integer(1), std::move(condition)});
+}
+
+// A window that follows from the grid's own blocking of its axis.
+bool follows_axis(const Kernel &kernel, const Dim &dim) {
+  if (dim.axis == kNone || kernel.axes[dim.axis].grid == kNone)
+    return false;
+  const Axis &axis = kernel.axes[dim.axis];
+  const GridDim &grid = kernel.grid[axis.grid];
+  return (dim.extent == axis.size || dim.extent == Size::axis(axis.name)) && dim.block == grid.block &&
+         dim.start == Size::make(Size::Op::multiply, {Size::grid(grid.name), grid.block});
+}
+
+class Bounds {
+public:
+  Bounds(Context &context, VarId var, int dim)
+      : context_(context), kernel_(context.kernel), var_(var), dim_number_(dim), dim_(context.var(var).dims[dim]) {}
+
+  Finding judge() {
+    if (dim_.whole)
+      return {Verdict::proved, "whole", {}};
+    if (dim_.axis != kNone && kernel_.axes[dim_.axis].ragged != kNone)
+      return {Verdict::proved, "rows end where they end", {}};
+    if (proved())
+      return {Verdict::proved, "steps times block stays below the extent", {}};
+    const std::vector<TableId> tables = context_.tables_of(dim_.start);
+    return tables.empty() ? by_sizes() : by_tables(tables);
+  }
+
+private:
+  bool proved() {
+    const Size zero = Size::integer(0);
+    const Size end = Size::make(Size::Op::add, {dim_.start, dim_.block});
+    Symbols symbols(kernel_, {dim_.extent});
+    below_ = symbols.less(dim_.start, dim_.extent);
+    above_ = symbols.less(zero, end);
+    if (!below_)
+      below_ = affine({Size::make(Size::Op::greater_equal, {dim_.start, dim_.extent})});
+    if (!above_)
+      above_ = affine({Size::make(Size::Op::less_equal, {end, zero})});
+    return below_ && above_;
+  }
+
+  bool affine(std::vector<Size> conditions) {
+    conditions.push_back(Size::make(Size::Op::greater, {dim_.extent, Size::integer(0)}));
+    bool exhausted = false;
+    const bool holds = impossible(kernel_, conditions, {}, exhausted);
+    if (exhausted)
+      context_.facts.notes.push_back("the bounds of " + context_.var(var_).name + " exceeded the effort of a proof");
+    return holds;
+  }
+
+  // `start` at the step where it is largest (or least), if it rises with every step by a fixed amount.
+  std::optional<Size> extreme(bool largest) {
+    Symbols symbols(kernel_, {dim_.extent});
+    Polynomial p = symbols.polynomial(dim_.start);
+    for (int round = 0; round < 8; ++round) {
+      int moving = kNone;
+      for (const auto &[m, c] : p.terms)
+        for (int id : m)
+          if (symbols.atom(id).steps != 0 || symbols.atom(id).reads_table)
+            moving = id;
+      if (moving == kNone)
+        return symbols.size_of(p);
+      const Atom &atom = symbols.atom(moving);
+      const auto split = Symbols::linear(p, moving);
+      if (atom.upper.empty() || atom.low.value_or(-1) < 0 || !split)
+        return std::nullopt;
+      const bool rising = symbols.nonnegative(split->first);
+      if (!rising && !symbols.nonnegative(split->first * Polynomial::constant(-1)))
+        return std::nullopt;
+      p = split->second + (rising == largest ? split->first * atom.upper.front() : Polynomial());
+    }
+    return std::nullopt;
+  }
+
+  std::vector<Check> checks() {
+    std::vector<Check> out;
+    const auto add = [&](bool needed, bool upper) {
+      if (!needed)
+        return;
+      const auto simple = extreme(upper);
+      const Size start = simple.value_or(dim_.start);
+      const Size condition =
+          upper ? Size::make(Size::Op::less, {start, dim_.extent})
+                : Size::make(Size::Op::greater, {Size::make(Size::Op::add, {start, dim_.block}), Size::integer(0)});
+      Check check;
+      check.kind = Check::Kind::window;
+      check.condition = both_unless_empty(dim_.extent, condition);
+      check.loops = list_of(steps_of(kernel_, check.condition));
+      check.tables = context_.tables_of(check.condition);
+      check.var = var_;
+      check.argument = context_.var(var_).name;
+      check.message = "a block of " + check.argument + " would lie outside its array in dimension " +
+                      std::to_string(dim_number_);
+      out.push_back(std::move(check));
+    };
+    add(!below_, true);
+    add(!above_, false);
+    return out;
+  }
+
+  Finding by_sizes() {
+    const Tested tested = context_.search.outside(var_);
+    if (tested.fails && !tested.holds)
+      return {Verdict::refuted, "outside the array", tested.fails};
+    for (Check &check : checks())
+      context_.facts.checks.push_back(std::move(check));
+    return {Verdict::checked, "the launcher tests the sizes", tested.fails};
+  }
+
+  Finding by_tables(const std::vector<TableId> &tables) {
+    std::vector<Check> found = checks();
+    // Sizes alone settle it, or a host table does; else every step asks.
+    const bool settled = std::all_of(found.begin(), found.end(), [&](const Check &check) { return check.tables.empty(); });
+    const bool partial = std::all_of(kernel_.vars.begin(), kernel_.vars.end(), [](const Var &var) {
+      return var.kind != Var::Kind::output || var.partial;
+    });
+    if (!settled && !context_.on_host(tables) && !partial)
+      return {Verdict::refuted, "hangs on entries of " + kernel_.tables[tables.front()].name, {}};
+    for (Check &check : found)
+      context_.facts.checks.push_back(std::move(check));
+    return settled || context_.on_host(tables) ? Finding{Verdict::checked, "the launcher tests sizes and entries", {}}
+                                               : Finding{Verdict::guarded, "steps outside are skipped", {}};
+  }
+
+  Context &context_;
+  const Kernel &kernel_;
+  VarId var_;
+  int dim_number_;
+  const Dim &dim_;
+  bool below_ = false, above_ = false;
+};
+
+void report_outside(Context &context, VarId var, const Finding &finding, const Dim &dim) {
+  const Var &operand = context.var(var);
+  if (finding.witness) {
+    Diagnostic &error = context.diags.add(DiagId::window_outside, operand.place, {operand.name});
+    error.help = to_string(context.kernel, *finding.witness) + ": the window starts at " + to_string(dim.start) +
+                 ", the array has " + to_string(dim.extent);
+    return;
+  }
+  const TableId table = context.tables_of(dim.start).front();
+  const std::string &name = context.kernel.tables[table].name;
+  context.diags.add(DiagId::window_unknown, operand.place, {operand.name, name}).help =
+      "declare what holds of it, tables." + name + " = { ..., range = \"" +
+      to_string(Size::make(Size::Op::cdiv, {dim.extent, dim.block})) + "\" }, or where = \"host\"";
+}
+
+} // namespace
+
+void judge_bounds(Context &context) {
+  for (size_t v = 0; v < context.kernel.vars.size(); ++v) {
+    const Var &var = context.kernel.vars[v];
+    OperandFact &fact = context.facts.operands[v];
+    if (var.kind == Var::Kind::scratch || var.kind == Var::Kind::local)
+      continue;
+    fact.bounds.reason = "all windows are inside";
+    for (size_t d = 0; d < var.dims.size(); ++d) {
+      const Dim &dim = var.dims[d];
+      const Finding finding = follows_axis(context.kernel, dim)
+                                  ? Finding{Verdict::proved, "blocked by the grid", {}}
+                                  : Bounds(context, static_cast<VarId>(v), static_cast<int>(d)).judge();
+      fact.dims.push_back(finding.verdict);
+      if (finding.verdict == Verdict::refuted && fact.bounds.verdict != Verdict::refuted)
+        report_outside(context, static_cast<VarId>(v), finding, dim);
+      if (finding.verdict > fact.bounds.verdict)
+        fact.bounds = finding;
+    }
+  }
+}
+
+} // namespace kgen::analysis
