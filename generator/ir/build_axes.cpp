@@ -1,0 +1,311 @@
+// Axes and the grid: where each axis has its size from, what of it is an argument, and how the grid blocks it.
+#include "ir/build.h"
+
+#include <algorithm>
+
+#include "support/check.h"
+
+namespace kgen::build {
+
+namespace {
+
+// The brackets of operands and tables in file order: the order of size arguments.
+class Mentions {
+public:
+  explicit Mentions(Build &build) : build_(build) {
+    struct Item {
+      Place place;
+      const OperandDecl *operand;
+      const TableDecl *table;
+    };
+    std::vector<Item> items;
+    for (const OperandDecl &operand : build.spec.operands)
+      items.push_back({operand.place, &operand, nullptr});
+    for (const TableDecl &table : build.spec.tables)
+      items.push_back({table.place, nullptr, &table});
+    std::stable_sort(items.begin(), items.end(), [](const Item &a, const Item &b) {
+      return std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
+    });
+    for (const Item &item : items)
+      item.operand ? add(*item.operand) : add(*item.table);
+  }
+
+  std::vector<std::string> order;
+  std::map<std::string, Place> places;
+  std::map<std::string, std::vector<Size>> extents; // X=e
+  std::set<std::string> plain;
+  std::string rest; // name of the axis of a leading `...`; empty: none
+
+private:
+  void add(const OperandDecl &operand) {
+    for (const DimDecl &dim : operand.dims) {
+      if (dim.kind == DimDecl::Kind::rest)
+        note(rest_name(), dim.place);
+      for (const std::string &axis : dim.axes) {
+        note(axis, dim.place);
+        if (dim.extent)
+          extents[axis].push_back(*dim.extent);
+        else
+          plain.insert(axis);
+      }
+      if (dim.extent)
+        note_names(*dim.extent, dim.place);
+    }
+  }
+
+  void add(const TableDecl &table) {
+    for (const Size &dim : table.dims)
+      note_names(dim, table.place);
+  }
+
+  void note(const std::string &name, const Place &place) {
+    if (places.emplace(name, place).second)
+      order.push_back(name);
+  }
+
+  void note_names(const Size &size, const Place &place) {
+    any_node(size, [&](const Size &node) {
+      if (node.op == Size::Op::axis)
+        note(node.name, place);
+      return false;
+    });
+  }
+
+  const std::string &rest_name() {
+    if (rest.empty()) {
+      rest = "rows";
+      const auto &names = build_.spec.axis_order;
+      while (std::find(names.begin(), names.end(), rest) != names.end())
+        rest += "_";
+      plain.insert(rest);
+    }
+    return rest;
+  }
+
+  Build &build_;
+};
+
+const AxisDecl *declaration(const Spec &spec, const std::string &name) {
+  for (const AxisDecl &decl : spec.axes)
+    if (decl.name == name)
+      return &decl;
+  return nullptr;
+}
+
+// The sizes of axes by their declarations and brackets. `argument`: the caller gives it.
+class AxisSizes {
+public:
+  AxisSizes(Build &build, const Mentions &mentions) : build_(build), mentions_(mentions) {}
+
+  struct Found {
+    Size size;
+    bool argument = false;
+    bool derived = false;
+  };
+
+  Found find(const std::string &name, const Place &place) {
+    const AxisDecl *decl = declaration(build_.spec, name);
+    if (decl && decl->fixed.size() == 1)
+      return {Size::integer(decl->fixed[0])};
+    if (auto it = build_.variant.axes.find(name); it != build_.variant.axes.end())
+      return {Size::integer(it->second), true};
+    if (decl && decl->equals)
+      return {*decl->equals, false, true};
+    auto extents = mentions_.extents.find(name);
+    if (mentions_.plain.count(name) || (mentions_.places.count(name) && extents == mentions_.extents.end()))
+      return {Size::axis(name), true};
+    if (extents == mentions_.extents.end()) {
+      build_.diags.add(DiagId::axis_unsized, place, {name}).help =
+          "name it in the brackets of an operand, or give it a size: axes." + name + " = 64";
+      return {Size::integer(1)};
+    }
+    for (const Size &other : extents->second)
+      if (!(build_.resolve(other) == build_.resolve(extents->second[0])))
+        build_.diags
+            .add(DiagId::axis_many_sizes, mentions_.places.at(name),
+                 {name, to_string(extents->second[0]), to_string(other)})
+            .help = "say the size of the axis itself: axes." + name + " = { equals = \"...\" }";
+    return {extents->second[0]};
+  }
+
+private:
+  Build &build_;
+  const Mentions &mentions_;
+};
+
+// Does the size of `axis` lead back to itself? Arguments stand for themselves.
+bool is_circular(const Build &build, AxisId axis, AxisSet open) {
+  const Axis &own = build.kernel.axes[axis];
+  const std::vector<AxisId> &arguments = build.kernel.size_arguments;
+  if (std::find(arguments.begin(), arguments.end(), axis) != arguments.end())
+    return false;
+  if (open.contains(axis))
+    return true;
+  return any_node(own.size, [&](const Size &node) {
+    AxisId next = node.op == Size::Op::axis ? build.axis_of(node.name) : kNone;
+    return next != kNone && is_circular(build, next, open | AxisSet::of(axis));
+  });
+}
+
+// Puts sizes of axes into each other until only arguments and computed axes are named; refuses circles.
+void settle_sizes(Build &build) {
+  std::vector<Axis> &axes = build.kernel.axes;
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (is_circular(build, static_cast<AxisId>(i), AxisSet())) {
+      build.diags.add(DiagId::axis_circular, axes[i].place, {axes[i].name}).help =
+          "one of the sizes that lead to each other must be given";
+      axes[i].size = Size::integer(1);
+    }
+  for (size_t round = 0; round < axes.size(); ++round)
+    for (Axis &axis : axes)
+      axis.size = build.resolve(axis.size);
+}
+
+} // namespace
+
+Size Build::resolve(const Size &size) const {
+  return rewrite(size, [&](const Size &node) -> std::optional<Size> {
+    if (node.op == Size::Op::param) {
+      auto it = variant.params.find(node.name);
+      if (it == variant.params.end())
+        return std::nullopt;
+      if (const int64_t *value = std::get_if<int64_t>(&it->second))
+        return Size::integer(*value);
+      return std::nullopt;
+    }
+    if (node.op == Size::Op::axis) {
+      auto it = axis_ids.find(node.name);
+      if (it == axis_ids.end())
+        return std::nullopt;
+      const Size &own = kernel.axes[it->second].size;
+      bool plain = own.is_integer() || (own.op == Size::Op::axis && own.name != node.name);
+      return plain ? std::optional(own) : std::nullopt;
+    }
+    return std::nullopt;
+  });
+}
+
+AxisId Build::axis_of(const std::string &name) const {
+  auto it = axis_ids.find(name);
+  return it == axis_ids.end() ? kNone : it->second;
+}
+
+std::string Build::axis_names(AxisSet axes) const {
+  std::string out;
+  std::vector<AxisId> list = axes.list();
+  for (size_t i = 0; i < list.size(); ++i)
+    out += (i == 0 ? "" : i + 1 == list.size() ? " and " : ", ") + kernel.axes[list[i]].name;
+  return out;
+}
+
+void build_axes(Build &build) {
+  Mentions mentions(build);
+  Kernel &kernel = build.kernel;
+  auto add = [&](const std::string &name, const Place &place, AxisSizes::Found found) -> Axis & {
+    build.axis_ids[name] = static_cast<AxisId>(kernel.axes.size());
+    if (found.argument)
+      kernel.size_arguments.push_back(build.axis_ids[name]);
+    Axis axis;
+    axis.name = name;
+    axis.size = found.size;
+    axis.derived = found.derived;
+    axis.place = place;
+    kernel.axes.push_back(std::move(axis));
+    return kernel.axes.back();
+  };
+  for (const BatchDecl &batch : build.spec.batch) {
+    if (build.axis_ids.count(batch.axis))
+      continue;
+    add(batch.axis, batch.place, {Size::axis(batch.axis), true}).batch = true;
+    build.batch_axes |= AxisSet::of(build.axis_ids[batch.axis]);
+  }
+  AxisSizes sizes(build, mentions);
+  std::vector<std::string> names = mentions.order;
+  names.insert(names.end(), build.spec.axis_order.begin(), build.spec.axis_order.end());
+  for (const std::string &name : names) {
+    if (build.axis_ids.count(name))
+      continue;
+    const AxisDecl *decl = declaration(build.spec, name);
+    auto mentioned = mentions.places.find(name);
+    Place place = mentioned != mentions.places.end() ? mentioned->second : decl ? decl->place : Place{};
+    if (kernel.axes.size() == 64) {
+      build.diags.add(DiagId::too_many_axes, place, {});
+      return;
+    }
+    Axis &axis = add(name, place, sizes.find(name, place));
+    axis.rest = name == mentions.rest;
+    if (decl)
+      axis.multiple_of = decl->multiple_of;
+  }
+  for (const auto &[name, size] : build.variant.axes)
+    if (build.axis_ids.count(name))
+      kernel.fixed_axes[name] = size;
+  settle_sizes(build);
+  for (const AxisDecl &decl : build.spec.axes) {
+    AxisId axis = build.axis_of(decl.name);
+    if (axis == kNone || decl.ragged.empty())
+      continue;
+    for (size_t t = 0; t < build.spec.tables.size(); ++t)
+      if (build.spec.tables[t].name == decl.ragged)
+        kernel.axes[axis].ragged = static_cast<TableId>(t);
+    kernel.axes[axis].over = build.axis_of(decl.over);
+    if (kernel.axes[axis].ragged == kNone || kernel.axes[axis].over == kNone)
+      build.diags.add(DiagId::ragged_unknown, decl.place, {decl.name}).help =
+          "write axes." + decl.name + " = { ragged = \"row_start\", over = \"B\" } with tables.row_start = \"i64[B + 1]\"";
+  }
+  for (Axis &axis : kernel.axes) {
+    axis.start = Size::integer(0);
+    axis.block = build.resolve(Size::axis(axis.name));
+  }
+}
+
+void build_grid(Build &build) {
+  Kernel &kernel = build.kernel;
+  for (const GridDecl &decl : build.spec.grid) {
+    GridDim dim;
+    dim.name = decl.name;
+    dim.place = decl.place;
+    dim.stated = decl.semantics;
+    dim.semantics = decl.semantics.value_or(Semantics::arbitrary);
+    if (decl.at_most)
+      dim.at_most = build.resolve(*decl.at_most);
+    GridId id = static_cast<GridId>(kernel.grid.size());
+    build.grid_ids[decl.name] = id;
+    if (decl.axis.empty()) {
+      dim.size = build.resolve(decl.size.value_or(Size::integer(1)));
+    } else if ((dim.axis = build.axis_of(decl.axis)) == kNone) {
+      build.diags.add(DiagId::grid_axis_unknown, decl.place, {decl.axis}).help =
+          "a grid dimension blocks an axis of an operand; for another number of steps write size = \"...\"";
+    } else {
+      Axis &axis = kernel.axes[dim.axis];
+      if (axis.batch)
+        build.diags.add(DiagId::grid_axis_batch, decl.place, {decl.axis}).help =
+            "the batch is a parallel dimension already";
+      if (axis.grid != kNone)
+        build.diags.add(DiagId::grid_axis_twice, decl.place, {decl.axis, kernel.grid[axis.grid].name}).help =
+            "block an axis by one dimension; the planner tiles further";
+      axis.grid = id;
+      Size block = decl.blocks.empty() ? Size::integer(1) : build.resolve(decl.blocks[0]);
+      dim.block = block.is_integer() && block.value >= 1 ? block : Size::make(Size::Op::max, {Size::integer(1), block});
+      dim.size = Size::make(Size::Op::cdiv, {build.axis_size(dim.axis), dim.block});
+      if (decl.semantics != Semantics::parallel) // first and last run, also for an empty axis
+        dim.size = Size::make(Size::Op::max, {Size::integer(1), dim.size});
+      axis.block = dim.block;
+      axis.start = Size::make(Size::Op::multiply, {Size::grid(dim.name), dim.block});
+    }
+    kernel.grid.push_back(std::move(dim));
+  }
+}
+
+std::set<GridId> grid_mentions(const Build &build, const Size &size) {
+  std::set<GridId> out;
+  any_node(size, [&](const Size &node) {
+    if (node.op == Size::Op::grid)
+      if (auto it = build.grid_ids.find(node.name); it != build.grid_ids.end())
+        out.insert(it->second);
+    return false;
+  });
+  return out;
+}
+
+} // namespace kgen::build

@@ -1,0 +1,227 @@
+// Expressions of the body, with the statements that inlined calls put before them.
+#include "ir/lowering.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "support/check.h"
+
+namespace kgen::build {
+
+namespace {
+
+using Kind = body::Expr::Kind;
+
+struct Infix {
+  std::string_view spelling;
+  Op op;
+};
+
+constexpr Infix kBinary[] = {
+    {"+", Op::add},     {"-", Op::sub},    {"*", Op::mul},     {"/", Op::div}, {"%", Op::rem}, {"&", Op::bit_and},
+    {"|", Op::bit_or},  {"^", Op::bit_xor}, {"<<", Op::shl},   {">>", Op::shr}, {"<", Op::lt}, {"<=", Op::le},
+    {">", Op::gt},      {">=", Op::ge},    {"==", Op::eq},     {"!=", Op::ne},
+};
+
+constexpr Infix kUnary[] = {{"-", Op::neg}, {"!", Op::logical_not}, {"~", Op::bit_not}};
+
+} // namespace
+
+ExprId Lowering::value(const body::Expr &e) {
+  switch (e.kind) {
+  case Kind::literal:
+    return is_floating(e.type) ? number(type_row(e.type).arithmetic, e.number, e.weak, e.place)
+                               : integer(e.type, e.integer, e.place);
+  case Kind::operand:
+    return as(read(e), e.type);
+  case Kind::local:
+    return as(read_local(e), e.type);
+  case Kind::axis: {
+    if (coordinate_depth_ == 0)
+      build_.diags.add(DiagId::body_axis_value, here(e.place), {kernel_.axes[axis_of(e)].name}).help =
+          "its index is index(" + kernel_.axes[axis_of(e)].name + "), its size size(...)";
+    return as(node(Op::index, Type::i64, e.place, kNone, axis_of(e)), e.type);
+  }
+  case Kind::grid:
+    return as(node(Op::grid_index, Type::i64, e.place, build_.grid_ids.at(e.name)), e.type);
+  case Kind::table: {
+    TableId table = build_.table_ids.at(e.name);
+    std::vector<ExprId> args = indices(e.args);
+    ExprId id = node(Op::table, kernel_.tables[table].type, e.place, table);
+    kernel_.exprs[id].args = std::move(args);
+    return as(id, e.type);
+  }
+  case Kind::element:
+    return as(element(e), e.type);
+  case Kind::unary: {
+    ExprId arg = value(e.args[0], e.type);
+    for (const Infix &row : kUnary)
+      if (row.spelling == e.name)
+        return make(row.op, type(arg), {arg}, e.place);
+    return arg; // unary plus
+  }
+  case Kind::binary:
+    return binary(e);
+  case Kind::conditional:
+    return conditional(e);
+  case Kind::cast:
+    return as(value(e.args[0]), e.type, e.implicit);
+  case Kind::builtin:
+    return builtin(e);
+  case Kind::call:
+    return call(e);
+  case Kind::coordinate:
+  case Kind::where:
+    break;
+  }
+  KGEN_UNREACHABLE("an expression that is no value");
+}
+
+std::vector<ExprId> Lowering::indices(const std::vector<body::Expr> &args) {
+  std::vector<ExprId> out;
+  for (const body::Expr &arg : args)
+    out.push_back(value(arg, Type::i64));
+  return out;
+}
+
+ExprId Lowering::read(const body::Expr &e) {
+  if (auto it = build_.scalar_ids.find(e.name); it != build_.scalar_ids.end())
+    return node(Op::scalar, kernel_.scalars[it->second].type, e.place, it->second);
+  VarId var = build_.operand_ids.at(e.name);
+  touch(var, {});
+  return node(Op::read, type_row(kernel_.vars[var].type).arithmetic, e.place, var);
+}
+
+ExprId Lowering::read_local(const body::Expr &e) {
+  Frame &frame = frames_.back();
+  if (auto it = frame.values.find(e.local); it != frame.values.end())
+    return it->second;
+  VarId var = local(e.local);
+  if (!flow_.dead && !flow_.assigned.count(var) && !generated_.count(var) && reported_.insert(var).second)
+    build_.diags.add(DiagId::body_unset, here(e.place), {(*frame.locals)[e.local].name}).help =
+        "assign it on every path that leads here, or give it a value where it is declared";
+  return node(Op::read, kernel_.vars[var].type, e.place, var);
+}
+
+ExprId Lowering::element(const body::Expr &e) {
+  VarId var = local(e.local);
+  std::vector<ExprId> args = indices(e.args);
+  ExprId id = node(Op::element, kernel_.vars[var].type, e.place, var);
+  kernel_.exprs[id].args = std::move(args);
+  return id;
+}
+
+ExprId Lowering::binary(const body::Expr &e) {
+  if (e.name == "&&")
+    return lazy(Op::both, e);
+  if (e.name == "||")
+    return lazy(Op::either, e);
+  ExprId a = value(e.args[0]), b = value(e.args[1]);
+  for (const Infix &row : kBinary) {
+    if (row.spelling != e.name)
+      continue;
+    bool comparison = e.type == Type::boolean && row.op >= Op::lt && row.op <= Op::ne;
+    Type type = comparison ? common_type(this->type(a), this->type(b)) : type_row(e.type).arithmetic;
+    if (comparison && this->type(a) == Type::boolean && this->type(b) == Type::boolean)
+      type = Type::boolean;
+    a = as(a, type), b = as(b, type);
+    return make(row.op, comparison ? Type::boolean : type, {a, b}, e.place);
+  }
+  KGEN_UNREACHABLE("an operator without a row");
+}
+
+// An expression that may not be evaluated: what it needs before goes to `before`.
+ExprId Lowering::arm(const body::Expr &e, Type type, std::vector<Stmt> &before) {
+  ExprId out = kNone;
+  before = collect([&] { out = value(e, type); });
+  return out;
+}
+
+ExprId Lowering::conditional(const body::Expr &e) {
+  ExprId c = condition(e.args[0]);
+  if (is_constant(c))
+    return value(e.args[kernel_.exprs[c].integer ? 1 : 2], e.type);
+  std::vector<Stmt> before_a, before_b;
+  ExprId a = arm(e.args[1], e.type, before_a), b = arm(e.args[2], e.type, before_b);
+  bool hoist = must_hoist(c, before_a, a) || must_hoist(c, before_b, b);
+  if (hoist || (before_a.empty() && before_b.empty())) {
+    std::move(before_a.begin(), before_a.end(), std::back_inserter(*out_));
+    std::move(before_b.begin(), before_b.end(), std::back_inserter(*out_));
+    return make(Op::choose, type(a), {c, a, b}, e.place);
+  }
+  VarId var = fresh("chosen", type(a), e.place);
+  Stmt s;
+  s.kind = Stmt::Kind::branch;
+  s.value = c;
+  s.place = here(e.place);
+  s.body = std::move(before_a);
+  s.otherwise = std::move(before_b);
+  std::vector<Stmt> *outer = std::exchange(out_, &s.body);
+  emit_assign(var, a, e.place);
+  out_ = &s.otherwise;
+  emit_assign(var, b, e.place);
+  out_ = outer;
+  emit(std::move(s));
+  return node(Op::read, kernel_.vars[var].type, e.place, var);
+}
+
+// && and ||
+ExprId Lowering::lazy(Op op, const body::Expr &e) {
+  ExprId a = condition(e.args[0]);
+  if (is_constant(a)) {
+    bool decided = (kernel_.exprs[a].integer != 0) == (op == Op::either);
+    return decided ? a : condition(e.args[1]);
+  }
+  std::vector<Stmt> before;
+  ExprId b = arm(e.args[1], Type::boolean, before);
+  if (before.empty() || must_hoist(a, before, b)) {
+    std::move(before.begin(), before.end(), std::back_inserter(*out_));
+    return make(op, Type::boolean, {a, b}, e.place);
+  }
+  VarId var = fresh("decided", Type::boolean, e.place);
+  emit_assign(var, a, e.place);
+  Stmt s;
+  s.kind = Stmt::Kind::branch;
+  s.value = op == Op::both ? a : make(Op::logical_not, Type::boolean, {a}, e.place);
+  s.place = here(e.place);
+  s.body = std::move(before);
+  std::vector<Stmt> *outer = std::exchange(out_, &s.body);
+  emit_assign(var, b, e.place);
+  out_ = outer;
+  emit(std::move(s));
+  return node(Op::read, Type::boolean, e.place, var);
+}
+
+// A reduction cannot stand under a per-element condition, but `mask ? softmax(x, N) : 0` is fine: then the call is
+// computed for all elements.
+bool Lowering::must_hoist(ExprId condition, const std::vector<Stmt> &before, ExprId value) const {
+  if (before.empty() || is_uniform(condition))
+    return false;
+  bool mixing = mixes(value);
+  for_each(before, [&](const Stmt &s) {
+    for (ExprId root : roots(s))
+      mixing = mixing || mixes(root);
+  });
+  return mixing;
+}
+
+// Does it hold a fold, a scan, or a read of a local elsewhere?
+bool Lowering::mixes(ExprId id) const {
+  const Expr &e = kernel_.exprs[id];
+  if (e.op == Op::fold || e.op == Op::scan || (e.op == Op::read && !e.coords.empty()))
+    return true;
+  return std::any_of(e.args.begin(), e.args.end(), [&](ExprId arg) { return mixes(arg); });
+}
+
+// Surely the same for all elements of a step, by its form alone.
+bool Lowering::is_uniform(ExprId id) const {
+  const Expr &e = kernel_.exprs[id];
+  if (e.op == Op::read || e.op == Op::element || e.op == Op::index || e.op == Op::inside || e.op == Op::fold ||
+      e.op == Op::scan)
+    return false;
+  if (e.op == Op::size && kernel_.axes[e.axis].ragged != kNone)
+    return false;
+  return std::all_of(e.args.begin(), e.args.end(), [&](ExprId arg) { return is_uniform(arg); });
+}
+
+} // namespace kgen::build

@@ -1,0 +1,198 @@
+// What axis sets alone can refuse: values wider than their target, reductions of axes that are not there or that a
+// condition depends on, indices that are not one number, questions that have no answer.
+#include "ir/build.h"
+
+#include <algorithm>
+
+namespace kgen::build {
+
+namespace {
+
+std::string_view fold_name(Monoid monoid) {
+  constexpr std::string_view names[] = {"sum", "prod", "min", "max", "mean", "all", "any", "argmax", "argmin"};
+  return names[static_cast<int>(monoid)];
+}
+
+class AxisChecks {
+public:
+  explicit AxisChecks(Build &build) : build_(build), kernel_(build.kernel) {}
+
+  void run() {
+    for_each(kernel_.statements, [&](const Stmt &s) {
+      AxisSet context = s.context;
+      if (s.kind == Stmt::Kind::loop) // its condition is asked again under itself
+        context |= s.axes;
+      for (ExprId root : roots(s))
+        expression(root, context);
+      if (s.kind == Stmt::Kind::assign)
+        target(s);
+    });
+  }
+
+private:
+  Diagnostic &add(DiagId id, const Place &place, const std::vector<std::string> &arguments) {
+    return build_.diags.add(id, place, arguments);
+  }
+
+  void target(const Stmt &s) {
+    const Var &var = kernel_.vars[s.target];
+    if (var.kind == Var::Kind::local)
+      return;
+    for (const Coordinate &coord : s.coords)
+      coordinate(var, coord, s.place);
+    if (!s.coords.empty())
+      return;
+    AxisSet missing = kernel_.expr(s.value).axes - var.axes;
+    std::string names = build_.axis_names(missing);
+    if (!missing.empty())
+      add(DiagId::axis_missing, s.place, {var.name, names}).help = offer(missing);
+    missing = s.context - var.axes - missing;
+    if (!missing.empty())
+      add(DiagId::condition_axis_missing, s.place, {var.name, build_.axis_names(missing)}).help =
+          "reduce the condition first: any(..., " + list(missing) + ") or all(..., " + list(missing) + ")";
+  }
+
+  std::string list(AxisSet axes) const {
+    std::string out;
+    for (AxisId axis : axes.list())
+      out += (out.empty() ? "" : ", ") + kernel_.axes[axis].name;
+    return out;
+  }
+
+  std::string offer(AxisSet missing) const {
+    std::string axes = list(missing);
+    return "reduce it: sum(..., " + axes + "), max(..., " + axes + "), mean(..., " + axes + "); or add " + axes +
+           " to the brackets";
+  }
+
+  void expression(ExprId id, AxisSet context) {
+    const Expr &e = kernel_.expr(id);
+    for (ExprId arg : e.args)
+      expression(arg, context);
+    for (const Coordinate &coord : e.coords)
+      expression(coord.value, context);
+    switch (e.op) {
+    case Op::fold:
+      return fold(e, context);
+    case Op::scan:
+      return scan(e, context);
+    case Op::read:
+      return read(e, context);
+    case Op::index:
+      if (e.ref == kNone && !kernel_.axes[e.axis].uniform)
+        not_uniform(e.axis, e.place);
+      return;
+    case Op::grid_index:
+    case Op::grid_size:
+      return seen(e.ref, e.place);
+    case Op::block:
+      if (kernel_.axes[e.axis].grid != kNone)
+        seen(kernel_.axes[e.axis].grid, e.place);
+      return;
+    case Op::window_first:
+    case Op::window_last:
+      return window(e);
+    default:
+      return;
+    }
+  }
+
+  void not_uniform(AxisId axis, const Place &place) {
+    const std::string &name = kernel_.axes[axis].name;
+    std::string operand = "x";
+    for (const Var &var : kernel_.vars)
+      if (var.kind == Var::Kind::input && var.axes.contains(axis))
+        operand = var.name;
+    add(DiagId::index_not_uniform, place, {name}).help = "say whose: index(" + operand + ", " + name + ")";
+  }
+
+  AxisSet argument_axes(const Expr &e) const {
+    AxisSet out;
+    for (ExprId arg : e.args)
+      out |= kernel_.expr(arg).axes;
+    return out;
+  }
+
+  void fold(const Expr &e, AxisSet context) {
+    std::string name(fold_name(e.monoid));
+    AxisSet have = argument_axes(e);
+    AxisSet missing = e.reduced - have;
+    if (!missing.empty())
+      add(DiagId::reduced_missing, e.place, {name, build_.axis_names(missing)}).help =
+          have.empty() ? "the argument has no axes" : "the axes of the argument are " + build_.axis_names(have);
+    if (AxisSet both = e.reduced & context; !both.empty())
+      add(DiagId::reduced_under_if, e.place, {name, build_.axis_names(both)}).help =
+          "restrict its lanes instead: " + name + "(..., " + list(e.reduced) + ", where(condition))";
+    for (AxisId axis : (have - e.reduced).list())
+      if (e.reduced.contains(kernel_.axes[axis].over))
+        add(DiagId::ragged_over_reduced, e.place,
+            {kernel_.axes[kernel_.axes[axis].over].name, kernel_.axes[axis].name})
+            .help = "reduce along both, or along " + kernel_.axes[axis].name + " first";
+    bool whole = e.monoid == Monoid::mean || e.monoid == Monoid::argmax || e.monoid == Monoid::argmin;
+    for (AxisId axis : e.reduced.list())
+      if (whole && kernel_.axes[axis].grid != kNone)
+        add(DiagId::mean_blocked, e.place, {name, kernel_.axes[axis].name}).help =
+            e.monoid == Monoid::mean
+                ? "sum over the blocks into scratch, and divide by size(" + kernel_.axes[axis].name + ") at the last"
+                : "leave " + kernel_.axes[axis].name + " out of the grid";
+  }
+
+  void scan(const Expr &e, AxisSet context) {
+    AxisSet have = argument_axes(e);
+    const std::string &axis = kernel_.axes[e.axis].name;
+    if (!have.contains(e.axis))
+      add(DiagId::reduced_missing, e.place, {"a running value", axis}).help =
+          have.empty() ? "the argument has no axes" : "the axes of the argument are " + build_.axis_names(have);
+    if (context.contains(e.axis))
+      add(DiagId::reduced_under_if, e.place, {"a running value", axis}).help =
+          "move it out of the condition, and give the elements left out a neutral value";
+  }
+
+  void coordinate(const Var &var, const Coordinate &coord, const Place &place) {
+    const Axis &axis = kernel_.axes[coord.axis];
+    if (var.kind != Var::Kind::input && !axis.uniform)
+      not_uniform(coord.axis, place);
+    if (var.kind == Var::Kind::local && !var.axes.contains(coord.axis))
+      add(DiagId::coordinate_unknown, place, {var.name, axis.name}).help =
+          var.axes.empty() ? "it is one number" : "its axes are " + build_.axis_names(var.axes);
+  }
+
+  void read(const Expr &e, AxisSet context) {
+    const Var &var = kernel_.vars[e.ref];
+    for (const Coordinate &coord : e.coords) {
+      coordinate(var, coord, e.place);
+      if (var.kind != Var::Kind::input && context.contains(coord.axis))
+        add(DiagId::at_under_if, e.place, {var.name, kernel_.axes[coord.axis].name}).help =
+            "read it into a local before the condition";
+    }
+  }
+
+  void window(const Expr &e) {
+    std::string name = e.op == Op::window_first ? "first" : "last";
+    if (e.ref == kNone || kernel_.vars[e.ref].kind != Var::Kind::output) {
+      std::string about = e.ref == kNone ? "..." : kernel_.vars[e.ref].name;
+      add(DiagId::window_operand, e.place, {name, about}).help = "ask about a grid dimension or an output";
+    } else if (moves_with(build_, kernel_.vars[e.ref]).empty()) {
+      add(DiagId::window_never_moves, e.place, {name, kernel_.vars[e.ref].name}).help =
+          "ask about a grid dimension: " + name + "(" + (kernel_.grid.empty() ? "k" : kernel_.grid.back().name) + ")";
+    }
+  }
+
+  // A block list says that every choice is right: the body must not tell them apart.
+  void seen(GridId dim, const Place &place) {
+    const std::string &name = kernel_.grid[dim].name;
+    for (const GridDecl &decl : build_.spec.grid)
+      if (decl.name == name && decl.blocks.size() > 1)
+        add(DiagId::block_list_seen, place, {name}).help =
+            "ask only first(" + name + ") and last(" + name + "), or write one block";
+  }
+
+  Build &build_;
+  const Kernel &kernel_;
+};
+
+} // namespace
+
+void check_axes(Build &build) { AxisChecks(build).run(); }
+
+} // namespace kgen::build

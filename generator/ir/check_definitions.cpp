@@ -1,0 +1,159 @@
+// Operands that may be absent, reads before writes, outputs that nothing writes, and sums that became one per element.
+#include "ir/build.h"
+
+#include <algorithm>
+
+namespace kgen::build {
+
+namespace {
+
+using Known = std::set<VarId>;
+
+class DefinitionChecks {
+public:
+  explicit DefinitionChecks(Build &build) : build_(build), kernel_(build.kernel) {}
+
+  void run() {
+    for_each(kernel_.statements, [&](const Stmt &s) {
+      if (s.kind == Stmt::Kind::assign)
+        writes_.insert(s.target);
+    });
+    walk(kernel_.statements, {});
+    for (VarId id = 0; id < static_cast<VarId>(kernel_.vars.size()); ++id) {
+      const Var &var = kernel_.vars[id];
+      bool needed = var.kind == Var::Kind::output && (!var.partial || var.alias != kNone);
+      if (needed && !writes_.count(id))
+        build_.diags.add(DiagId::output_unwritten, var.place, {var.name}).help = "assign it in the body";
+    }
+    widened();
+  }
+
+private:
+  // Operands that are present if the expression has this value.
+  Known present(ExprId id, bool value) const {
+    const Expr &e = kernel_.expr(id);
+    if (e.op == Op::present && value)
+      return {e.ref};
+    if (e.op == Op::logical_not)
+      return present(e.args[0], !value);
+    if (e.op != (value ? Op::both : Op::either))
+      return {};
+    Known out = present(e.args[0], value);
+    out.merge(present(e.args[1], value));
+    return out;
+  }
+
+  Known with(Known known, ExprId condition, bool value) const {
+    known.merge(present(condition, value));
+    return known;
+  }
+
+  void expression(ExprId id, const Known &known) {
+    const Expr &e = kernel_.expr(id);
+    for (const Coordinate &coord : e.coords)
+      expression(coord.value, known);
+    for (size_t i = 0; i < e.args.size(); ++i) {
+      Known inner = known;
+      if (e.op == Op::choose && i > 0)
+        inner = with(known, e.args[0], i == 1);
+      if ((e.op == Op::both || e.op == Op::either) && i == 1)
+        inner = with(known, e.args[0], e.op == Op::both);
+      if (e.op == Op::fold && i == 0 && e.args.size() > 1)
+        inner = with(known, e.args[1], true);
+      expression(e.args[i], inner);
+    }
+    if (e.op == Op::read)
+      read(e, known);
+  }
+
+  void read(const Expr &e, const Known &known) {
+    const Var &var = kernel_.vars[e.ref];
+    if (var.optional && !known.count(e.ref) && reported_.insert(e.ref).second)
+      build_.diags.add(DiagId::optional_unguarded, e.place, {var.name}).help =
+          "ask first: present(" + var.name + ") ? ... : ..., or if (present(" + var.name + "))";
+    if (var.kind != Var::Kind::output && var.kind != Var::Kind::scratch)
+      return;
+    if (!writes_.count(e.ref)) {
+      if (reported_.insert(e.ref).second)
+        build_.diags.add(DiagId::never_written, e.place, {var.name}).help = "it starts undefined; assign it first";
+      return;
+    }
+    if (!written_.count(e.ref) && !comes_back(var) && reported_.insert(e.ref).second) {
+      std::string old = var.alias == kNone ? "" : "; what the array held before is `" + kernel_.vars[var.alias].name + "`";
+      build_.diags.add(DiagId::read_before_write, e.place, {var.name}).help =
+          "it starts undefined in every step; assign it first" + old;
+    }
+  }
+
+  // May a step find what an earlier step left in it?
+  bool comes_back(const Var &var) const {
+    if (var.kind == Var::Kind::scratch)
+      return std::any_of(kernel_.grid.begin(), kernel_.grid.end(),
+                         [](const GridDim &dim) { return dim.stated != Semantics::parallel; });
+    std::set<GridId> moves = moves_with(build_, var);
+    if (moves.size() < kernel_.grid.size())
+      return true;
+    return std::any_of(var.dims.begin(), var.dims.end(), [](const Dim &dim) {
+      return any_node(dim.start, [](const Size &node) {
+        return node.op == Size::Op::table || node.op == Size::Op::divide || node.op == Size::Op::modulo;
+      });
+    });
+  }
+
+  void walk(const std::vector<Stmt> &statements, const Known &known) {
+    for (const Stmt &s : statements) {
+      if (s.kind == Stmt::Kind::loop) // an earlier turn may have written
+        for (const std::vector<Stmt> *part : {&s.body, &s.step})
+          for_each(*part, [&](const Stmt &inner) {
+            if (inner.kind == Stmt::Kind::assign)
+              written_.insert(inner.target);
+          });
+      for (ExprId root : roots(s))
+        expression(root, known);
+      if (s.kind == Stmt::Kind::assign)
+        written_.insert(s.target);
+      bool asks = s.kind == Stmt::Kind::branch || (s.kind == Stmt::Kind::loop && s.value != kNone);
+      walk(s.body, asks ? with(known, s.value, true) : known);
+      walk(s.otherwise, asks ? with(known, s.value, false) : known);
+      walk(s.step, asks ? with(known, s.value, true) : known);
+    }
+  }
+
+  // float s = 0; s += x;  where a sum over the axes of x was meant.
+  void widened() {
+    std::map<VarId, AxisSet> plain;
+    for_each(kernel_.statements, [&](const Stmt &s) {
+      if (s.kind == Stmt::Kind::assign && !s.update)
+        plain[s.target] |= kernel_.expr(s.value).axes | s.context;
+    });
+    for_each(kernel_.statements, [&](const Stmt &s) {
+      if (s.kind != Stmt::Kind::assign || !s.update || !build_.constant_initialised.count(s.target))
+        return;
+      ExprId value = s.value;
+      while (kernel_.expr(value).op == Op::cast)
+        value = kernel_.expr(value).args[0];
+      if (kernel_.expr(value).args.size() != 2)
+        return;
+      AxisSet axes = kernel_.expr(kernel_.expr(value).args[1]).axes - plain[s.target] - s.context - build_.batch_axes;
+      if (axes.empty())
+        return;
+      const std::string &name = kernel_.vars[s.target].name;
+      std::string list = build_.axis_names(axes);
+      build_.diags.add(DiagId::sum_widened, s.place, {name, list}).help =
+          "for one sum over all of them write sum(..., " + list + ")";
+      plain[s.target] |= axes;
+    });
+  }
+
+  Build &build_;
+  const Kernel &kernel_;
+  Known writes_;   // assigned anywhere
+  Known written_;  // assigned before, in body order
+  Known reported_; // one message an operand
+};
+
+} // namespace
+
+void check_definitions(Build &build) { DefinitionChecks(build).run(); }
+
+} // namespace kgen::build

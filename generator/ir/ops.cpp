@@ -1,0 +1,69 @@
+// The names and arities of operations, from the table.
+#include "ir/kernel.h"
+
+#include <array>
+
+#include "support/check.h"
+
+namespace kgen {
+
+namespace {
+
+struct Row {
+  Op op;
+  std::string_view name;
+  int arity;
+};
+
+constexpr std::array kScalarRows = {
+#define KGEN_OP(id, arity, ...) Row{Op::id, #id, arity},
+#include "ir/ops.def"
+#undef KGEN_OP
+};
+
+constexpr std::array kOtherRows = {
+    Row{Op::constant, "constant", -1},
+    Row{Op::scalar, "scalar", -1},
+    Row{Op::read, "read", -1},
+    Row{Op::element, "element", -1},
+    Row{Op::table, "table", -1},
+    Row{Op::index, "index", -1},
+    Row{Op::size, "size", -1},
+    Row{Op::block, "block", -1},
+    Row{Op::grid_index, "grid_index", -1},
+    Row{Op::grid_size, "grid_size", -1},
+    Row{Op::first, "first", -1},
+    Row{Op::last, "last", -1},
+    Row{Op::window_first, "window_first", -1},
+    Row{Op::window_last, "window_last", -1},
+    Row{Op::present, "present", -1},
+    Row{Op::inside, "inside", -1},
+    Row{Op::cast, "cast", -1},
+    Row{Op::bitcast, "bitcast", -1},
+    Row{Op::round_like, "round_like", -1},
+    Row{Op::choose, "choose", -1},
+    Row{Op::both, "both", -1},
+    Row{Op::either, "either", -1},
+    Row{Op::fold, "fold", -1},
+    Row{Op::scan, "scan", -1},
+};
+
+const Row &row_of(Op op) {
+  for (const Row &row : kScalarRows)
+    if (row.op == op)
+      return row;
+  for (const Row &row : kOtherRows)
+    if (row.op == op)
+      return row;
+  KGEN_UNREACHABLE("an operation without a row");
+}
+
+} // namespace
+
+std::string_view op_name(Op op) { return row_of(op).name; }
+
+int op_arity(Op op) { return row_of(op).arity; }
+
+bool is_scalar_op(Op op) { return row_of(op).arity >= 0; }
+
+} // namespace kgen
