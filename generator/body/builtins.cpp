@@ -24,7 +24,7 @@ constexpr std::string_view kNoMeta = "write the type, or `auto`";
 
 constexpr RefusedWord kRefused[] = {
     {"new", kNoMemory},           {"delete", kNoMemory},         {"nullptr", kNoMemory},
-    {"throw", kNoExceptions},     {"try", kNoExceptions},        {"catch", kNoExceptions},
+    {"throw", kNoExceptions},     {"try", kNoExceptions},
     {"noexcept", kNoExceptions},  {"static_assert", kNoExceptions},
     {"class", kNoTypes},          {"struct", kNoTypes},          {"union", kNoTypes},
     {"enum", kNoTypes},           {"typedef", kNoTypes},         {"this", kNoTypes},
@@ -33,7 +33,7 @@ constexpr RefusedWord kRefused[] = {
     {"operator", kNoTypes},       {"wchar_t", kNoTypes},         {"char8_t", kNoTypes},
     {"char16_t", kNoTypes},       {"char32_t", kNoTypes},        {"char", "write `int8_t` or `uint8_t`"},
     {"namespace", kNoNames},      {"using", kNoNames},           {"import", kNoNames},
-    {"module", kNoNames},         {"export", kNoNames},          {"::", kNoNames},
+    {"export", kNoNames},         {"::", kNoNames},
     {"static", kNoStorage},       {"thread_local", kNoStorage},  {"extern", kNoStorage},
     {"register", kNoStorage},     {"volatile", kNoStorage},      {"mutable", kNoStorage},
     {"constinit", kNoStorage},    {"goto", kNoFlow},             {"switch", kNoFlow},

@@ -1,0 +1,121 @@
+// The converter's class, shared by its two files: statements and functions (convert.cpp), expressions
+// (convert_expressions.cpp). Includes Clang's headers: only those two and no other may include it.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/DeclTemplate.h>
+#include <clang/AST/ExprCXX.h>
+#include <clang/AST/StmtCXX.h>
+#include <clang/Basic/SourceManager.h>
+#include <clang/Lex/Lexer.h>
+
+#include "body/body.h"
+#include "body/unit.h"
+
+namespace kgen::body {
+
+// What the class of an expression says that it stands for.
+enum class Standing { value, axis, grid, table, where, coordinate, other };
+
+class Converter {
+public:
+  Converter(clang::ASTContext &context, const Unit &unit, int variant, Reporter &reporter,
+            std::vector<Span> &real_locals);
+  Body run();
+
+private:
+  // The function being converted, or the body: its locals, and the names in scope.
+  struct Frame {
+    std::vector<Local> *locals = nullptr;
+    std::map<const clang::VarDecl *, int> ids;
+    std::vector<std::set<std::string>> scopes;
+    const clang::FunctionDecl *function = nullptr;
+    bool in_body = false;
+    bool in_library = false;
+    int64_t operations = 0; // with calls inlined
+  };
+
+  // convert.cpp
+  void check_functions(const clang::DeclContext *user);
+  void check_function(const clang::FunctionDecl *function);
+  int function_of(const clang::FunctionDecl *function, const Span &call);
+  Function convert_function(const clang::FunctionDecl *definition);
+  void add_parameter(const clang::ParmVarDecl *parameter);
+  int add_local(const clang::VarDecl *variable);
+  void check_local_name(const clang::VarDecl *variable, const std::string &name);
+  bool array_dims(const clang::VarDecl *variable, clang::QualType &type, std::vector<int64_t> &dims);
+  void statement(const clang::Stmt *s, std::vector<Stmt> &out);
+  void statements(const clang::CompoundStmt *s, std::vector<Stmt> &out);
+  std::vector<Stmt> nested(const clang::Stmt *s);
+  void declaration(const clang::Decl *d, std::vector<Stmt> &out);
+  void array_values(const clang::Expr *init, Expr element, const std::vector<int64_t> &dims, std::vector<Stmt> &out);
+  void note_real_local(const clang::VarDecl *variable, const Expr &value);
+  void expression_statement(const clang::Expr *e, std::vector<Stmt> &out);
+  void assignment(const clang::BinaryOperator *e, std::vector<Stmt> &out);
+  void increment(const clang::UnaryOperator *e, std::vector<Stmt> &out);
+  void branch(const clang::IfStmt *s, std::vector<Stmt> &out);
+  void for_loop(const clang::ForStmt *s, std::vector<Stmt> &out);
+  void while_loop(const clang::WhileStmt *s, std::vector<Stmt> &out);
+  void give(const clang::ReturnStmt *s, std::vector<Stmt> &out);
+
+  // convert_expressions.cpp
+  Expr value(const clang::Expr *e);
+  Expr condition(const clang::Expr *e);
+  Expr value_node(const clang::Expr *e);
+  Expr reference(const clang::DeclRefExpr *e);
+  Expr named_object(const clang::VarDecl *variable, const clang::DeclRefExpr *e);
+  Expr literal(const clang::IntegerLiteral *e);
+  Expr implicit_cast(const clang::CastExpr *e);
+  Expr explicit_cast(const clang::ExplicitCastExpr *e);
+  Expr unary_operator(const clang::UnaryOperator *e);
+  Expr binary_operator(const clang::BinaryOperator *e);
+  Expr conditional(const clang::ConditionalOperator *e);
+  Expr element(const clang::ArraySubscriptExpr *e);
+  Expr table_read(const clang::CXXOperatorCallExpr *e);
+  Expr call(const clang::CallExpr *e);
+  Expr builtin_call(const clang::CallExpr *e, const clang::FunctionDecl *callee);
+  Expr function_call(const clang::CallExpr *e, const clang::FunctionDecl *callee);
+  Expr argument(const clang::Expr *e);
+  Expr coordinate(const clang::CXXOperatorCallExpr *e);
+  Expr target(const clang::Expr *e);
+  Standing standing(clang::QualType type) const;
+  int tag_id(clang::QualType type) const;
+
+  // Both.
+  std::optional<Type> type_of(clang::QualType type) const;
+  Type arithmetic(clang::QualType type, const Span &span);
+  void warn_double(Type type, const Span &span);
+  Span span(clang::SourceRange range) const;
+  Span span(const clang::Stmt *s) const { return span(s->getSourceRange()); }
+  Place place(const Span &span) const { return span.source->place(span.begin, span.length); }
+  Expr fail(DiagId id, const Span &span, const std::vector<std::string> &arguments, const std::string &help = {});
+  Expr refuse(const std::string &what, const Span &span, const std::string &help = {});
+  Expr failed_value() const;
+  bool from_prelude(const clang::Decl *d) const;
+  const VariantNames &names() const { return unit_.names[static_cast<size_t>(variant_)]; }
+  const Variant &variant() const { return (*unit_.variants)[static_cast<size_t>(variant_)]; }
+
+  clang::ASTContext &context_;
+  const Unit &unit_;
+  int variant_;
+  Reporter &reporter_;
+  std::vector<Span> &real_locals_;
+  Body body_;
+  Frame *frame_ = nullptr;
+  std::map<const clang::FunctionDecl *, int> functions_; // -1: being converted
+  std::vector<int64_t> sizes_;                           // operations of each function, with calls inlined
+  std::optional<Span> call_site_;                        // of the user's call, while a library function is converted
+  std::set<size_t> doubles_;                             // statements that were warned of
+  int depth_ = 0;
+  bool in_coordinate_ = false;
+};
+
+} // namespace kgen::body

@@ -1,0 +1,19 @@
+// Making nodes of the body tree: literals and conversions. Weak values (unsuffixed literals, float params and what is
+// made of them) take the type that they meet, with every digit that was written.
+#pragma once
+
+#include "body/body.h"
+
+namespace kgen::body {
+
+Expr integer_literal(int64_t value, Type type, const Place &place);
+Expr float_literal(double value, Type type, const Place &place);
+// As a cast in C++ would, but that a weak value is retyped and a literal folded where that is exact.
+Expr cast(Expr value, Type type, bool implicit);
+// "-" "!" "~" of an already promoted value; folds the sign of a literal.
+Expr unary(std::string op, Expr value, Type type, const Place &place);
+
+// Kinds that stand for something else than a value.
+inline bool is_value(const Expr &e) { return e.kind != Expr::Kind::coordinate && e.kind != Expr::Kind::where; }
+
+} // namespace kgen::body

@@ -1,0 +1,219 @@
+// A table from how Clang's message begins to what kgen says instead; what is not in the table is passed on, tidied.
+// Clang 19's wording is pinned by the unit tests of this file.
+#include "body/messages.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "body/builtins.h"
+#include "body/library.h"
+#include "support/text.h"
+
+namespace kgen::body {
+namespace {
+
+constexpr std::string_view kDidYouMean = "; did you mean '";
+
+// The n-th quoted stretch.
+std::string quoted_part(std::string_view text) {
+  const size_t begin = text.find('\'');
+  const size_t end = begin == std::string_view::npos ? begin : text.find('\'', begin + 1);
+  return end == std::string_view::npos ? std::string() : std::string(text.substr(begin + 1, end - begin - 1));
+}
+
+void replace_all(std::string &text, std::string_view from, std::string_view to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+// kgen_axis<2> -> axis K
+void replace_tags(std::string &text, std::string_view tag, std::string_view noun,
+                  const std::vector<std::string> &names) {
+  for (size_t at = text.find(tag); at != std::string::npos; at = text.find(tag, at + 1)) {
+    size_t end = at + tag.size();
+    size_t id = 0;
+    while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end])) != 0)
+      id = id * 10 + static_cast<size_t>(text[end++] - '0');
+    if (end < text.size() && text[end] == '>' && id < names.size())
+      text.replace(at, end + 1 - at, std::string(noun) + " " + names[id]);
+  }
+}
+
+// In kgen's words and quotes.
+std::string tidy(std::string text, const Unit &unit) {
+  for (size_t i = 0; i < unit.variants->size(); ++i) {
+    const std::string scope = "kgen_v" + std::to_string(i) + "::";
+    replace_all(text, scope + "kgen_user::kgen_body::", "");
+    replace_all(text, scope + "kgen_user::", "");
+    replace_all(text, scope, "");
+  }
+  replace_all(text, "kgen::", "");
+  replace_all(text, "const kgen_", "kgen_");
+  replace_tags(text, "kgen_axis<", "axis", unit.axes);
+  replace_tags(text, "kgen_grid<", "grid dimension", unit.grid);
+  replace_all(text, "kgen_where", "where(...)");
+  replace_all(text, "kgen_coordinate", "a coordinate");
+  replace_all(text, "kgen_table", "table");
+  bool open = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool starts = i == 0 || text[i - 1] == ' ' || text[i - 1] == '(';
+    if (text[i] != '\'' || (!open && !starts))
+      continue;
+    text[i] = '`';
+    open = !open;
+  }
+  return text;
+}
+
+class MessageReporter {
+public:
+  MessageReporter(const ClangMessage &message, const Span &span, const Unit &unit, Reporter &reporter)
+      : message_(message), span_(span), unit_(unit), reporter_(reporter) {}
+
+  void run() {
+    using Handler = void (MessageReporter::*)();
+    static constexpr std::pair<std::string_view, Handler> kHandlers[] = {
+        {"use of undeclared identifier '", &MessageReporter::undeclared},
+        {"unknown type name '", &MessageReporter::undeclared},
+        {"no template named '", &MessageReporter::undeclared},
+        {"cannot assign to ", &MessageReporter::not_assignable},
+        {"redefinition of '", &MessageReporter::name_taken},
+        {"no matching function for call to '", &MessageReporter::wrong_call},
+        {"too few arguments to function call", &MessageReporter::passed_on},
+        {"variable '", &MessageReporter::unset},
+        {"non-void function", &MessageReporter::no_result},
+        {"call to function '", &MessageReporter::declared_late},
+        {"recursive template instantiation", &MessageReporter::recursion},
+    };
+    for (const auto &[start, handler] : kHandlers)
+      if (std::string_view(message_.text).starts_with(start))
+        return (this->*handler)();
+    passed_on();
+  }
+
+private:
+  void add(DiagId id, const std::vector<std::string> &arguments, std::string help = {}) {
+    if (Diagnostic *d = reporter_.add(id, span_, arguments))
+      d->help = std::move(help);
+  }
+
+  // Clang's own suggestion, if it is a name that the user could write.
+  std::string suggestion() const {
+    const size_t at = message_.text.find(kDidYouMean);
+    if (at == std::string::npos)
+      return {};
+    const std::string name = quoted_part(std::string_view(message_.text).substr(at));
+    return name.find("kgen") == std::string::npos ? name : std::string();
+  }
+
+  void undeclared() {
+    const std::string name = quoted_part(message_.text);
+    const std::string meaning = describe_name(*unit_.spec, name);
+    std::string help;
+    if (std::ranges::any_of(unit_.spec->batch, [&](const BatchDecl &b) { return b.axis == name; }))
+      help = "the axis of a batch has no name in the body, which is written for one of its elements";
+    else if (!span_.source->is_body() && !meaning.empty())
+      help = "functions do not see what `" + name + "` is in the body (" + meaning + "): make it an argument" +
+             (meaning == "an axis" ? ", `axis " + name + "`" : "");
+    else if (const std::string meant = suggestion(); !meant.empty())
+      help = "did you mean `" + meant + "`?";
+    else
+      help = near_name(name);
+    add(DiagId::body_undeclared, {name}, help);
+  }
+
+  std::string near_name(const std::string &name) const {
+    std::vector<std::string> names = known_names(unit_, span_.source->is_body());
+    if (unit_.functions != nullptr)
+      for (const std::string &word : unit_.functions->identifiers)
+        if (word.size() > 2)
+          names.push_back(word);
+    std::erase(names, name);
+    const std::optional<std::string> meant = nearest(name, names);
+    return meant ? "did you mean `" + *meant + "`?" : "";
+  }
+
+  void not_assignable() {
+    const std::string_view text = message_.text;
+    std::string name = quoted_part(text);
+    if (text.starts_with("cannot assign to return value")) // of at(an input, ...)
+      return add(DiagId::body_not_assignable, {"at(...)", "an element of an input"});
+    std::string meaning = describe_name(*unit_.spec, name);
+    if (meaning.empty() || !text.starts_with("cannot assign to variable '"))
+      meaning = "a constant";
+    const bool input = meaning == "an input";
+    add(DiagId::body_not_assignable, {name, meaning},
+        input ? "copy it to a local, or declare an output with `alias = \"" + name + "\"`" : "");
+  }
+
+  void name_taken() {
+    const std::string name = quoted_part(message_.text);
+    std::string meaning = span_.source->is_body() ? describe_name(*unit_.spec, name) : "";
+    if (meaning.empty())
+      meaning = span_.source->is_body() ? "a local" : "declared";
+    add(DiagId::body_name_taken, {name, meaning});
+  }
+
+  void wrong_call() {
+    const std::string name = quoted_part(message_.text);
+    if (const BuiltinRow *row = find_builtin(name))
+      return add(DiagId::body_arguments, {name, std::string(row->takes)});
+    std::string help;
+    for (const LibraryFunction &function : library_functions())
+      if (function.name == name)
+        help = "it is `" + function.signature + "`";
+    if (help.empty() && !message_.notes.empty())
+      help = tidy(message_.notes.front(), unit_);
+    add(DiagId::body_cpp, {"these are not the arguments of `" + name + "`"}, help);
+  }
+
+  void unset() {
+    if (message_.text.find("uninitialized") == std::string::npos)
+      return passed_on();
+    add(DiagId::body_unset, {quoted_part(message_.text)}, "give it a value where it is declared");
+  }
+
+  void no_result() {
+    add(DiagId::body_function, {"a function must return a value on every way through it"});
+  }
+
+  void declared_late() {
+    const std::string name = quoted_part(message_.text);
+    add(DiagId::body_undeclared, {name}, "declare it before the function that calls it");
+  }
+
+  void recursion() {
+    const std::string name = quoted_part(message_.text);
+    add(DiagId::body_recursion, {name.substr(0, name.find('<'))}, "use a loop");
+  }
+
+  void passed_on() {
+    std::string text = message_.text;
+    std::string help;
+    if (const size_t at = text.find(kDidYouMean); at != std::string::npos) {
+      if (const std::string meant = suggestion(); !meant.empty())
+        help = "did you mean `" + meant + "`?";
+      text.resize(at);
+    }
+    if (text.starts_with("subscripted value is not an array"))
+      help = "other elements of an operand are `at(x, H = e)`";
+    add(DiagId::body_cpp, {tidy(std::move(text), unit_)}, help);
+  }
+
+  const ClangMessage &message_;
+  Span span_;
+  const Unit &unit_;
+  Reporter &reporter_;
+};
+
+} // namespace
+
+void report_clang_messages(const std::vector<ClangMessage> &messages, const Unit &unit, Reporter &reporter) {
+  for (const ClangMessage &message : messages) {
+    const Span nowhere{unit.body, 0, 1};
+    const Span span = message.span ? *message.span : message.used_from ? *message.used_from : nowhere;
+    MessageReporter(message, span, unit, reporter).run();
+  }
+}
+
+} // namespace kgen::body

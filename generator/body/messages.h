@@ -1,0 +1,23 @@
+// Clang's messages in kgen's words: placed in the user's text, prelude names folded away, fixes as help.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "body/source.h"
+#include "body/unit.h"
+
+namespace kgen::body {
+
+struct ClangMessage {
+  bool is_error = true;
+  std::string text;
+  std::optional<Span> span;      // nullopt: not in the user's text
+  std::optional<Span> used_from; // of the innermost instantiation that the user's text asked for
+  std::vector<std::string> notes;
+};
+
+void report_clang_messages(const std::vector<ClangMessage> &messages, const Unit &unit, Reporter &reporter);
+
+} // namespace kgen::body

@@ -1,0 +1,262 @@
+// Composes the translation unit. Per variant a namespace: types, library, params, functions, then axes, grid dimensions
+// and tables as objects of their own types, then the body as a function whose parameters are the operands: plain scalars,
+// so that C++'s own rules give every expression its type.
+#include "body/unit.h"
+
+#include <algorithm>
+
+#include "body/builtins.h"
+#include "body/library.h"
+#include "support/check.h"
+#include "support/embedded.h"
+
+namespace kgen::body {
+namespace {
+
+std::string_view spelling(Type type) {
+  switch (type_row(type).arithmetic) {
+  case Type::f64:
+    return "double";
+  case Type::f32:
+    return "float";
+  case Type::i64:
+    return "int64_t";
+  case Type::i32:
+    return "int32_t";
+  case Type::i16:
+    return "int16_t";
+  case Type::i8:
+    return "int8_t";
+  case Type::u64:
+    return "uint64_t";
+  case Type::u32:
+    return "uint32_t";
+  case Type::u16:
+    return "uint16_t";
+  case Type::u8:
+    return "uint8_t";
+  case Type::boolean:
+    return "bool";
+  default:
+    KGEN_UNREACHABLE("a half type is not an arithmetic type");
+  }
+}
+
+Type resolve(const TypeName &name, const Variant &variant) {
+  return name.param.empty() ? name.type : variant.types.at(name.param);
+}
+
+VariantNames names_of(const Spec &spec, const Variant &variant) {
+  VariantNames out;
+  for (const OperandDecl &operand : spec.operands) {
+    const Type type = resolve(operand.type, variant);
+    out.has_f64 |= type == Type::f64;
+    out.operands[operand.name] = type_row(type).arithmetic;
+  }
+  out.real = out.has_f64 ? Type::f64 : Type::f32;
+  for (const Scalar &scalar : spec.scalars) {
+    const Type type = resolve(scalar.type, variant);
+    out.has_f64 |= type == Type::f64;
+    out.operands[scalar.name] = type_row(type).arithmetic;
+  }
+  return out;
+}
+
+// Every axis that a body may name: those of the operands, the declared ones and the grid's; not the batch's.
+std::vector<std::string> axes_of(const Spec &spec) {
+  std::vector<std::string> out;
+  auto add = [&](const std::string &name) {
+    const bool batch = std::ranges::any_of(spec.batch, [&](const BatchDecl &b) { return b.axis == name; });
+    if (!name.empty() && !batch && std::ranges::find(out, name) == out.end())
+      out.push_back(name);
+  };
+  for (const std::string &axis : spec.axis_order)
+    add(axis);
+  for (const AxisDecl &axis : spec.axes)
+    add(axis.name);
+  for (const OperandDecl &operand : spec.operands)
+    for (const DimDecl &dim : operand.dims)
+      for (const std::string &axis : dim.axes)
+        add(axis);
+  for (const GridDecl &grid : spec.grid)
+    add(grid.axis);
+  return out;
+}
+
+class Composer {
+public:
+  Composer(Unit &unit, const std::vector<Span> &real_locals) : unit_(unit), real_locals_(real_locals) {}
+
+  void run() {
+    const std::optional<std::string_view> prelude = find_embedded(embedded_prelude(), "builtins.h");
+    KGEN_CHECK(prelude.has_value());
+    unit_.text += *prelude;
+    std::set<std::string, std::less<>> mentioned = unit_.body->identifiers;
+    if (unit_.functions != nullptr)
+      mentioned.insert(unit_.functions->identifiers.begin(), unit_.functions->identifiers.end());
+    for (size_t i = 0; i < unit_.variants->size(); ++i)
+      add_variant(static_cast<int>(i), mentioned);
+  }
+
+private:
+  void add(std::string_view text) { unit_.text += text; }
+
+  void add_variant(int index, std::set<std::string, std::less<>> mentioned) {
+    const Variant &variant = (*unit_.variants)[static_cast<size_t>(index)];
+    for (const Param &param : unit_.spec->params)
+      if (const ParamValue value = param_value(param, variant); std::holds_alternative<std::string>(value))
+        mentioned.insert(std::get<std::string>(value));
+    add("namespace kgen_v" + std::to_string(index) + " {\nusing namespace kgen;\n");
+    add("using real = " + std::string(spelling(unit_.names[static_cast<size_t>(index)].real)) + ";\n");
+    for (const auto &[name, type] : variant.types)
+      add("using " + name + " = " + std::string(spelling(type)) + ";\n");
+    add(library_text(mentioned));
+    add("namespace kgen_user {\n");
+    add_params(variant);
+    if (unit_.functions != nullptr)
+      add_user_text(*unit_.functions, index);
+    add("namespace kgen_body {\n");
+    add_places();
+    add_body(index);
+    add("}\n}\n}\n");
+    for (const Param &param : unit_.spec->params)
+      if (std::holds_alternative<std::string>(param_value(param, variant)))
+        add("#undef " + param.name + "\n");
+  }
+
+  // A name of a function is a macro: the token stays where it stands, and functions and templates alike go by it.
+  void add_params(const Variant &variant) {
+    for (const Param &param : unit_.spec->params) {
+      const ParamValue value = param_value(param, variant);
+      const std::string &name = param.name;
+      if (const auto *integer = std::get_if<int64_t>(&value))
+        add("constexpr int64_t " + name + " = int64_t(" + std::to_string(static_cast<uint64_t>(*integer)) + "ul);\n");
+      else if (const auto *function = std::get_if<std::string>(&value))
+        add("#define " + name + " " + *function + "\n");
+      else
+        add("extern const float " + name + ";\n");
+    }
+  }
+
+  void add_places() {
+    for (size_t i = 0; i < unit_.axes.size(); ++i)
+      add("extern const kgen_axis<" + std::to_string(i) + "> " + unit_.axes[i] + ";\n");
+    for (size_t i = 0; i < unit_.grid.size(); ++i)
+      add("extern const kgen_grid<" + std::to_string(i) + "> " + unit_.grid[i] + ";\n");
+    for (const TableDecl &table : unit_.spec->tables)
+      add("extern const kgen_table<" + std::string(spelling(table.type)) + ", " + std::to_string(table.dims.size()) +
+          "> " + table.name + ";\n");
+  }
+
+  void add_body(int index) {
+    const VariantNames &names = unit_.names[static_cast<size_t>(index)];
+    std::string parameters;
+    auto add_parameter = [&](const std::string &name, bool assignable) {
+      parameters += parameters.empty() ? "" : ", ";
+      parameters += (assignable ? "" : "const ") + std::string(spelling(names.operands.at(name))) +
+                    (assignable ? " &" : " ") + name;
+    };
+    for (const OperandDecl &operand : unit_.spec->operands)
+      add_parameter(operand.name, operand.role != Role::input);
+    for (const Scalar &scalar : unit_.spec->scalars)
+      add_parameter(scalar.name, false);
+    add("void kgen_statements(" + parameters + ") {\n");
+    add_user_text(*unit_.body, index);
+    add("}\n");
+  }
+
+  void add_user_text(const SourceText &source, int variant) {
+    const size_t begin = unit_.text.size();
+    unit_.segments.push_back({begin, &source, variant});
+    unit_.text += source.text();
+    for (const Span &local : real_locals_)
+      if (local.source == &source)
+        unit_.text.replace(begin + local.begin, 4, "real");
+    unit_.text += "\n";
+  }
+
+  Unit &unit_;
+  const std::vector<Span> &real_locals_;
+};
+
+} // namespace
+
+ParamValue param_value(const Param &param, const Variant &variant) {
+  const auto found = variant.params.find(param.name);
+  return found != variant.params.end() ? found->second : param.choices.front();
+}
+
+std::optional<Span> Unit::span(size_t begin, size_t length) const {
+  auto after = std::ranges::upper_bound(segments, begin, {}, &Segment::begin);
+  if (after == segments.begin())
+    return std::nullopt;
+  const Segment &segment = *std::prev(after);
+  const size_t offset = begin - segment.begin;
+  if (offset > segment.source->text().size())
+    return std::nullopt;
+  return Span{segment.source, offset, length};
+}
+
+Unit make_unit(const Spec &spec, const std::vector<Variant> &variants, const SourceText &body,
+               const SourceText *functions, const std::vector<Span> &real_locals) {
+  Unit unit;
+  unit.spec = &spec;
+  unit.variants = &variants;
+  unit.body = &body;
+  unit.functions = functions;
+  unit.axes = axes_of(spec);
+  for (const GridDecl &grid : spec.grid)
+    unit.grid.push_back(grid.name);
+  for (const Variant &variant : variants)
+    unit.names.push_back(names_of(spec, variant));
+  Composer(unit, real_locals).run();
+  return unit;
+}
+
+std::string describe_name(const Spec &spec, std::string_view name) {
+  auto has = [&](const auto &list) { return std::ranges::any_of(list, [&](const auto &row) { return row.name == name; }); };
+  for (const OperandDecl &operand : spec.operands)
+    if (operand.name == name)
+      return operand.role == Role::input ? "an input" : operand.role == Role::output ? "an output" : "scratch";
+  if (has(spec.scalars))
+    return "a run-time scalar";
+  if (has(spec.grid))
+    return "a grid dimension";
+  if (has(spec.tables))
+    return "a table";
+  if (has(spec.params))
+    return "a param";
+  if (has(spec.types) || name == "real")
+    return "a type";
+  const std::vector<std::string> axes = axes_of(spec);
+  if (std::ranges::find(axes, name) != axes.end())
+    return "an axis";
+  if (find_builtin(name) != nullptr)
+    return "a builtin";
+  if (name == "inf" || name == "nan")
+    return "a constant";
+  return {};
+}
+
+std::vector<std::string> known_names(const Unit &unit, bool of_body) {
+  std::vector<std::string> out = {"real", "inf", "nan", "int64_t"};
+  const Spec &spec = *unit.spec;
+  auto add_all = [&](const auto &list) {
+    for (const auto &row : list)
+      out.emplace_back(row.name);
+  };
+  add_all(builtins());
+  add_all(library_functions());
+  add_all(spec.types);
+  add_all(spec.params);
+  if (!of_body)
+    return out;
+  add_all(spec.operands);
+  add_all(spec.scalars);
+  add_all(spec.grid);
+  add_all(spec.tables);
+  out.insert(out.end(), unit.axes.begin(), unit.axes.end());
+  return out;
+}
+
+} // namespace kgen::body

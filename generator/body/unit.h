@@ -1,0 +1,55 @@
+// The one translation unit that Clang parses for all variants of a spec, and the way back from its offsets to the user's
+// text. Names that stand for something of the spec are found here again by the converter.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "body/source.h"
+#include "spec/spec.h"
+
+namespace kgen::body {
+
+// What a variant's names stand for, in C++ terms.
+struct VariantNames {
+  Type real = Type::f32;
+  bool has_f64 = false;
+  std::map<std::string, Type> operands; // arithmetic types, of run-time scalars too
+};
+
+struct Unit {
+  struct Segment {
+    size_t begin = 0; // of the text's first character in `text`
+    const SourceText *source = nullptr;
+    int variant = 0;
+  };
+
+  const Spec *spec = nullptr;
+  const std::vector<Variant> *variants = nullptr;
+  const SourceText *body = nullptr;
+  const SourceText *functions = nullptr; // may be null
+  std::string text;
+  std::vector<Segment> segments;   // ascending
+  std::vector<std::string> axes;   // kgen_axis<i>
+  std::vector<std::string> grid;   // kgen_grid<i>
+  std::vector<VariantNames> names; // one per variant
+
+  // nullopt: not the user's text.
+  std::optional<Span> span(size_t begin, size_t length) const;
+};
+
+// `real_locals`: offsets in the body where `auto` stands for a constant and is to be read as `real`.
+Unit make_unit(const Spec &spec, const std::vector<Variant> &variants, const SourceText &body,
+               const SourceText *functions, const std::vector<Span> &real_locals);
+
+ParamValue param_value(const Param &param, const Variant &variant);
+
+// What `name` is in this spec, for messages ("an input", "an axis", "a builtin", ...); empty: nothing.
+std::string describe_name(const Spec &spec, std::string_view name);
+
+// Every name that a body may use, for did-you-mean; without `of_body` those that functions see.
+std::vector<std::string> known_names(const Unit &unit, bool of_body);
+
+} // namespace kgen::body
