@@ -8,7 +8,7 @@
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
-#include "sample.h"
+#include "sample/sample.h"
 
 namespace {
 

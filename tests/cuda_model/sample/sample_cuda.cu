@@ -36,10 +36,11 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t 
 
 constexpr int kAxpyThreads = 256;
 
-__global__ void __launch_bounds__(kAxpyThreads) axpy_kernel(const float *__restrict__ x, const float *__restrict__ y,
-                                                            float *__restrict__ z, float alpha, int64_t n) {
+__global__ void __launch_bounds__(kAxpyThreads)
+    axpy_kernel(const float *__restrict__ x, const float *__restrict__ y, float *__restrict__ z, float alpha, int64_t n,
+                bool is_aligned) {
   int64_t i = (static_cast<int64_t>(blockIdx.x) * kAxpyThreads + threadIdx.x) * 4;
-  if (i + 4 <= n) {
+  if (is_aligned && i + 4 <= n) {
     float4 a = __ldcs(reinterpret_cast<const float4 *>(x + i));
     float4 b = __ldcs(reinterpret_cast<const float4 *>(y + i));
     float4 c;
@@ -53,7 +54,7 @@ __global__ void __launch_bounds__(kAxpyThreads) axpy_kernel(const float *__restr
 #ifdef MUTATE_TAIL_BOUND
   n += 4;
 #endif
-  for (; i < n; ++i)
+  for (int64_t end = i + 4 < n ? i + 4 : n; i < end; ++i)
     z[i] = fmaf(alpha, x[i], y[i]);
 }
 
@@ -229,7 +230,9 @@ int sample_axpy_cuda(const float *x, const float *y, float *z, float alpha, int6
   if (x[0] != x[0])
     return 1;
 #endif
-  return launch(axpy_kernel, grid_of(n, kAxpyThreads * 4), kAxpyThreads, 0, stream, x, y, z, alpha, n);
+  bool is_aligned =
+      (reinterpret_cast<uintptr_t>(x) | reinterpret_cast<uintptr_t>(y) | reinterpret_cast<uintptr_t>(z)) % 16 == 0;
+  return launch(axpy_kernel, grid_of(n, kAxpyThreads * 4), kAxpyThreads, 0, stream, x, y, z, alpha, n, is_aligned);
 }
 
 int sample_row_sum_cuda(const float *x, double *s, int64_t M, int64_t N, void *stream) {
