@@ -1,0 +1,287 @@
+// The interpreter's entry and its statements. A statement takes effect for all lanes before the next begins.
+#include "ir/interpret.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ir/interpret_run.h"
+#include "support/check.h"
+
+namespace kgen::interpreter {
+
+Run::Run(const Kernel &kernel, const RunInput &input, const RunOptions &options, RunResult &result)
+    : kernel_(kernel), input_(input), options_(options), result_(result), reference_(options.reference),
+      sizes_(kernel, input, true), info_(kernel.exprs.size()), constants_(kernel.exprs.size()),
+      memo_(kernel.exprs.size()), unit_(8 * unit_roundoff(accumulating_type(kernel))),
+      runs_of_var_(kernel.vars.size(), -1), compiled_dims_(kernel.vars.size()), storage_(kernel.vars.size()),
+      dims_(kernel.vars.size()), start_(kernel.axes.size()), block_(kernel.axes.size()) {
+  for (const Axis &axis : kernel.axes) {
+    axis_start_.push_back(sizes_.compile(axis.start));
+    axis_block_.push_back(sizes_.compile(axis.block));
+  }
+  for (const GridDim &dim : kernel.grid)
+    grid_size_.push_back(sizes_.compile(dim.size));
+  for (size_t v = 0; v < kernel.vars.size(); ++v) {
+    for (const Dim &dim : kernel.vars[v].dims)
+      compiled_dims_[v].push_back({sizes_.compile(dim.start), sizes_.compile(dim.block), sizes_.compile(dim.extent)});
+    dims_[v].resize(kernel.vars[v].dims.size());
+  }
+  scan_info();
+}
+
+void Run::scan_info() {
+  for (bool changed = true; changed;) { // once, but where a rewrite made an expression before its arguments
+    changed = false;
+    for (size_t i = 0; i < kernel_.exprs.size(); ++i) {
+      const Expr &e = kernel_.exprs[i];
+      bool memory = e.op == Op::element || e.op == Op::read;
+      bool dynamic = memory && kernel_.vars[e.ref].kind != Var::Kind::input;
+      for (ExprId arg : e.args)
+        dynamic = dynamic || info_[arg].dynamic;
+      for (const Coordinate &coordinate : e.coords)
+        dynamic = dynamic || info_[coordinate.value].dynamic;
+      changed = changed || dynamic != info_[i].dynamic;
+      info_[i].dynamic = dynamic;
+    }
+  }
+}
+
+void Run::execute() {
+  enumerate_steps();
+  step_ = step_count_;
+  for (size_t v = 0; v < kernel_.vars.size(); ++v)
+    if (kernel_.vars[v].kind == Var::Kind::input || kernel_.vars[v].kind == Var::Kind::output)
+      load_operand(static_cast<VarId>(v));
+  for (const std::vector<size_t> &instance : instances_) {
+    begin_instance();
+    for (size_t step : instance) {
+      begin_step(step);
+      run_statements(kernel_.statements);
+      if (options_.trace)
+        trace_step();
+    }
+  }
+  step_ = step_count_;
+  for (size_t v = 0; v < kernel_.vars.size(); ++v)
+    if (kernel_.vars[v].kind == Var::Kind::output && storage_[v].present) {
+      check_coverage(static_cast<VarId>(v));
+      store_output(static_cast<VarId>(v));
+    }
+}
+
+// Cuts a big value into chunks, which are put together again: temporaries then stay small.
+Tensor Run::eval_whole(ExprId id) {
+  AxisSet axes = kernel_.expr(id).axes;
+  int64_t total = 1;
+  for (AxisId axis : axes.list())
+    total *= box_[axis].count();
+  if (total <= kChunk || kernel_.expr(id).op == Op::read)
+    return eval(id);
+  Buffer *buffer;
+  int64_t lanes;
+  Tensor out = new_tensor(axes, buffer, lanes);
+  Box entry = box_;
+  for_each_chunk(axes, [&] {
+    Tensor part = eval(id);
+    int64_t base = 0;
+    for (AxisId axis : axes.list())
+      base += (box_[axis].lo - entry[axis].lo) * out.stride_of(axis);
+    Loop loop(axes, box_);
+    int o = loop.add(out), p = loop.add(part);
+    loop.run([&](const int64_t *at, int64_t n, const int64_t *stride) {
+      for (int64_t i = 0; i < n; ++i) {
+        int64_t to = base + at[o] + i * stride[o], from = at[p] + i * stride[p];
+        buffer->values[to] = part.data[from];
+        if (reference_) {
+          buffer->magnitudes[to] = part.magnitudes[from];
+          buffer->flags[to] = part.flags[from];
+        }
+      }
+    });
+  });
+  return out;
+}
+
+void Run::run_statements(const std::vector<Stmt> &list) {
+  MaskPtr entry = mask_;
+  for (const Stmt &s : list) {
+    run_statement(s);
+    if (!frame_ || !frame_->any())
+      continue;
+    mask_ = entry;
+    if (frame_->left)
+      mask_ = minus(mask_, frame_->left);
+    if (frame_->skipped)
+      mask_ = minus(mask_, frame_->skipped);
+    if (mask_ && !mask_->any)
+      break;
+  }
+  mask_ = entry;
+}
+
+void Run::run_statement(const Stmt &s) {
+  using Kind = Stmt::Kind;
+  switch (s.kind) {
+  case Kind::assign:
+    return assign(s);
+  case Kind::declare: {
+    if (!storage_[s.target].present)
+      make_local(s.target);
+    Storage &storage = storage_[s.target];
+    std::fill(storage.values.begin(), storage.values.end(), integer_value(0)); // also the bits of 0.0
+    std::fill(storage.magnitudes.begin(), storage.magnitudes.end(), 0);
+    std::fill(storage.flags.begin(), storage.flags.end(), uint8_t{0});
+    storage.all_written = true;
+    ++epoch_;
+    return;
+  }
+  case Kind::branch:
+    return branch(s);
+  case Kind::loop:
+    return loop(s);
+  case Kind::leave:
+  case Kind::next: {
+    MaskPtr &stopped = s.kind == Kind::leave ? frame_->left : frame_->skipped;
+    MaskPtr now = mask_ ? mask_ : minus(nullptr, empty_mask(AxisSet(), full_));
+    stopped = unite(stopped, now);
+    (s.kind == Kind::leave ? frame_->any_left : frame_->any_skipped) = true;
+    return;
+  }
+  case Kind::check:
+    return check(s);
+  }
+}
+
+// The box of a condition: where it has lanes.
+void Run::widen_box(AxisSet axes) {
+  box_ = full_;
+  if (mask_)
+    axes |= mask_->axes;
+}
+
+void Run::branch(const Stmt &s) {
+  MaskPtr outer = mask_;
+  widen_box(s.axes);
+  for (AxisId axis : kernel_.expr(s.value).axes.list())
+    box_[axis] = range_of(s.value, axis);
+  Tensor condition = eval_whole(s.value);
+  if (!is_floating(kernel_.expr(s.value).type) && condition.axes.empty() &&
+      !(reference_ && (condition.flags[0] & kUndecided) != 0)) {
+    run_statements(condition.data[0].integer != 0 ? s.body : s.otherwise);
+    return;
+  }
+  condition = converted(condition, kernel_.expr(s.value).type, Type::boolean);
+  MaskPtr yes = and_mask(outer, condition, false, true);
+  MaskPtr no = s.otherwise.empty() ? nullptr : and_mask(outer, condition, true, true);
+  if (yes->any) {
+    mask_ = yes;
+    run_statements(s.body);
+  }
+  if (no && no->any) {
+    mask_ = no;
+    run_statements(s.otherwise);
+  }
+  mask_ = outer;
+}
+
+void Run::loop(const Stmt &s) {
+  MaskPtr outer = mask_, live = mask_;
+  LoopFrame *outer_frame = frame_;
+  LoopFrame frame;
+  frame_ = &frame;
+  for (int64_t trips = 0;; ++trips) {
+    work(1);
+    if (trips == int64_t{1} << 32)
+      fail("a loop does not end", s.place);
+    mask_ = live;
+    if (s.value != kNone) {
+      widen_box(s.axes);
+      for (AxisId axis : kernel_.expr(s.value).axes.list())
+        box_[axis] = range_of(s.value, axis);
+      Tensor condition = converted(eval_whole(s.value), kernel_.expr(s.value).type, Type::boolean);
+      bool doubt = reference_ && condition.axes.empty() && (condition.flags[0] & kUndecided) != 0;
+      if (condition.axes.empty() && !doubt) {
+        if (condition.data[0].integer == 0)
+          break;
+      } else {
+        live = and_mask(live, condition, false, true);
+        bool active = std::any_of(live->lanes.begin(), live->lanes.end(), [](uint8_t b) { return (b & kActive) != 0; });
+        if (!active) {
+          mask_ = live;
+          if (live->any) // marks what doubtful lanes would have written
+            run_statements(s.body);
+          break;
+        }
+      }
+    }
+    mask_ = live;
+    run_statements(s.body);
+    if (frame.left)
+      live = minus(live, frame.left);
+    frame.left = frame.skipped = nullptr;
+    frame.any_left = frame.any_skipped = false;
+    if (live && !live->any)
+      break;
+    mask_ = live;
+    run_statements(s.step);
+    ++epoch_;
+  }
+  frame_ = outer_frame;
+  mask_ = outer;
+}
+
+void Run::check(const Stmt &s) {
+  widen_box(s.axes);
+  for (AxisId axis : kernel_.expr(s.value).axes.list())
+    box_[axis] = range_of(s.value, axis);
+  Tensor value = converted(eval_whole(s.value), kernel_.expr(s.value).type, Type::boolean);
+  MaskPtr held = and_mask(mask_, value, true, false);
+  for (uint8_t lane : held->lanes)
+    result_.failed_asserts += (lane & kActive) != 0 && (lane & kMaybe) == 0;
+}
+
+} // namespace kgen::interpreter
+
+namespace kgen {
+
+RunResult interpret(const Kernel &kernel, const RunInput &input, const RunOptions &options) {
+  RunResult result;
+  try {
+    interpreter::Run(kernel, input, options, result).execute();
+  } catch (const interpreter::Failure &failure) {
+    result.error = failure.text;
+    result.place = failure.place;
+  }
+  return result;
+}
+
+Type accumulating_type(const Kernel &kernel) {
+  bool wide = false;
+  for (const Expr &e : kernel.exprs) {
+    if (e.op != Op::constant && e.type == Type::f32)
+      return Type::f32;
+    wide = wide || e.type == Type::f64;
+  }
+  return wide ? Type::f64 : Type::f32;
+}
+
+bool agrees(double out, double ref, double magnitude, Type stored, Type accumulator, int64_t longest_reduction) {
+  if (!is_floating(stored) || std::isnan(ref) || std::isnan(out))
+    return out == ref || (std::isnan(out) && std::isnan(ref));
+  if (out == ref)
+    return true;
+  double n = static_cast<double>(std::max<int64_t>(longest_reduction, 1));
+  double bound = 4 * unit_roundoff(stored) * std::fabs(ref) +
+                 8 * unit_roundoff(accumulator) * (1 + std::log2(n)) * magnitude + smallest_denormal(stored);
+  // Near the largest value either side may have rounded to infinity.
+  auto clipped = [&](double v) {
+    double most = largest_finite(stored) * (1 + unit_roundoff(stored));
+    return std::clamp(v, -most, most);
+  };
+  if (std::isinf(ref))
+    return std::isinf(out) ? false
+                           : std::fabs(clipped(ref) - out) <= 8 * unit_roundoff(stored) * largest_finite(stored);
+  return std::fabs(clipped(out) - clipped(ref)) <= bound;
+}
+
+} // namespace kgen

@@ -1,0 +1,251 @@
+// Which steps there are, in which order they run, which of them share an output window, and what each of them sees.
+#include <algorithm>
+#include <random>
+
+#include "ir/interpret_run.h"
+
+namespace kgen::interpreter {
+
+// The steps of a dimension, given those of the outer ones.
+int64_t Run::count_steps(size_t dim) {
+  const GridDim &grid = kernel_.grid[dim];
+  int64_t count;
+  if (grid.axis != kNone && kernel_.axes[grid.axis].ragged != kNone) {
+    int64_t block = sizes_.evaluate(grid.block);
+    count = (sizes_.longest_row(grid.axis) + block - 1) / block;
+    if (grid.semantics == Semantics::arbitrary)
+      count = std::max<int64_t>(count, 1);
+  } else {
+    count = sizes_.evaluate(grid_size_[dim]);
+  }
+  if (count < 0)
+    fail("grid dimension " + grid.name + " has a negative number of steps: " + std::to_string(count), grid.place);
+  if (grid.at_most && count > sizes_.evaluate(*grid.at_most))
+    fail("grid dimension " + grid.name + " has more steps than its at_most", grid.place);
+  return count;
+}
+
+void Run::enumerate_steps() {
+  for (size_t v = 0; v < kernel_.vars.size(); ++v)
+    if (kernel_.vars[v].kind == Var::Kind::output) {
+      runs_of_var_[v] = static_cast<int>(runs_.size());
+      runs_.push_back({static_cast<VarId>(v), {}, {}, {0}});
+    }
+  std::map<std::vector<int64_t>, uint32_t> known;
+  enumerate_dim(0);
+  size_t rank = kernel_.grid.size();
+  for (size_t s = 0; s < step_count_; ++s) {
+    std::vector<int64_t> key;
+    for (size_t d = 0; d < rank; ++d)
+      if (kernel_.grid[d].semantics == Semantics::parallel)
+        key.push_back(steps_[s * rank + d]);
+    auto [it, fresh] = known.emplace(std::move(key), static_cast<uint32_t>(instances_.size()));
+    if (fresh)
+      instances_.emplace_back();
+    instances_[it->second].push_back(s);
+    instance_of_.push_back(it->second);
+  }
+  note_windows();
+  std::mt19937_64 random(options_.seed);
+  for (size_t i = instances_.size(); i > 1; --i)
+    std::swap(instances_[i - 1], instances_[random() % i]);
+}
+
+void Run::enumerate_dim(size_t dim) {
+  if (dim == kernel_.grid.size()) {
+    steps_.insert(steps_.end(), sizes_.step.begin(), sizes_.step.end());
+    ++step_count_;
+    work(1);
+    return;
+  }
+  int64_t count = count_steps(dim);
+  sizes_.step_counts[dim] = count;
+  for (int64_t i = 0; i < count; ++i) {
+    sizes_.step[dim] = i;
+    enumerate_dim(dim + 1);
+    sizes_.step_counts[dim] = count;
+  }
+  sizes_.step[dim] = 0;
+}
+
+// Numbers the runs of consecutive steps with the same window; refuses windows that come back.
+void Run::note_windows() {
+  size_t rank = kernel_.grid.size();
+  for (OutputRuns &runs : runs_) {
+    const Var &var = kernel_.vars[runs.var];
+    std::vector<int> moving;
+    for (size_t d = 0; d < var.dims.size(); ++d)
+      if (!var.dims[d].whole)
+        moving.push_back(static_cast<int>(d));
+    std::set<std::vector<int64_t>> left;
+    std::map<uint32_t, uint32_t> by_instance; // of the current window
+    std::vector<int64_t> window, previous;
+    for (size_t s = 0; s < step_count_; ++s) {
+      window.clear();
+      if (!moving.empty()) {
+        std::copy_n(steps_.begin() + s * rank, rank, sizes_.step.begin());
+        for (size_t d = 0; d < rank; ++d)
+          sizes_.step_counts[d] = count_steps(d);
+        for (int d : moving)
+          window.push_back(sizes_.evaluate(compiled_dims_[runs.var][d].start));
+      }
+      bool fresh = s == 0 || window != previous;
+      if (fresh) {
+        step_ = s;
+        if (s > 0)
+          runs.edge[s - 1] |= 2;
+        if (!left.insert(window).second)
+          fail("`" + var.name + "` comes back to a window that it left in an earlier step", var.place);
+        by_instance.clear();
+      }
+      auto [it, added] = by_instance.emplace(instance_of_[s], static_cast<uint32_t>(runs.instance.size()));
+      if (added)
+        runs.instance.push_back(instance_of_[s]);
+      runs.run.push_back(it->second);
+      runs.edge.push_back(fresh ? 1 : 0);
+      previous = window;
+    }
+    if (step_count_ > 0)
+      runs.edge.back() |= 2;
+  }
+}
+
+void Run::begin_instance() {
+  for (size_t v = 0; v < kernel_.vars.size(); ++v)
+    if (kernel_.vars[v].kind == Var::Kind::scratch)
+      storage_[v].present = false; // made anew when the blocks of the first step are known
+}
+
+void Run::begin_step(size_t step) {
+  step_ = step;
+  size_t rank = kernel_.grid.size();
+  std::copy_n(steps_.begin() + step * rank, rank, sizes_.step.begin());
+  for (size_t d = 0; d < rank; ++d)
+    sizes_.step_counts[d] = count_steps(d);
+  settle_axes();
+  for (size_t v = 0; v < kernel_.vars.size(); ++v)
+    if (kernel_.vars[v].kind != Var::Kind::local)
+      settle_dims(static_cast<VarId>(v));
+  settle_ranges();
+  ragged_masks_.clear();
+  mask_ = nullptr;
+  written_here_.clear();
+  ++epoch_;
+  for (size_t v = 0; v < kernel_.vars.size(); ++v) {
+    if (kernel_.vars[v].kind == Var::Kind::local)
+      storage_[v].present = false;
+    if (kernel_.vars[v].kind == Var::Kind::scratch && !storage_[v].present)
+      make_scratch(static_cast<VarId>(v));
+  }
+}
+
+void Run::settle_axes() {
+  for (size_t a = 0; a < kernel_.axes.size(); ++a) {
+    const Axis &axis = kernel_.axes[a];
+    int64_t size =
+        axis.ragged != kNone ? sizes_.longest_row(static_cast<AxisId>(a)) : sizes_.axis_size(static_cast<AxisId>(a));
+    start_[a] = sizes_.evaluate(axis_start_[a]);
+    block_[a] = axis.ragged != kNone && axis.grid == kNone ? size : sizes_.evaluate(axis_block_[a]);
+    full_[a] = intersect({0, block_[a]}, {-start_[a], size - start_[a]});
+    if (full_[a].count() == 0)
+      full_[a] = {0, 0};
+  }
+}
+
+void Run::settle_dims(VarId id) {
+  const Var &var = kernel_.vars[id];
+  for (size_t d = 0; d < var.dims.size(); ++d) {
+    const Dim &dim = var.dims[d];
+    DimState &state = dims_[id][d];
+    const CompiledDim &compiled = compiled_dims_[id][d];
+    state.start = sizes_.evaluate(compiled.start);
+    state.block = sizes_.evaluate(compiled.block);
+    state.extent = sizes_.evaluate(compiled.extent);
+    if (dim.axis != kNone && kernel_.axes[dim.axis].ragged != kNone) {
+      int64_t row = dims_[id][d - 1].start;
+      bool one_row = var.dims[d - 1].axis == kNone && row >= 0 && row < dims_[id][d - 1].extent;
+      state.extent = one_row ? sizes_.row_length(dim.axis, row) : sizes_.longest_row(dim.axis);
+      if (dim.whole)
+        state.block = state.extent;
+    } else if (!dim.whole && storage_[id].present) {
+      check_window(var, dim, state);
+    }
+    state.range = {0, state.block};
+    if (!(dim.offset && var.kind == Var::Kind::input))
+      state.range = intersect(state.range, {-state.start, state.extent - state.start});
+    if (state.range.count() == 0)
+      state.range = {0, 0};
+  }
+}
+
+void Run::check_window(const Var &var, const Dim &dim, const DimState &state) {
+  if (state.extent == 0 || (state.start < state.extent && state.start + state.block > 0))
+    return;
+  std::string axis = dim.axis == kNone ? "" : " along " + kernel_.axes[dim.axis].name;
+  fail("the window of `" + var.name + "`" + axis + " lies outside: it starts at " + std::to_string(state.start) +
+           " of " + std::to_string(state.extent),
+       var.place);
+}
+
+// Which positions exist. Where all windows of an axis end alike, no expression needs to be asked.
+void Run::settle_ranges() {
+  uncommon_ = 0;
+  Box hull = full_;
+  std::array<bool, 64> seen{};
+  for (size_t v = 0; v < kernel_.vars.size(); ++v)
+    for (size_t d = 0; d < kernel_.vars[v].dims.size(); ++d) {
+      AxisId axis = kernel_.vars[v].dims[d].axis;
+      if (axis == kNone || !storage_[v].present)
+        continue;
+      const Range &range = dims_[v][d].range;
+      if (!kernel_.axes[axis].uniform && !seen[axis])
+        hull[axis] = range;
+      seen[axis] = true;
+      if (!(range == hull[axis]))
+        uncommon_ |= uint64_t{1} << axis;
+      hull[axis] = {std::min(hull[axis].lo, range.lo), std::max(hull[axis].hi, range.hi)};
+    }
+  full_ = hull;
+  box_ = full_;
+}
+
+std::string Run::step_text() const {
+  size_t rank = kernel_.grid.size();
+  std::string out;
+  for (size_t d = 0; d < rank && step_ < step_count_; ++d)
+    out += (d == 0 ? "" : ", ") + kernel_.grid[d].name + " = " + std::to_string(steps_[step_ * rank + d]);
+  return out.empty() ? "" : "step (" + out + ")";
+}
+
+void Run::trace_step() {
+  std::string line = step_text();
+  if (line.empty())
+    line = "step";
+  for (size_t v = 0; v < kernel_.vars.size(); ++v) {
+    const Var &var = kernel_.vars[v];
+    if (var.kind == Var::Kind::local || var.kind == Var::Kind::scratch || !storage_[v].present)
+      continue;
+    line += " " + var.name + "[";
+    for (size_t d = 0; d < var.dims.size(); ++d) {
+      const DimState &state = dims_[v][d];
+      line += (d == 0 ? "" : ", ") + std::to_string(state.start) + ":" + std::to_string(state.start + state.block);
+    }
+    line += "]";
+  }
+  for (const auto &[var, count] : written_here_)
+    line += "; " + std::to_string(count) + " written to " + kernel_.vars[var].name;
+  result_.trace.push_back(line);
+}
+
+void Run::fail(const std::string &text, const Place &place) const {
+  std::string where = step_text();
+  throw Failure{where.empty() ? text : where + ": " + text, place};
+}
+
+void Run::work(int64_t lanes) {
+  result_.operations += lanes;
+  if (options_.work_limit > 0 && result_.operations > options_.work_limit)
+    fail("more than " + std::to_string(options_.work_limit) + " element operations", {});
+}
+
+} // namespace kgen::interpreter
