@@ -1,174 +1,14 @@
-// Two steps of the grid: can their windows of an output meet? Equal windows are turned into equations between the steps,
-// which are solved one atom at a time: an atom whose stride exceeds all that the rest can make up must be equal too.
-// What this leaves open goes to isl, then to the search for a witness.
+// Two steps of the grid: can their windows of an output meet? Overlapping windows are equations between the steps; what
+// solving them leaves open goes to isl, then to the search for a witness.
 #include <algorithm>
 #include <set>
 
 #include "analysis/affine.h"
-#include "analysis/context.h"
+#include "analysis/determine.h"
 #include "support/text.h"
 
 namespace kgen::analysis {
 namespace {
-
-const Polynomial kOne = Polynomial::constant(1);
-
-// Along one dimension, two overlapping windows have starts at most `slack` apart.
-struct Equation {
-  Polynomial start;
-  Polynomial slack;
-};
-
-class Determiner {
-public:
-  Determiner(const Context &context, const Var &output, bool with_relations)
-      : context_(context), symbols_(context.kernel, extents(output)), with_relations_(with_relations) {
-    for (const Dim &dim : output.dims)
-      if (!dim.whole)
-        equations_.push_back({symbols_.polynomial(dim.start), symbols_.polynomial(dim.block) - kOne});
-  }
-
-  Determined run() {
-    while (step() || (with_relations_ && step_with_relation())) {
-    }
-    return known_;
-  }
-
-private:
-  static std::vector<Size> extents(const Var &output) {
-    std::vector<Size> out;
-    for (const Dim &dim : output.dims)
-      out.push_back(dim.extent);
-    return out;
-  }
-
-  bool is_known(int atom) const {
-    const uint64_t steps = symbols_.atom(atom).steps;
-    return (steps & ~known_.steps) == 0 || known_atoms_.count(atom) > 0;
-  }
-
-  // The terms that are not pinned down yet.
-  Polynomial unknown_part(const Polynomial &p) const {
-    Polynomial out;
-    out.overflow = p.overflow;
-    for (const auto &[m, c] : p.terms)
-      if (!std::all_of(m.begin(), m.end(), [&](int id) { return is_known(id); }))
-        out.terms[m] = c;
-    return out;
-  }
-
-  // How far a sum of bounded atoms ranges; nullopt: not known.
-  std::optional<Polynomial> width(const Polynomial &p) {
-    Polynomial out;
-    for (const auto &[m, c] : p.terms) {
-      Polynomial term;
-      term.terms[m] = c;
-      int moving = kNone;
-      for (int id : m)
-        if (!is_known(id))
-          moving = moving == kNone ? id : -2;
-      if (moving < 0 || symbols_.atom(moving).upper.empty() || symbols_.atom(moving).low != 0)
-        return std::nullopt;
-      const auto split = Symbols::linear(term, moving);
-      if (!split)
-        return std::nullopt;
-      const Polynomial &upper = symbols_.atom(moving).upper.front();
-      const bool rising = symbols_.nonnegative(split->first);
-      if (!rising && !symbols_.nonnegative(split->first * Polynomial::constant(-1)))
-        return std::nullopt;
-      out = out + split->first * Polynomial::constant(rising ? 1 : -1) * upper;
-    }
-    return out;
-  }
-
-  // What must not be negative for `atom` to be pinned down by this equation.
-  std::optional<Polynomial> requirement(const Equation &equation, const Polynomial &open, int atom) {
-    const auto split = Symbols::linear(open, atom);
-    if (!split || (symbols_.steps_of(split->first) & ~known_.steps) != 0)
-      return std::nullopt;
-    const auto range = width(split->second);
-    if (!range || (symbols_.steps_of(*range) & ~known_.steps) != 0)
-      return std::nullopt;
-    const bool falling = !symbols_.nonnegative(split->first) && symbols_.nonnegative(split->first * Polynomial::constant(-1));
-    return split->first * Polynomial::constant(falling ? -1 : 1) - *range - equation.slack - kOne;
-  }
-
-  std::vector<int> open_atoms(const Polynomial &open) const {
-    std::vector<int> out;
-    for (const auto &[m, c] : open.terms)
-      for (int id : m)
-        if (!is_known(id))
-          out.push_back(id);
-    std::sort(out.begin(), out.end());
-    out.erase(std::unique(out.begin(), out.end()), out.end());
-    return out;
-  }
-
-  void learn(int id) {
-    const Atom atom = symbols_.atom(id);
-    known_atoms_.insert(id);
-    if (atom.grid != kNone)
-      known_.steps |= uint64_t{1} << atom.grid;
-    if (atom.kind == Atom::Kind::divide || atom.kind == Atom::Kind::cdiv)
-      if ((symbols_.steps_of(atom.args[1]) & ~known_.steps) == 0)
-        equations_.push_back({atom.args[0], atom.args[1] - kOne});
-    if (atom.kind == Atom::Kind::table && context_.kernel.tables[atom.table].unique && atom.args.size() == 1)
-      equations_.push_back({atom.args[0], Polynomial()});
-    // A quotient and a remainder by the same divisor are the number itself.
-    for (int other : known_atoms_) {
-      const Atom &partner = symbols_.atom(other);
-      if (partner.kind != atom.kind && (partner.kind == Atom::Kind::modulo || atom.kind == Atom::Kind::modulo) &&
-          (partner.kind == Atom::Kind::divide || atom.kind == Atom::Kind::divide) &&
-          (partner.args[0] - atom.args[0]).is_zero() && (partner.args[1] - atom.args[1]).is_zero())
-        equations_.push_back({atom.args[0], Polynomial()});
-    }
-  }
-
-  bool step() {
-    for (size_t e = 0; e < equations_.size(); ++e) {
-      const Equation equation = equations_[e];
-      const Polynomial open = unknown_part(equation.start);
-      for (int atom : open_atoms(open)) {
-        const auto required = requirement(equation, open, atom);
-        if (required && symbols_.nonnegative(*required)) {
-          learn(atom);
-          return true;
-        }
-      }
-    }
-    return false;
-  }
-
-  bool step_with_relation() {
-    for (size_t e = 0; e < equations_.size(); ++e) {
-      const Equation equation = equations_[e];
-      const Polynomial open = unknown_part(equation.start);
-      for (int atom : open_atoms(open)) {
-        const auto required = requirement(equation, open, atom);
-        if (!required || required->as_constant() || required->overflow || symbols_.atom(atom).upper.empty())
-          continue;
-        const Size single = symbols_.size_of(symbols_.atom(atom).upper.front());
-        const Size enough = symbols_.size_of(*required);
-        if (!context_.sizes_only(single) || !context_.sizes_only(enough))
-          continue;
-        const Size condition = Size::make(
-            Size::Op::choose, {Size::make(Size::Op::less_equal, {single, Size::integer(0)}), Size::integer(1),
-                               Size::make(Size::Op::greater_equal, {enough, Size::integer(0)})});
-        known_.relations.push_back(condition);
-        learn(atom);
-        return true;
-      }
-    }
-    return false;
-  }
-
-  const Context &context_;
-  Symbols symbols_;
-  bool with_relations_;
-  std::vector<Equation> equations_;
-  std::set<int> known_atoms_;
-  Determined known_;
-};
 
 // `size` as another step sees it: grid names get a prime.
 Size primed(const Kernel &kernel, const Size &size) {
@@ -386,7 +226,15 @@ private:
 } // namespace
 
 Determined determined_steps(const Context &context, VarId output, bool with_relations) {
-  return Determiner(context, context.var(output), with_relations).run();
+  std::vector<Size> extents;
+  for (const Dim &dim : context.var(output).dims)
+    extents.push_back(dim.extent);
+  Symbols symbols(context.kernel, extents);
+  Determiner determiner(context, symbols);
+  for (const Dim &dim : context.var(output).dims)
+    if (!dim.whole)
+      determiner.add(symbols.polynomial(dim.start), symbols.polynomial(dim.block) - Polynomial::constant(1));
+  return determiner.run(with_relations);
 }
 
 bool moves_in_order(const Context &context, VarId output, GridId g) {

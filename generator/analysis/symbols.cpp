@@ -94,7 +94,7 @@ Polynomial operator-(const Polynomial &a, const Polynomial &b) { return a + b * 
 
 Symbols::Symbols(const Kernel &kernel, std::vector<Size> positive) : kernel_(kernel), positive_(std::move(positive)) {}
 
-void Symbols::add_variable(const std::string &name, const Size &count) { variables_[name] = count; }
+void Symbols::add_variable(const std::string &name, const Size &count, uint64_t bit) { variables_[name] = {count, bit}; }
 
 int Symbols::find_atom(const Size &canonical) {
   const auto found = by_text_.find(to_string(canonical));
@@ -146,7 +146,8 @@ Polynomial Symbols::step_polynomial(const std::string &name) {
   atom.low = 0;
   const auto variable = variables_.find(name);
   if (variable != variables_.end()) {
-    atom.upper.push_back(polynomial(variable->second) - Polynomial::constant(1));
+    atom.upper.push_back(polynomial(variable->second.first) - Polynomial::constant(1));
+    atom.steps = variable->second.second;
     return atom_polynomial(std::move(atom));
   }
   const GridId grid = find_grid(kernel_, name);
@@ -155,8 +156,10 @@ Polynomial Symbols::step_polynomial(const std::string &name) {
     if (steps.as_constant() == 1)
       return Polynomial::constant(0);
     atom.grid = grid;
-    atom.steps = uint64_t{1} << grid;
+    atom.steps = fixed_steps_ ? 0 : uint64_t{1} << grid;
     atom.upper.push_back(steps - Polynomial::constant(1));
+  } else {
+    atom.low.reset(); // some value that nothing is known of
   }
   return atom_polynomial(std::move(atom));
 }

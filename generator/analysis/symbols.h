@@ -47,8 +47,10 @@ public:
   // Sizes named in `positive` are taken to be at least 1 (they are exempt otherwise).
   explicit Symbols(const Kernel &kernel, std::vector<Size> positive = {});
 
-  // A further variable, as `Size::grid(name)`: 0 <= name < count.
-  void add_variable(const std::string &name, const Size &count);
+  // A further variable, as `Size::grid(name)`: 0 <= name < count. `bit`: in Atom::steps of what depends on it.
+  void add_variable(const std::string &name, const Size &count, uint64_t bit = 0);
+  // Steps of the grid are constants from here on (for questions about one step).
+  void fix_steps() { fixed_steps_ = true; }
 
   Polynomial polynomial(const Size &size);
   Size size_of(const Polynomial &p) const;
@@ -81,7 +83,8 @@ private:
 
   const Kernel &kernel_;
   std::vector<Size> positive_;
-  std::map<std::string, Size> variables_;
+  std::map<std::string, std::pair<Size, uint64_t>> variables_;
+  bool fixed_steps_ = false;
   std::vector<Atom> atoms_;
   std::map<std::string, int> by_text_;
   int budget_ = 0;

@@ -1,0 +1,100 @@
+// Only 64-bit arithmetic is followed (32-bit numbers may wrap), and tables, whose declared ranges then count.
+#include "analysis/coordinates.h"
+
+#include <algorithm>
+#include <map>
+
+namespace kgen::analysis {
+
+std::optional<Size> index_count(const Kernel &kernel, AxisId axis, VarId var) {
+  const Axis &a = kernel.axes[axis];
+  const Size size = Size::axis(a.name);
+  for (size_t v = 0; v < kernel.vars.size(); ++v) {
+    const Var &operand = kernel.vars[v];
+    if (operand.kind != Var::Kind::input && operand.kind != Var::Kind::output)
+      continue;
+    for (const Dim &dim : operand.dims) {
+      if (dim.axis != axis || (var != kNone && var != static_cast<VarId>(v)))
+        continue;
+      if (dim.offset && operand.kind == Var::Kind::input)
+        return std::nullopt;
+      if (var != kNone)
+        return dim.extent;
+      if (!(dim.extent == size) && !(dim.extent == a.size))
+        return std::nullopt;
+    }
+  }
+  return size;
+}
+
+std::string index_name(const Kernel &kernel, AxisId axis, VarId var) {
+  return "index(" + (var == kNone ? "" : kernel.vars[var].name + ", ") + kernel.axes[axis].name + ")";
+}
+
+Size Coordinates::index(AxisId axis, VarId var) {
+  const std::string name = index_name(kernel_, axis, var);
+  if (const auto count = index_count(kernel_, axis, var))
+    symbols_.add_variable(name, *count, uint64_t{1} << axis);
+  return Size::grid(name);
+}
+
+std::optional<Size> Coordinates::size(ExprId id) {
+  static const std::map<Op, Size::Op> kOps = {
+      {Op::add, Size::Op::add}, {Op::sub, Size::Op::subtract}, {Op::mul, Size::Op::multiply}, {Op::neg, Size::Op::negate},
+      {Op::min, Size::Op::min}, {Op::max, Size::Op::max}};
+  const Expr &expr = kernel_.expr(id);
+  if (is_floating(expr.type))
+    return std::nullopt;
+  switch (expr.op) {
+  case Op::constant:
+    return Size::integer(expr.integer);
+  case Op::index:
+    return index(expr.axis, expr.ref);
+  case Op::size:
+    if (kernel_.axes[expr.axis].ragged != kNone || (expr.ref != kNone))
+      return std::nullopt;
+    return Size::axis(kernel_.axes[expr.axis].name);
+  case Op::block:
+    return kernel_.axes[expr.axis].block;
+  case Op::grid_index:
+    return Size::grid(kernel_.grid[expr.ref].name);
+  case Op::grid_size:
+    return kernel_.grid[expr.ref].size;
+  case Op::cast:
+    return bytes_of(expr.type) < bytes_of(kernel_.expr(expr.args[0]).type) ? std::nullopt : size(expr.args[0]);
+  case Op::table: {
+    Size out;
+    out.op = Size::Op::table;
+    out.name = kernel_.tables[expr.ref].name;
+    for (ExprId arg : expr.args) {
+      const auto inner = size(arg);
+      if (!inner)
+        return std::nullopt;
+      out.args.push_back(*inner);
+    }
+    return out;
+  }
+  default:
+    break;
+  }
+  const auto op = kOps.find(expr.op);
+  if (op == kOps.end() || expr.type != Type::i64)
+    return std::nullopt;
+  std::vector<Size> args;
+  for (ExprId arg : expr.args) {
+    const auto inner = size(arg);
+    if (!inner)
+      return std::nullopt;
+    args.push_back(*inner);
+  }
+  return Size::make(op->second, std::move(args));
+}
+
+bool Coordinates::inside(const Size &size, const Size &extent) {
+  // Structurally; isl has nothing to add to what is read under no condition but derived axes, which are atoms here too.
+  const Polynomial p = symbols_.polynomial(size);
+  return symbols_.nonnegative(p) &&
+         symbols_.nonnegative(symbols_.polynomial(extent) - p - Polynomial::constant(1));
+}
+
+} // namespace kgen::analysis

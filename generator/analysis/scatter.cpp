@@ -1,0 +1,182 @@
+// Stores at other coordinates: at(o, N = e) = v is one-to-one when the place tells every axis of the statement's lanes.
+// One that also reaches every element counts as a write of the whole output.
+#include <algorithm>
+
+#include "analysis/coordinates.h"
+#include "analysis/determine.h"
+#include "analysis/flow.h"
+
+namespace kgen::analysis {
+namespace {
+
+class Scatter {
+public:
+  Scatter(Context &context, const Stmt &stmt)
+      : context_(context), kernel_(context.kernel), stmt_(stmt), output_(context.var(stmt.target)),
+        symbols_(context.kernel), coordinates_(context.kernel, symbols_) {
+    symbols_.fix_steps();
+    lanes_ = stmt.context | output_.axes;
+    for (const Coordinate &c : stmt.coords) {
+      lanes_ -= AxisSet::of(c.axis);
+      named_ |= AxisSet::of(c.axis);
+    }
+    for (ExprId id : expressions_of(stmt))
+      lanes_ |= kernel_.expr(id).axes;
+  }
+
+  bool one_to_one() {
+    Determiner determiner(context_, symbols_);
+    determiner.assume(((output_.axes - named_) & lanes_).bits());
+    for (const Coordinate &c : stmt_.coords) {
+      const auto size = coordinates_.size(c.value);
+      if (!size || !tables_inside(*size))
+        continue;
+      determiner.add(symbols_.polynomial(*size), Polynomial());
+    }
+    const uint64_t known = determiner.run(false).steps | single_axes();
+    return (lanes_.bits() & ~known) == 0;
+  }
+
+  // Each coordinate runs through its whole extent with an axis of its own: forwards, backwards or through a permutation.
+  bool onto() {
+    AxisSet used;
+    for (const Coordinate &c : stmt_.coords) {
+      const Dim *dim = nullptr;
+      for (const Dim &d : output_.dims)
+        if (d.axis == c.axis)
+          dim = &d;
+      const auto size = coordinates_.size(c.value);
+      const AxisId axis = size && dim != nullptr ? permuted_axis(*size, dim->extent) : kNone;
+      if (axis == kNone || used.contains(axis))
+        return false;
+      used |= AxisSet::of(axis);
+    }
+    return true;
+  }
+
+  // Two lanes that meet, in a small case.
+  std::string witness() {
+    std::map<std::vector<long long>, std::vector<long long>> seen;
+    const std::vector<AxisId> axes = lanes_.list();
+    std::vector<Size> places;
+    for (const Coordinate &c : stmt_.coords)
+      if (const auto size = coordinates_.size(c.value))
+        places.push_back(*size);
+      else
+        return "";
+    for (AxisId axis : (output_.axes - named_).list())
+      places.push_back(coordinates_.index(axis, kNone));
+    constexpr long long kSide = 4;
+    long long count = 1;
+    for (size_t i = 0; i < axes.size() && count < 4096; ++i)
+      count *= kSide;
+    for (long long n = 0; n < count; ++n) {
+      std::vector<long long> lane, place;
+      for (size_t i = 0, rest = n; i < axes.size(); ++i, rest /= kSide)
+        lane.push_back(rest % kSide);
+      for (const Size &size : places)
+        place.push_back(value(size, axes, lane, kSide).value_or(-1 - n));
+      const auto [entry, added] = seen.emplace(place, lane);
+      if (!added)
+        return lane_text(axes, entry->second) + " and " + lane_text(axes, lane) + " meet";
+    }
+    return "";
+  }
+
+private:
+  uint64_t single_axes() const {
+    uint64_t known = 0;
+    for (AxisId axis : lanes_.list())
+      if (kernel_.axes[axis].size.is_integer(1))
+        known |= uint64_t{1} << axis;
+    return known;
+  }
+
+  bool tables_inside(const Size &size) {
+    return !any_node(size, [&](const Size &node) {
+      if (node.op != Size::Op::table)
+        return false;
+      for (const Table &table : kernel_.tables)
+        if (table.name == node.name)
+          for (size_t d = 0; d < node.args.size(); ++d)
+            if (!coordinates_.inside(node.args[d], table.dims[d]))
+              return true;
+      return false;
+    });
+  }
+
+  AxisId permuted_axis(const Size &size, const Size &extent) {
+    for (AxisId axis : lanes_.list()) {
+      const Axis &a = kernel_.axes[axis];
+      const bool whole = a.start.is_integer(0) && a.uniform && (a.block == a.size || a.block == Size::axis(a.name));
+      const Polynomial index = symbols_.polynomial(coordinates_.index(axis, kNone));
+      const Polynomial last = symbols_.polynomial(extent) - Polynomial::constant(1);
+      const auto count = index_count(kernel_, axis, kNone);
+      if (!whole || !count || !(symbols_.polynomial(*count) - last - Polynomial::constant(1)).is_zero())
+        continue;
+      const Polynomial p = symbols_.polynomial(size);
+      if ((p - index).is_zero() || (p - last + index).is_zero())
+        return axis;
+      if (size.op == Size::Op::table && size.args.size() == 1 && (symbols_.polynomial(size.args[0]) - index).is_zero())
+        for (const Table &table : kernel_.tables)
+          if (table.name == size.name && table.unique && table.range &&
+              (symbols_.polynomial(*table.range) - last - Polynomial::constant(1)).is_zero())
+            return axis;
+    }
+    return kNone;
+  }
+
+  std::optional<long long> value(const Size &size, const std::vector<AxisId> &axes, const std::vector<long long> &lane,
+                                 long long side) const {
+    SizeValues values;
+    values.name = [&](Size::Op op, std::string_view name) -> std::optional<long long> {
+      if (op == Size::Op::axis)
+        return side;
+      for (size_t i = 0; i < axes.size(); ++i)
+        if (index_name(kernel_, axes[i], kNone) == name)
+          return lane[i];
+      return std::nullopt;
+    };
+    values.table = [](std::string_view, const std::vector<long long> &) { return std::optional<long long>(0); };
+    return evaluate(expand_axes(kernel_, size), values);
+  }
+
+  std::string lane_text(const std::vector<AxisId> &axes, const std::vector<long long> &lane) const {
+    std::string out;
+    for (size_t i = 0; i < axes.size(); ++i)
+      out += (i == 0 ? "(" : ", ") + kernel_.axes[axes[i]].name + " = " + std::to_string(lane[i]);
+    return out + ")";
+  }
+
+  Context &context_;
+  const Kernel &kernel_;
+  const Stmt &stmt_;
+  const Var &output_;
+  Symbols symbols_;
+  Coordinates coordinates_;
+  AxisSet lanes_, named_;
+};
+
+} // namespace
+
+std::set<const Stmt *> judge_scatters(Context &context) {
+  std::set<const Stmt *> onto;
+  visit_statements(context.kernel.statements, [&](const Stmt &stmt, const auto &) {
+    if (stmt.kind != Stmt::Kind::assign || stmt.coords.empty() || stmt.scatter_add || !context.is_output(stmt.target))
+      return;
+    Scatter scatter(context, stmt);
+    if (!scatter.one_to_one()) {
+      Diagnostic &error = context.diags.add(DiagId::scatter_collides, stmt.place, {context.var(stmt.target).name});
+      const std::string witness = scatter.witness();
+      error.help = (witness.empty() ? "" : witness + "; ") +
+                   "use coordinates that differ for all elements, such as an axis' index, or entries of a table with "
+                   "unique = true; or add with +=";
+      return;
+    }
+    if (scatter.onto())
+      onto.insert(&stmt);
+  });
+  return onto;
+}
+
+} // namespace kgen::analysis
