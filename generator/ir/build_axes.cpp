@@ -12,7 +12,7 @@ namespace {
 // The brackets of operands and tables in file order: the order of size arguments.
 class Mentions {
 public:
-  explicit Mentions(Build &build) : build_(build) {
+  explicit Mentions(const Build &build) {
     struct Item {
       Place place;
       const OperandDecl *operand;
@@ -34,13 +34,10 @@ public:
   std::map<std::string, Place> places;
   std::map<std::string, std::vector<Size>> extents; // X=e
   std::set<std::string> plain;
-  std::string rest; // name of the axis of a leading `...`; empty: none
 
 private:
   void add(const OperandDecl &operand) {
     for (const DimDecl &dim : operand.dims) {
-      if (dim.kind == DimDecl::Kind::rest)
-        note(rest_name(), dim.place);
       for (const std::string &axis : dim.axes) {
         note(axis, dim.place);
         if (dim.extent)
@@ -70,19 +67,6 @@ private:
       return false;
     });
   }
-
-  const std::string &rest_name() {
-    if (rest.empty()) {
-      rest = "rows";
-      const auto &names = build_.spec.axis_order;
-      while (std::find(names.begin(), names.end(), rest) != names.end())
-        rest += "_";
-      plain.insert(rest);
-    }
-    return rest;
-  }
-
-  Build &build_;
 };
 
 const AxisDecl *declaration(const Spec &spec, const std::string &name) {
@@ -228,12 +212,9 @@ void build_axes(Build &build) {
     const AxisDecl *decl = declaration(build.spec, name);
     auto mentioned = mentions.places.find(name);
     Place place = mentioned != mentions.places.end() ? mentioned->second : decl ? decl->place : Place{};
-    if (kernel.axes.size() == 64) {
-      build.diags.add(DiagId::too_many_axes, place, {});
-      return;
-    }
+    KGEN_CHECK(kernel.axes.size() < 64);
     Axis &axis = add(name, place, sizes.find(name, place));
-    axis.rest = name == mentions.rest;
+    axis.rest = name == kRestAxis;
     if (decl)
       axis.multiple_of = decl->multiple_of;
   }
@@ -249,9 +230,7 @@ void build_axes(Build &build) {
       if (build.spec.tables[t].name == decl.ragged)
         kernel.axes[axis].ragged = static_cast<TableId>(t);
     kernel.axes[axis].over = build.axis_of(decl.over);
-    if (kernel.axes[axis].ragged == kNone || kernel.axes[axis].over == kNone)
-      build.diags.add(DiagId::ragged_unknown, decl.place, {decl.name}).help =
-          "write axes." + decl.name + " = { ragged = \"row_start\", over = \"B\" } with tables.row_start = \"i64[B + 1]\"";
+    KGEN_CHECK(kernel.axes[axis].ragged != kNone && kernel.axes[axis].over != kNone);
   }
   for (Axis &axis : kernel.axes) {
     axis.start = Size::integer(0);
@@ -273,20 +252,15 @@ void build_grid(Build &build) {
     build.grid_ids[decl.name] = id;
     if (decl.axis.empty()) {
       dim.size = build.resolve(decl.size.value_or(Size::integer(1)));
-    } else if ((dim.axis = build.axis_of(decl.axis)) == kNone) {
-      build.diags.add(DiagId::grid_axis_unknown, decl.place, {decl.axis}).help =
-          "a grid dimension blocks an axis of an operand; for another number of steps write size = \"...\"";
     } else {
+      dim.axis = build.axis_of(decl.axis);
+      KGEN_CHECK(dim.axis != kNone);
       Axis &axis = kernel.axes[dim.axis];
       if (axis.batch)
         build.diags.add(DiagId::grid_axis_batch, decl.place, {decl.axis}).help =
             "the batch is a parallel dimension already";
-      if (axis.grid != kNone)
-        build.diags.add(DiagId::grid_axis_twice, decl.place, {decl.axis, kernel.grid[axis.grid].name}).help =
-            "block an axis by one dimension; the planner tiles further";
       axis.grid = id;
-      Size block = decl.blocks.empty() ? Size::integer(1) : build.resolve(decl.blocks[0]);
-      dim.block = block.is_integer() && block.value >= 1 ? block : Size::make(Size::Op::max, {Size::integer(1), block});
+      dim.block = build.resolve(decl.blocks.empty() ? Size::integer(1) : decl.blocks[0]);
       dim.size = Size::make(Size::Op::cdiv, {build.axis_size(dim.axis), dim.block});
       if (decl.semantics != Semantics::parallel) // first and last run, also for an empty axis
         dim.size = Size::make(Size::Op::max, {Size::integer(1), dim.size});

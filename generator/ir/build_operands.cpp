@@ -23,42 +23,24 @@ struct Entry {
   int array_dim = 0;
 };
 
-AxisId rest_axis(const Build &build) {
-  for (size_t i = 0; i < build.kernel.axes.size(); ++i)
-    if (build.kernel.axes[i].rest)
-      return static_cast<AxisId>(i);
-  return kNone;
-}
-
 // A ragged axis is packed: it forms one dimension of the array with the axis that it is ragged over.
-std::vector<Entry> entries_of(Build &build, const OperandDecl &operand) {
+std::vector<Entry> entries_of(const Build &build, const OperandDecl &operand) {
   std::vector<Entry> out;
   int array_dim = 0;
   for (const DimDecl &dim : operand.dims) {
     if (dim.kind == DimDecl::Kind::one)
       out.push_back({kNone, &dim, array_dim});
-    if (dim.kind == DimDecl::Kind::rest)
-      out.push_back({rest_axis(build), &dim, array_dim});
     for (const std::string &name : dim.axes) {
       AxisId axis = build.axis_of(name);
       if (axis != kNone && build.kernel.axes[axis].ragged != kNone) {
-        AxisId over = build.kernel.axes[axis].over;
-        if (out.empty() || out.back().axis != over || dim.axes.size() > 1)
-          build.diags.add(DiagId::ragged_dims, dim.place, {operand.name, name}).help =
-              "a packed array is written [" + (over == kNone ? std::string("B") : build.kernel.axes[over].name) + ", " +
-              name + "]";
-        else
-          array_dim = out.back().array_dim;
+        KGEN_CHECK(!out.empty() && out.back().axis == build.kernel.axes[axis].over);
+        array_dim = out.back().array_dim;
       }
       out.push_back({axis, &dim, array_dim});
     }
     ++array_dim;
   }
   return out;
-}
-
-Size at_least_one(const Size &block) {
-  return block.is_integer() && block.value >= 1 ? block : Size::make(Size::Op::max, {Size::integer(1), block});
 }
 
 void whole_window(Dim &dim) {
@@ -107,25 +89,15 @@ void said_window(Build &build, const OperandDecl &operand, size_t entry, Dim &di
     dim.start = number;
     return;
   }
-  dim.block = at_least_one(build.resolve(said.block));
+  dim.block = build.resolve(said.block);
   dim.start = dim.offset ? number : Size::make(Size::Op::multiply, {number, dim.block});
-}
-
-bool window_fits(Build &build, const OperandDecl &operand, size_t entries) {
-  const WindowDecl &window = *operand.window;
-  auto fits = [&](size_t count) { return count == entries; };
-  if (fits(window.block.size()) && (!window.index || fits(window.index->size())) &&
-      (!window.offset || fits(window.offset->size())))
-    return true;
-  build.diags.add(DiagId::window_rank, window.place, {operand.name, std::to_string(entries)}).help =
-      "one entry per axis in the brackets";
-  return false;
 }
 
 void build_dims(Build &build, const OperandDecl &operand, VarId id) {
   Var &var = build.kernel.vars[id];
   std::vector<Entry> entries = entries_of(build, operand);
-  bool own = operand.window && operand.role != Role::scratch && window_fits(build, operand, entries.size());
+  bool own = operand.window && operand.role != Role::scratch;
+  KGEN_CHECK(!own || operand.window->block.size() == entries.size());
   for (size_t i = 0; i < entries.size(); ++i) {
     Dim dim;
     dim.axis = entries[i].axis;
@@ -136,9 +108,6 @@ void build_dims(Build &build, const OperandDecl &operand, VarId id) {
       dim.extent = dim.axis == kNone ? Size::integer(1) : build.axis_size(dim.axis);
     if (dim.axis != kNone && dim.extent == build.resolve(build.kernel.axes[dim.axis].size))
       dim.extent = build.axis_size(dim.axis);
-    if (dim.axis != kNone && var.axes.contains(dim.axis))
-      build.diags.add(DiagId::axis_twice, entries[i].decl->place, {operand.name, build.kernel.axes[dim.axis].name})
-          .help = "name the second one differently: K=N is an axis K of the size of N";
     if (own) {
       said_window(build, operand, i, dim);
       if (dim.axis != kNone)
@@ -182,39 +151,16 @@ void build_batch(Build &build) {
   }
 }
 
-bool same_shape(const Var &a, const Var &b) {
-  return a.dims.size() == b.dims.size() &&
-         std::equal(a.dims.begin(), a.dims.end(), b.dims.begin(), [](const Dim &x, const Dim &y) {
-           return x.extent == y.extent && x.array_dim == y.array_dim;
-         });
-}
-
 void build_aliases(Build &build) {
   Kernel &kernel = build.kernel;
   for (const OperandDecl &operand : build.spec.operands) {
     if (operand.alias.empty())
       continue;
-    auto it = build.operand_ids.find(operand.alias);
-    VarId output = build.operand_ids[operand.name];
-    if (it == build.operand_ids.end() || kernel.vars[it->second].kind != Var::Kind::input) {
-      build.diags.add(DiagId::alias_unknown, operand.alias_place, {operand.name, operand.alias}).help =
-          "alias names an input, whose memory the output takes over";
-      continue;
-    }
-    Var &input = kernel.vars[it->second];
-    Var &var = kernel.vars[output];
-    if (input.alias != kNone)
-      build.diags.add(DiagId::alias_twice, operand.alias_place, {operand.alias, kernel.vars[input.alias].name}).help =
-          "one output per input";
-    if (input.type != var.type || !same_shape(input, var))
-      build.diags.add(DiagId::alias_differs, operand.alias_place, {operand.name, operand.alias}).help =
-          "the same memory needs the same element type and the same brackets";
-    if (input.strided != var.strided)
-      build.diags.add(DiagId::alias_differs, operand.alias_place, {operand.name, operand.alias}).help =
-          "both strided or none";
+    VarId output = build.operand_ids.at(operand.name);
+    Var &input = kernel.vars[build.operand_ids.at(operand.alias)];
     input.alias = output;
-    var.alias = it->second;
-    var.partial = true;
+    kernel.vars[output].alias = build.operand_ids.at(operand.alias);
+    kernel.vars[output].partial = true;
   }
 }
 
@@ -268,14 +214,7 @@ void build_operands(Build &build) {
 }
 
 void build_arguments(Build &build) {
-  for (const ArgumentRef &argument : build.spec.arguments) {
-    if (argument.kind == ArgumentRef::Kind::operand) {
-      const Var &var = build.kernel.vars[argument.index];
-      if (var.kind == Var::Kind::scratch || (var.kind == Var::Kind::input && var.alias != kNone))
-        continue;
-    }
-    build.kernel.arguments.push_back(argument);
-  }
+  build.kernel.arguments = build.spec.arguments;
 }
 
 } // namespace kgen::build
