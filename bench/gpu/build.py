@@ -44,7 +44,19 @@ class Toolchain:
         if model:
             sources = sorted(Path(model).glob("*.cpp"))
             runtime = [s for s in sources if not s.name.endswith("_test.cpp") and not s.name.startswith("check_")]
-            run(["g++", "-std=c++17", "-O2", "-shared", "-fPIC", f"-I{model}/include", *runtime, "-o", self.model_library()])
+            run(
+                [
+                    "g++",
+                    "-std=c++17",
+                    "-O2",
+                    "-shared",
+                    "-fPIC",
+                    f"-I{model}/include",
+                    *runtime,
+                    "-o",
+                    self.model_library(),
+                ]
+            )
 
     def model_library(self):
         return self.folder / "libcuda_model.so"
@@ -53,7 +65,20 @@ class Toolchain:
         """Compiles a .cu file into `library`; with no library only checks that it compiles."""
         if self.model:
             command = ["g++", "-std=c++17", "-O2", "-shared", "-fPIC", f"-I{self.model}/include", *self.defines]
-            run([*command, "-x", "c++", source, "-x", "none", self.model_library(), f"-Wl,-rpath,{self.folder}", "-o", library])
+            run(
+                [
+                    *command,
+                    "-x",
+                    "c++",
+                    source,
+                    "-x",
+                    "none",
+                    self.model_library(),
+                    f"-Wl,-rpath,{self.folder}",
+                    "-o",
+                    library,
+                ]
+            )
             return
         flags = ["-std=c++17", "-O3", f"-arch={self.arch}", *self.defines]
         target = ["-shared", "-Xcompiler", "-fPIC", "-o", library] if library else ["-c", "-o", os.devnull]

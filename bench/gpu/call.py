@@ -14,7 +14,11 @@ SCALARS = {
     "f16": ctypes.c_float,
     "bf16": ctypes.c_float,
     "bool": ctypes.c_bool,
-    **{f"{sign}{bits}": getattr(ctypes, f"c_{'u' * (sign == 'u')}int{bits}") for sign in "iu" for bits in (8, 16, 32, 64)},
+    **{
+        f"{sign}{bits}": getattr(ctypes, f"c_{'u' * (sign == 'u')}int{bits}")
+        for sign in "iu"
+        for bits in (8, 16, 32, 64)
+    },
 }
 
 

@@ -26,7 +26,9 @@ class Verdict:
 
     def text(self):
         if self.failures:
-            return f"FAIL {self.failures[0]}" + (f" (and {len(self.failures) - 1} more)" if len(self.failures) > 1 else "")
+            return f"FAIL {self.failures[0]}" + (
+                f" (and {len(self.failures) - 1} more)" if len(self.failures) > 1 else ""
+            )
         if not self.compared:
             return f"FAIL all {self.refused} sizes were refused: give sizes in cases.json"
         return f"ok, {self.compared} calls, largest error {self.worst:.2g}, {self.refused} sizes refused"
@@ -119,4 +121,6 @@ class Checker:
             error, share = difference(got, want, argument, tolerance)
             verdict.worst = max(verdict.worst, error)
             if share > (self.cases.of(function, "undecided") or 0.0):
-                verdict.failures.append(f"{argument.name} differs in {share:.2%} of elements, by {error:.3g}, at {where}")
+                verdict.failures.append(
+                    f"{argument.name} differs in {share:.2%} of elements, by {error:.3g}, at {where}"
+                )

@@ -67,7 +67,7 @@ def widen(array, kind):
 
 
 def legal(function, cases, sizes, turn):
-    """The sizes moved to the nearest that the function's declared facts allow; `turn` walks through lists of choices."""
+    """The sizes moved to the nearest that the function's facts allow; `turn` walks through lists of choices."""
     fixed, least = cases.of(function, "fixed") or {}, cases.of(function, "least") or {}
     moved = {}
     for argument in function.sizes():
@@ -98,7 +98,7 @@ def unique(configurations):
 
 
 def edge_sizes(function, cases, cap):
-    """All sizes alike at each edge, then one axis at each edge with the others at a usual size; work stays below cap."""
+    """All sizes alike at each edge, then one axis at each edge and the others at a usual size; work below cap."""
     names = [argument.name for argument in function.sizes()]
     alike = [dict.fromkeys(names, edge) for edge in EDGES]
     single = [{**dict.fromkeys(names, USUAL), name: edge} for name in names for edge in EDGES]
@@ -129,7 +129,9 @@ def scalars(function, cases):
     values = {}
     for argument in function.of_kind("scalar"):
         given = cases.for_argument(function, "scalars", argument)
-        values[argument.name] = c_scalar(argument, given if given is not None else 0.5 if argument.type in FLOATS else 3)
+        values[argument.name] = c_scalar(
+            argument, given if given is not None else 0.5 if argument.type in FLOATS else 3
+        )
     return values
 
 
@@ -153,14 +155,23 @@ def default_entry(argument):
     if "offsets" in argument.facts:
         return {"kind": "offsets", "total": argument.facts["offsets"]}
     if argument.kind == "table":
-        entry = {"kind": "integers", "low": 0, "high": argument.facts.get("range", "1"), "sorted": "sorted" in argument.facts}
+        entry = {
+            "kind": "integers",
+            "low": 0,
+            "high": argument.facts.get("range", "1"),
+            "sorted": "sorted" in argument.facts,
+        }
         return {**entry, "kind": "permutation"} if "unique" in argument.facts else entry
     if argument.type in FLOATS:
         return {"kind": "normal"}
     if argument.type == "bool":
         return {"kind": "integers", "low": 0, "high": 2}
     if argument.type in ("i8", "u8"):
-        return {"kind": "integers", "low": -128 if argument.type == "i8" else 0, "high": 128 if argument.type == "i8" else 256}
+        return {
+            "kind": "integers",
+            "low": -128 if argument.type == "i8" else 0,
+            "high": 128 if argument.type == "i8" else 256,
+        }
     return {"kind": "integers", "low": 0 if argument.type[0] == "u" else -1000, "high": 1000}
 
 

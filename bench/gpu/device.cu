@@ -1,5 +1,5 @@
-// What the scripts of this folder need of the device, behind a C interface for ctypes: memory, a stream, graphs, events.
-// Without a CUDA compiler (on the CPU model of the tests) there are no graphs, and nothing is timed.
+// What the scripts of this folder need of the device, behind a C interface for ctypes: memory, a stream, graphs,
+// events. Without a CUDA compiler (on the CPU model of the tests) there are no graphs, and nothing is timed.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>

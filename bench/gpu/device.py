@@ -1,7 +1,6 @@
 """device.cu for Python: buffers in device memory between guard bytes, replayed graphs."""
 
 import ctypes
-from pathlib import Path
 
 import numpy as np
 
@@ -19,7 +18,11 @@ class Device:
         self.c.bench_alloc.argtypes = [int64]
         self.c.bench_free.argtypes = [pointer]
         self.c.bench_free_bytes.restype = int64
-        self.c.bench_write.argtypes = self.c.bench_read.argtypes = self.c.bench_copy.argtypes = [pointer, pointer, int64]
+        self.c.bench_write.argtypes = self.c.bench_read.argtypes = self.c.bench_copy.argtypes = [
+            pointer,
+            pointer,
+            int64,
+        ]
         self.c.bench_fill.argtypes = [pointer, ctypes.c_int, int64]
         self.c.bench_error.restype = ctypes.c_char_p
         self.can_time = hasattr(self.c, "bench_graph_time")

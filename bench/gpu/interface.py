@@ -66,11 +66,11 @@ def parse_argument(text, stem):
     if not head or head.group(1) not in KINDS:
         raise InterfaceError(f"{stem}: `{text.strip()}` is no argument")
     argument = Argument(head.group(1), head.group(3), head.group(2) == "?")
-    rest = text[head.end():]
+    rest = text[head.end() :]
     first = rest.split(None, 1)[0].split("[")[0] if rest.strip() else ""
     if first in TYPES:
         argument.type = first
-        rest = rest[len(first):].lstrip()
+        rest = rest[len(first) :].lstrip()
     if rest.startswith("["):
         inside, rest = rest[1:].split("]", 1)
         argument.extents = split_top(inside)

@@ -1,6 +1,6 @@
 """What PyTorch does for the same work. PEERS: kernel name (a pattern) -> {label: function of (operands, sizes)}.
 
-The operands are tensors and scalars by name. A label that starts with `compiled` goes through torch.compile. Other parts
+The operands are tensors and scalars by name. The label `compiled` goes through torch.compile. Others
 may add rows; a kernel without one is timed alone.
 """
 
@@ -86,7 +86,9 @@ PEERS = {
     "attention": {"torch": lambda o, n: attention(o, False)},
     "attention_*": {"torch": lambda o, n: attention(o, True)},
     "argmax": {"torch": lambda o, n: o["x"].max(-1)},
-    "cross_entropy": {"torch": lambda o, n: functional().cross_entropy(o["score"], o["target"].long(), reduction="none")},
+    "cross_entropy": {
+        "torch": lambda o, n: functional().cross_entropy(o["score"], o["target"].long(), reduction="none")
+    },
     "histogram": {"torch": lambda o, n: torch().bincount(o["x"], minlength=256)},
     "cumsum": {"torch, inclusive alone": lambda o, n: o["x"].cumsum(-1)},
     "prefix_sum": {"torch": lambda o, n: o["x"].cumsum(0)},
@@ -158,7 +160,10 @@ def prepare(function, contents, scalars, sizes, sets):
     inputs = [a for a in function.of_kind(*ARRAYS) if a.kind != "out"]
     if not rows or any(argument.type not in TORCH for argument in inputs):
         return {}
-    t = torch()
+    try:
+        t = torch()
+    except ImportError:
+        return {}
     t.backends.cuda.matmul.allow_tf32 = False
     t.backends.cudnn.allow_tf32 = False
     operands = {argument.name: to_tensor(contents[argument.name], argument.type) for argument in inputs}

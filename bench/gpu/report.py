@@ -53,9 +53,13 @@ def time_line(row):
     if "error" in row:
         return f"| {row['function']} | {sizes} | {row['error']} | | | |"
     flops = f"{row['teraflops']:.1f}" if "teraflops" in row else ""
-    peers = "; ".join(
-        f"{name}: {peer['error']}" if "error" in peer else f"{name} {peer['milliseconds']:.4g} ms, ratio {peer['ratio']:.2f}"
-        for name, peer in row["peers"].items()
-    )
+    peers = "; ".join(peer_text(name, peer) for name, peer in row["peers"].items())
     rate = f"{row['gigabytes_per_second']:.0f}"
     return f"| {row['function']} | {sizes} | {row['milliseconds']:.4g} | {rate} | {flops} | {peers} |"
+
+
+def peer_text(name, peer):
+    if "error" in peer:
+        return f"{name}: {peer['error']}"
+    by_call = "" if peer["captured"] else " (launched call by call)"
+    return f"{name} {peer['milliseconds']:.4g} ms{by_call}, ratio {peer['ratio']:.2f}"

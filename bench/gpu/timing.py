@@ -96,7 +96,7 @@ def summary(function, cases, sizes, sets, samples, rivals):
             row["peers"][name] = {"error": rival.error}
         else:
             peer = statistics.median(samples[name])
-            row["peers"][name] = {"milliseconds": peer, "ratio": peer / median}
+            row["peers"][name] = {"milliseconds": peer, "ratio": peer / median, "captured": bool(rival.graph)}
     return row
 
 

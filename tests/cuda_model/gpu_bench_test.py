@@ -8,7 +8,7 @@ sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "bench" / "gpu"))
 
-import interface  # noqa: E402
+import interface
 
 
 def one(text):

@@ -25,7 +25,6 @@ constexpr size_t kSharedPerMultiprocessor = 228 << 10;
 constexpr size_t kSharedReserved = 1 << 10;
 
 std::map<const void *, size_t> shared_limits; // raised by cudaFuncSetAttribute
-std::mutex launching;
 struct sigaction previous_action;
 
 size_t shared_limit(const void *kernel) {
@@ -117,7 +116,7 @@ void install_fault_handler() {
 }
 
 int launch(const cudaLaunchConfig_t *config, const void *kernel, void (*thread)(void *), void *arguments) {
-  std::lock_guard<std::mutex> lock(launching);
+  std::lock_guard<std::mutex> lock(model_lock());
   static const uint64_t seed = model_seed();
   if (!config)
     return record(cudaErrorInvalidValue);
@@ -139,7 +138,7 @@ cudaError_t set_function_attribute(const void *kernel, cudaFuncAttribute attribu
     return cudaSuccess;
   if (value < 0 || static_cast<size_t>(value) > kSharedLimit)
     return record(cudaErrorInvalidValue);
-  std::lock_guard<std::mutex> lock(launching);
+  std::lock_guard<std::mutex> lock(model_lock());
   shared_limits[kernel] = static_cast<size_t>(value);
   return cudaSuccess;
 }
@@ -151,7 +150,7 @@ cudaError_t get_function_attributes(cudaFuncAttributes *attributes, const void *
   attributes->maxThreadsPerBlock = kMaxThreads;
   attributes->numRegs = 32;
   attributes->ptxVersion = attributes->binaryVersion = 90;
-  std::lock_guard<std::mutex> lock(launching);
+  std::lock_guard<std::mutex> lock(model_lock());
   attributes->maxDynamicSharedSizeBytes = static_cast<int>(shared_limit(kernel));
   return cudaSuccess;
 }

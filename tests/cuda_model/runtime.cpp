@@ -23,7 +23,6 @@ constexpr int kDefaultMultiprocessors = 132;
 cudaError_t last_error = cudaSuccess;
 const void *expected_stream = nullptr;
 bool stream_is_expected = false;
-std::mutex memory_lock;
 
 struct ErrorRow {
   cudaError_t error;
@@ -76,14 +75,14 @@ cudaError_t allocate(void **pointer, size_t bytes) {
   *pointer = nullptr;
   if (bytes == 0)
     return cudaSuccess;
-  std::lock_guard<std::mutex> lock(memory_lock);
+  std::lock_guard<std::mutex> lock(model_lock());
   install_fault_handler();
   *pointer = allocate_device(bytes);
   return *pointer ? cudaSuccess : record(cudaErrorMemoryAllocation);
 }
 
 cudaError_t release(void *pointer) {
-  std::lock_guard<std::mutex> lock(memory_lock);
+  std::lock_guard<std::mutex> lock(model_lock());
   return !pointer || release_device(pointer) ? cudaSuccess : record(cudaErrorInvalidValue);
 }
 
@@ -103,7 +102,7 @@ template <class Work> cudaError_t on_device_memory(Work work) {
 cudaError_t copy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind) {
   if (bytes == 0)
     return cudaSuccess;
-  std::lock_guard<std::mutex> lock(memory_lock);
+  std::lock_guard<std::mutex> lock(model_lock());
   bool to_host = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost;
   bool from_host = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost;
   if (!to || !from || !fits(to, bytes) || !fits(from, bytes) || (to_host && device_bytes_at(to) > 0) ||
@@ -115,7 +114,7 @@ cudaError_t copy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind) 
 cudaError_t fill(void *pointer, int value, size_t bytes) {
   if (bytes == 0)
     return cudaSuccess;
-  std::lock_guard<std::mutex> lock(memory_lock);
+  std::lock_guard<std::mutex> lock(model_lock());
   if (!pointer || !fits(pointer, bytes))
     return record(cudaErrorInvalidValue);
   return on_device_memory([&] { memset(pointer, value, bytes); });
@@ -129,6 +128,11 @@ const ErrorRow *find_error(cudaError_t error) {
 }
 
 } // namespace
+
+std::mutex &model_lock() {
+  static std::mutex instance;
+  return instance;
+}
 
 Counters &counters() {
   static Counters instance;
@@ -202,7 +206,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
   return copy(to, from, bytes, kind);
 }
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *pointer) {
-  std::lock_guard<std::mutex> lock(memory_lock);
+  std::lock_guard<std::mutex> lock(model_lock());
   void *address = const_cast<void *>(pointer);
   bool on_device = device_bytes_at(pointer) > 0;
   *attributes = cudaPointerAttributes{on_device ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered, on_device ? 0 : -2,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 
 #include "cuda_model/runtime.h"
 
@@ -13,6 +14,7 @@ struct Counters {
   int64_t foreign_streams = 0;
 };
 Counters &counters();
+std::mutex &model_lock(); // held by whatever runs a kernel or touches the list of allocations
 
 cudaError_t record(cudaError_t error); // what cudaGetLastError will give; returns its argument
 void use_stream(cudaStream_t stream);
