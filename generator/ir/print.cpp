@@ -292,7 +292,7 @@ private:
 
   void operand(const Var &v) {
     constexpr std::string_view kinds[] = {"input", "output", "scratch", "local"};
-    std::string out = std::string(kinds[static_cast<int>(v.kind)]) + " " + v.name + ": " + name_of(v.type);
+    std::string out = std::string(kinds[static_cast<int>(v.kind)]) + " " + v.name + ": " + name_of(v.type) + "[" + dims(v) + "]";
     if (v.outside != 0)
       out += ", outside " + number_text(v.outside);
     if (v.alias != kNone)
@@ -303,13 +303,24 @@ private:
       if (set)
         out += std::string(", ") + word;
     line(out, 1);
-    for (const Dim &d : v.dims) {
-      std::string text = std::to_string(d.array_dim) + ": " + (d.axis == kNone ? "-" : axis(d.axis)) + " extent " +
-                         to_string(d.extent);
-      text += d.whole ? ", whole"
-                      : ", from " + to_string(d.start) + (d.offset ? " (offset)" : "") + " block " + to_string(d.block);
-      line(text, 2);
+  }
+
+  // `M`, `C=4`, `M: i * 128 + [128]`, `-=S: s + [1]`; dimensions that are one in memory in parentheses.
+  std::string dims(const Var &v) const {
+    std::string out;
+    for (size_t i = 0; i < v.dims.size(); ++i) {
+      const Dim &d = v.dims[i];
+      bool opens = i + 1 < v.dims.size() && v.dims[i + 1].array_dim == d.array_dim;
+      bool inside = i > 0 && v.dims[i - 1].array_dim == d.array_dim;
+      out += std::string(i == 0 ? "" : inside ? " " : ", ") + (opens && !inside ? "(" : "");
+      out += d.axis == kNone ? "-" : axis(d.axis);
+      if (!(d.extent == Size::axis(axis(d.axis))))
+        out += "=" + to_string(d.extent);
+      if (!d.whole)
+        out += ": " + to_string(d.start) + " + [" + to_string(d.block) + "]" + (d.offset ? " by offset" : "");
+      out += inside && !opens ? ")" : "";
     }
+    return out;
   }
 
   std::string arguments() const {
