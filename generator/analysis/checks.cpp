@@ -79,7 +79,8 @@ private:
 
   void extents(VarId id) {
     const Var &var = kernel_.vars[id];
-    if (var.kind != Var::Kind::input && var.kind != Var::Kind::output)
+    const bool argument = var.kind == Var::Kind::output || (var.kind == Var::Kind::input && var.alias == kNone);
+    if (!argument)
       return;
     std::vector<Size> factors = {Size::integer(bytes_of(var.type))};
     for (const Dim &dim : var.dims) {
@@ -168,6 +169,12 @@ public:
              check.kind == Check::Kind::coverage;
     };
     std::stable_partition(all.begin(), all.end(), [&](const Check &check) { return !rank(check); });
+    // One test settles a condition for all operands.
+    std::set<std::string> seen;
+    std::erase_if(all, [&](const Check &check) {
+      const bool plain = check.factors.empty() && (check.table == kNone || check.kind == Check::Kind::table_index);
+      return plain && !seen.insert(to_string(check.condition)).second;
+    });
     context_.facts.checks = std::move(all);
   }
 
@@ -207,11 +214,22 @@ private:
           "say how many there can be: at_most = \"...\", or write semantics = \"arbitrary\"";
   }
 
-  // No step at all: an output that has elements would stay unwritten.
+  // At least one step wherever the output has elements.
+  bool runs_when_needed(GridId g, const Var &output) const {
+    std::vector<Size> extents;
+    for (const Dim &dim : output.dims)
+      extents.push_back(dim.extent);
+    return Symbols(kernel_, extents).positive(kernel_.grid[g].size);
+  }
+
+  // No step at all: an output that has elements would stay unwritten. (Inner steps that depend on outer ones may well be
+  // none for some of them; whether windows then reach everything was judged before.)
   void empty(GridId g) {
     for (size_t v = 0; v < kernel_.vars.size(); ++v) {
       const Var &var = kernel_.vars[v];
       if (var.kind != Var::Kind::output || var.partial)
+        continue;
+      if (steps_of(kernel_, kernel_.grid[g].size) != 0 || runs_when_needed(g, var))
         continue;
       Size elements_missing = Size::integer(0);
       for (auto dim = var.dims.rbegin(); dim != var.dims.rend(); ++dim)
@@ -222,9 +240,6 @@ private:
       const Size condition =
           Size::make(Size::Op::choose, {Size::make(Size::Op::greater, {kernel_.grid[g].size, Size::integer(0)}),
                                         Size::integer(1), elements_missing});
-      // Inner steps that depend on outer ones may well be none for some of them; then coverage was judged another way.
-      if (steps_of(kernel_, kernel_.grid[g].size) != 0)
-        continue;
       Check check = step_check(Check::Kind::grid_empty, g, condition,
                                kernel_.grid[g].name + " would take no step and leave " + var.name + " unwritten");
       check.var = static_cast<VarId>(v);

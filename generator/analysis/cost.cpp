@@ -24,6 +24,7 @@ public:
       operand(static_cast<VarId>(v));
     for (const Stmt &stmt : kernel_.statements)
       statement(stmt);
+    simplify();
   }
 
 private:
@@ -78,6 +79,20 @@ private:
         out = times(out, most_steps(dim));
     }
     return out;
+  }
+
+  // Like terms together.
+  void simplify() {
+    Symbols symbols(kernel_);
+    std::vector<Size *> sizes = {&counts_.bytes_read, &counts_.bytes_written, &counts_.step_bytes_read,
+                                 &counts_.step_bytes_written};
+    for (auto &[op, size] : counts_.operations)
+      sizes.push_back(&size);
+    for (Size *size : sizes) {
+      const Polynomial p = symbols.polynomial(*size);
+      if (!p.overflow)
+        *size = symbols.size_of(p);
+    }
   }
 
   void note(Op op, const Size &count) {

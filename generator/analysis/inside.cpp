@@ -84,7 +84,9 @@ private:
   // Along a dimension that keeps the current point.
   bool stays_inside(const Dim &dim) const {
     const Axis &axis = kernel_.axes[dim.axis];
-    return axis.uniform && !dim.offset && axis.ragged == kNone && index_count(kernel_, dim.axis, kNone).has_value();
+    if (axis.ragged != kNone) // lanes end with their row
+      return axis.uniform && dim.whole;
+    return axis.uniform && !dim.offset && index_count(kernel_, dim.axis, kNone).has_value();
   }
 
   bool elsewhere_in_block(const Expr &expr, std::string &reason) {
