@@ -18,6 +18,8 @@ public:
       : call_(std::move(call)), spec_(spec), reporter_(reporter) {}
 
   std::optional<Expr> run() {
+    if (any_failed(call_.args))
+      return std::nullopt;
     check();
     if (failed_)
       return std::nullopt;
@@ -180,7 +182,7 @@ private:
       return wrong();
     for (size_t i = 1; i < count(); ++i) {
       if (!is(i, Kind::coordinate))
-        return wrong(arg(i).kind == Kind::binary && arg(i).name == "==" ? "a coordinate is written with one `=`" : "");
+        return wrong();
       for (size_t j = 1; j < i; ++j)
         if (arg(j).name == arg(i).name && arg(j).local == arg(i).local) {
           failed_ = true;

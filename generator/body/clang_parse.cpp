@@ -61,7 +61,7 @@ private:
     if (instantiation && span && !message.used_from)
       message.used_from = span;
     const bool about_candidates = text.find("candidate") != std::string::npos;
-    const bool folded = text.find("kgen_") != std::string::npos || text.find("template ignored") != std::string::npos;
+    const bool folded = text.find("template ignored") != std::string::npos;
     if (about_candidates && !folded && span)
       message.notes.push_back(std::move(text));
   }

@@ -172,6 +172,7 @@ void Converter::add_parameter(const clang::ParmVarDecl *parameter) {
     local.is_axis = true;
   else
     local.type = arithmetic(parameter->getType(), at);
+  warn_double(local.type, at);
   check_local_name(parameter, local.name);
   frame_->ids[parameter] = static_cast<int>(frame_->locals->size());
   frame_->locals->push_back(std::move(local));
@@ -226,8 +227,19 @@ int Converter::add_local(const clang::VarDecl *variable) {
   if (!array_dims(variable, type, local.dims))
     return -1;
   check_local_name(variable, local.name);
-  if (const Standing what = standing(type); what == Standing::axis || what == Standing::grid) {
-    fail(DiagId::body_axis_value, at, {local.name}, "write `int64_t " + local.name + " = index(...)`");
+  if (const Standing what = standing(type); what == Standing::axis) {
+    const std::string axis = tag_id(type) < 0 ? "this" : unit_.axes[static_cast<size_t>(tag_id(type))];
+    fail(DiagId::body_axis_value, at, {axis}, "write `int64_t " + local.name + " = index(" + axis + ")`");
+    return -1;
+  } else if (what == Standing::grid) {
+    fail(DiagId::body_type, at, {"auto"}, "write `int64_t " + local.name + "`");
+    return -1;
+  }
+  if (!type_of(type)) {
+    const auto *record = type->getAsCXXRecordDecl();
+    const bool of_user = record != nullptr && standing(type) == Standing::other;
+    if (!of_user) // the user's classes were refused by their words
+      arithmetic(type, at);
     return -1;
   }
   local.type = arithmetic(type, at);
@@ -286,7 +298,7 @@ void Converter::statement(const clang::Stmt *s, std::vector<Stmt> &out) {
     add(Stmt::Kind::next);
   } else if (const auto *result = llvm::dyn_cast<clang::ReturnStmt>(s)) {
     give(result, out);
-  } else {
+  } else if (!hopeless(s)) {
     refuse(statement_noun(s), span(clang::SourceRange(s->getBeginLoc())));
   }
 }
@@ -309,8 +321,12 @@ void Converter::declaration(const clang::Decl *d, std::vector<Stmt> &out) {
   const bool is_array = context_.getAsArrayType(variable->getType()) != nullptr;
   // The initial value comes first: it must not see the new name.
   Expr initial;
-  if (init != nullptr && !is_array && standing(variable->getType()) == Standing::value)
+  const Standing what = standing(variable->getType());
+  if (init != nullptr && !is_array && (type_of(variable->getType()) || what == Standing::other) &&
+      !variable->getType()->isPointerType() && !variable->getType()->isReferenceType())
     initial = value(init);
+  if (what == Standing::other && is_failed(initial))
+    return;
   const int local = add_local(variable);
   if (local < 0)
     return;
@@ -405,7 +421,7 @@ void Converter::expression_statement(const clang::Expr *e, std::vector<Stmt> &ou
   }
   const auto *binary = llvm::dyn_cast<clang::BinaryOperator>(e);
   const bool compares = binary != nullptr && binary->getOpcode() == clang::BO_EQ;
-  if (!e->isTypeDependent())
+  if (!is_failed(effect))
     fail(DiagId::body_no_effect, at, {}, compares ? "an assignment is written with one `=`" : "");
 }
 
@@ -425,7 +441,6 @@ void Converter::assignment(const clang::BinaryOperator *e, std::vector<Stmt> &ou
   if (const auto *compound = llvm::dyn_cast<clang::CompoundAssignOperator>(e)) {
     s.op = clang::BinaryOperator::getOpcodeStr(clang::BinaryOperator::getOpForCompoundAssignment(e->getOpcode())).str();
     s.op_type = arithmetic(compound->getComputationLHSType(), span(e));
-    warn_double(s.op_type, span(e));
   }
   s.value = cast(std::move(s.value), s.op_type, true);
   out.push_back(std::move(s));
@@ -539,10 +554,22 @@ void Converter::warn_double(Type type, const Span &span) {
     fail(DiagId::body_double, span, {}, "write `real` or `float`");
 }
 
-Expr Converter::failed_value() const {
-  Expr out;
-  out.place = place({unit_.body, 0, 1});
-  return out;
+Expr Converter::failed_value() const { return failed_expr(place({unit_.body, 0, 1})); }
+
+// Does it use a local that was refused? Then there is nothing to add.
+bool Converter::hopeless(const clang::Stmt *s) const {
+  if (s == nullptr)
+    return false;
+  if (const auto *e = llvm::dyn_cast<clang::Expr>(s); e != nullptr && e->containsErrors())
+    return true;
+  if (const auto *name = llvm::dyn_cast<clang::DeclRefExpr>(s))
+    if (const auto *variable = llvm::dyn_cast<clang::VarDecl>(name->getDecl());
+        variable != nullptr && variable->isLocalVarDecl() && frame_->ids.count(variable) == 0)
+      return true;
+  for (const clang::Stmt *child : s->children())
+    if (hopeless(child))
+      return true;
+  return false;
 }
 
 Expr Converter::fail(DiagId id, const Span &span, const std::vector<std::string> &arguments, const std::string &help) {

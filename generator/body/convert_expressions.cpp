@@ -215,7 +215,7 @@ Expr Converter::value_node(const clang::Expr *e) {
   if (const auto *called = llvm::dyn_cast<clang::CallExpr>(e))
     return call(called);
   if (const auto *made = llvm::dyn_cast<clang::CXXConstructExpr>(e)) // a copy of an axis, or an axis parameter's
-    return made->getNumArgs() == 1 ? argument(made->getArg(0)) : refuse("objects", at);
+    return made->getNumArgs() == 1 ? argument(made->getArg(0)) : failed_value(); // else of a class, refused by its words
   if (llvm::isa<clang::CXXScalarValueInitExpr, clang::ImplicitValueInitExpr>(e))
     return cast(integer_literal(0, Type::i32, place(at)), arithmetic(e->getType(), at), true);
   if (const auto *list = llvm::dyn_cast<clang::InitListExpr>(e)) {
@@ -224,7 +224,7 @@ Expr Converter::value_node(const clang::Expr *e) {
     if (list->getNumInits() == 1)
       return value(list->getInit(0));
   }
-  return refuse(expression_noun(e), at);
+  return hopeless(e) ? failed_value() : refuse(expression_noun(e), at);
 }
 
 Expr Converter::literal(const clang::IntegerLiteral *e) {
@@ -319,11 +319,7 @@ Expr Converter::implicit_cast(const clang::CastExpr *e) {
   case clang::CK_FloatingToBoolean:
   case clang::CK_BooleanToSignedIntegral: {
     const Span at = span(e);
-    const Type type = arithmetic(e->getType(), at);
-    Expr out = cast(value(inner), type, true);
-    if (!out.weak)
-      warn_double(out.type, at);
-    return out;
+    return cast(value(inner), arithmetic(e->getType(), at), true);
   }
   case clang::CK_ArrayToPointerDecay:
     return fail(DiagId::body_array, span(e), {"an array is no value"}, "name one element");
@@ -343,6 +339,8 @@ Expr Converter::explicit_cast(const clang::ExplicitCastExpr *e) {
   const Type type = arithmetic(e->getTypeAsWritten(), at);
   // Clang may have put the conversion itself below, as an implicit one of the same type.
   Expr inner = value(e->getSubExpr());
+  if (is_failed(inner))
+    return inner;
   if (inner.kind == Expr::Kind::cast && inner.implicit && inner.type == type &&
       llvm::isa<clang::ImplicitCastExpr>(peel(e->getSubExpr()))) {
     inner.implicit = false;
@@ -366,6 +364,8 @@ Expr Converter::unary_operator(const clang::UnaryOperator *e) {
     Expr inner = value(e->getSubExpr());
     const Type type = arithmetic(e->getType(), at);
     const Type operand = e->getOpcode() == clang::UO_LNot ? Type::boolean : type;
+    if (is_failed(inner))
+      return inner;
     return unary(clang::UnaryOperator::getOpcodeStr(e->getOpcode()).str(), cast(std::move(inner), operand, true), type,
                  place(at));
   }
@@ -376,7 +376,7 @@ Expr Converter::unary_operator(const clang::UnaryOperator *e) {
     return fail(DiagId::body_nested_assignment, at, {}, "make it a statement of its own");
   case clang::UO_AddrOf:
   case clang::UO_Deref:
-    return fail(DiagId::body_address, at, {"pointers"});
+    return hopeless(e) ? failed_value() : fail(DiagId::body_address, at, {"pointers"});
   default:
     return refuse(expression_noun(e), at);
   }
@@ -390,6 +390,8 @@ Expr Converter::binary_operator(const clang::BinaryOperator *e) {
     return refuse("commas between expressions", at, "write two statements");
   if (e->getOpcode() == clang::BO_Cmp || e->isPtrMemOp())
     return refuse(expression_noun(e), at);
+  if (e->getLHS()->getType()->isPointerType() || e->getRHS()->getType()->isPointerType())
+    return hopeless(e) ? failed_value() : fail(DiagId::body_address, at, {"pointers"});
   Expr out;
   out.kind = Expr::Kind::binary;
   out.name = e->getOpcodeStr().str();
@@ -397,14 +399,14 @@ Expr Converter::binary_operator(const clang::BinaryOperator *e) {
   out.place = place(at);
   out.args.push_back(value(e->getLHS()));
   out.args.push_back(value(e->getRHS()));
+  if (any_failed(out.args))
+    return failed_value();
   if (e->isLogicalOp())
     for (Expr &arg : out.args)
       arg = cast(std::move(arg), Type::boolean, true);
   else if (e->isShiftOp()) // the count's value modulo the width is the same in any integer type
     out.args[1] = cast(std::move(out.args[1]), out.args[0].type, true);
   out.weak = out.args[0].weak && out.args[1].weak && !e->isLogicalOp() && !e->isComparisonOp();
-  if (!out.weak && out.type == Type::f64)
-    warn_double(out.type, at);
   return out;
 }
 
@@ -417,6 +419,8 @@ Expr Converter::conditional(const clang::ConditionalOperator *e) {
   out.args.push_back(condition(e->getCond()));
   out.args.push_back(cast(value(e->getTrueExpr()), out.type, true));
   out.args.push_back(cast(value(e->getFalseExpr()), out.type, true));
+  if (any_failed(out.args))
+    return failed_value();
   out.weak = out.args[1].weak && out.args[2].weak;
   return out;
 }
@@ -438,7 +442,7 @@ Expr Converter::element(const clang::ArraySubscriptExpr *e) {
   if (found == frame_->ids.end())
     return variable != nullptr && variable->isLocalVarDeclOrParm() && !variable->getType()->isPointerType()
                ? failed_value()
-               : fail(DiagId::body_address, at, {"pointers"});
+               : hopeless(e) ? failed_value() : fail(DiagId::body_address, at, {"pointers"});
   const Local local = (*frame_->locals)[static_cast<size_t>(found->second)];
   out.name = local.name;
   out.local = found->second;
@@ -447,6 +451,8 @@ Expr Converter::element(const clang::ArraySubscriptExpr *e) {
     return fail(DiagId::body_array, at, {"`" + local.name + "` has " + std::to_string(local.dims.size()) + " indices"});
   for (size_t i = 0; i < indices.size(); ++i) {
     Expr index = cast(value(indices[i]), Type::i64, true);
+    if (is_failed(index))
+      return index;
     if (index.kind == Expr::Kind::literal && (index.integer < 0 || index.integer >= local.dims[i]))
       return fail(DiagId::body_array, span(indices[i]),
                   {"index " + std::to_string(index.integer) + " is outside `" + local.name + "`, which has " +
@@ -480,6 +486,8 @@ Expr Converter::table_read(const clang::CXXOperatorCallExpr *e) {
   out.type = *type;
   for (const clang::Expr *index : indices) {
     Expr converted = value(index);
+    if (is_failed(converted))
+      return converted;
     if (is_floating(converted.type))
       return fail(DiagId::body_array, span(index), {"an index is a whole number"});
     out.args.push_back(cast(std::move(converted), Type::i64, true));
@@ -494,7 +502,7 @@ Expr Converter::call(const clang::CallExpr *e) {
       return table_read(sign);
     if (sign->getOperator() == clang::OO_Equal && standing(sign->getArg(0)->getType()) == Standing::axis)
       return coordinate(sign);
-    return refuse("such operators", at);
+    return hopeless(e) ? failed_value() : refuse("such operators", at);
   }
   if (const auto *method = llvm::dyn_cast<clang::CXXMemberCallExpr>(e)) {
     const auto *conversion = llvm::dyn_cast_or_null<clang::CXXConversionDecl>(method->getMethodDecl());
@@ -514,7 +522,9 @@ Expr Converter::coordinate(const clang::CXXOperatorCallExpr *e) {
   const bool outer = std::exchange(in_coordinate_, true);
   Expr inner = value(e->getArg(1));
   in_coordinate_ = outer;
-  if (is_floating(inner.type) && !e->containsErrors())
+  if (is_failed(inner) || is_failed(out))
+    return failed_value();
+  if (is_floating(inner.type))
     return fail(DiagId::body_coordinate, span(e->getArg(1)), {"a coordinate is a whole number"},
                 "write `int64_t(...)`, which drops the fraction");
   out.args.clear();
@@ -532,9 +542,9 @@ Expr Converter::builtin_call(const clang::CallExpr *e, const clang::FunctionDecl
     return refuse("such calls", made.span);
   if (made.row->kind != BuiltinKind::where && !e->getType()->isVoidType())
     made.type = arithmetic(e->getType().getNonReferenceType(), made.span);
-  // Inside a coordinate only the coordinate's own terms may be plain axes, not those of a reduction in it.
+  const bool takes_coordinates = made.row->kind == BuiltinKind::at || made.row->kind == BuiltinKind::inside;
   for (const clang::Expr *arg : e->arguments()) {
-    if (arg->containsErrors())
+    if (takes_coordinates && !made.args.empty() && !check_coordinate(arg, *made.row, made.span))
       return failed_value();
     made.args.push_back(argument(arg));
     made.spans.push_back(span(arg));
@@ -546,6 +556,25 @@ Expr Converter::builtin_call(const clang::CallExpr *e, const clang::FunctionDecl
   if (!out->weak && out->kind == Expr::Kind::builtin && out->name == "bitcast")
     warn_double(out->type, whole);
   return *std::move(out);
+}
+
+// Before it is converted: an axis in what is no coordinate would be a second mistake.
+bool Converter::check_coordinate(const clang::Expr *e, const BuiltinRow &row, const Span &call) {
+  const clang::Expr *arg = peel(e);
+  while (const auto *copied = llvm::dyn_cast<clang::CXXConstructExpr>(arg)) {
+    if (copied->getNumArgs() != 1)
+      break;
+    arg = peel(copied->getArg(0)->IgnoreImpCasts());
+  }
+  arg = peel(arg->IgnoreImpCasts());
+  const auto *sign = llvm::dyn_cast<clang::CXXOperatorCallExpr>(arg);
+  if ((sign != nullptr && sign->getOperator() == clang::OO_Equal) || hopeless(e))
+    return true;
+  const auto *binary = llvm::dyn_cast<clang::BinaryOperator>(arg);
+  const bool compares = binary != nullptr && binary->getOpcode() == clang::BO_EQ;
+  fail(DiagId::body_arguments, call, {std::string(row.name), std::string(row.takes)},
+       compares ? "a coordinate is written with one `=`" : "");
+  return false;
 }
 
 Expr Converter::function_call(const clang::CallExpr *e, const clang::FunctionDecl *callee) {
@@ -567,11 +596,13 @@ Expr Converter::function_call(const clang::CallExpr *e, const clang::FunctionDec
       continue;
     }
     Expr axis = argument(e->getArg(i));
+    if (is_failed(axis))
+      return axis;
     if (axis.kind != Expr::Kind::axis)
       return fail(DiagId::body_function, span(e->getArg(i)), {"`" + out.name + "` takes an axis here"});
     out.args.push_back(std::move(axis));
   }
-  return out;
+  return any_failed(out.args) ? failed_value() : out;
 }
 
 // What may stand left of `=`.
@@ -581,7 +612,7 @@ Expr Converter::target(const clang::Expr *e) {
   const bool input_at = out.kind == Expr::Kind::builtin && out.name == "at";
   const bool assignable = out.kind == Expr::Kind::operand || out.kind == Expr::Kind::local ||
                           out.kind == Expr::Kind::element || input_at;
-  if (!assignable && !left->containsErrors() && !reporter_.failed())
+  if (!assignable && !is_failed(out))
     return fail(DiagId::body_not_assignable, span(e), {"this", "a value"});
   return out;
 }

@@ -18,6 +18,7 @@
 #include <clang/Lex/Lexer.h>
 
 #include "body/body.h"
+#include "body/builtins.h"
 #include "body/unit.h"
 
 namespace kgen::body {
@@ -85,6 +86,7 @@ private:
   Expr function_call(const clang::CallExpr *e, const clang::FunctionDecl *callee);
   Expr argument(const clang::Expr *e);
   Expr coordinate(const clang::CXXOperatorCallExpr *e);
+  bool check_coordinate(const clang::Expr *e, const BuiltinRow &row, const Span &call);
   Expr target(const clang::Expr *e);
   Standing standing(clang::QualType type) const;
   int tag_id(clang::QualType type) const;
@@ -99,6 +101,7 @@ private:
   Expr fail(DiagId id, const Span &span, const std::vector<std::string> &arguments, const std::string &help = {});
   Expr refuse(const std::string &what, const Span &span, const std::string &help = {});
   Expr failed_value() const;
+  bool hopeless(const clang::Stmt *s) const;
   bool from_prelude(const clang::Decl *d) const;
   const VariantNames &names() const { return unit_.names[static_cast<size_t>(variant_)]; }
   const Variant &variant() const { return (*unit_.variants)[static_cast<size_t>(variant_)]; }

@@ -1,10 +1,13 @@
 // Conversions follow C++ as Clang found them; what is folded here is only what keeps more digits or says the same shorter.
 #include "body/exprs.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace kgen::body {
 namespace {
+
+constexpr int kFailed = -2;
 
 // The same weak value, computed in a wider floating type from its leaves up.
 Expr retype(Expr value, Type type) {
@@ -60,6 +63,15 @@ Expr integer_literal(int64_t value, Type type, const Place &place) {
   out.place = place;
   return out;
 }
+
+Expr failed_expr(const Place &place) {
+  Expr out = integer_literal(0, Type::i32, place); // folds into every other type
+  out.local = kFailed;
+  return out;
+}
+
+bool is_failed(const Expr &e) { return e.kind == Expr::Kind::literal && e.local == kFailed; }
+bool any_failed(const std::vector<Expr> &list) { return std::ranges::any_of(list, is_failed); }
 
 Expr float_literal(double value, Type type, const Place &place) {
   Expr out;

@@ -13,6 +13,11 @@ Expr cast(Expr value, Type type, bool implicit);
 // "-" "!" "~" of an already promoted value; folds the sign of a literal.
 Expr unary(std::string op, Expr value, Type type, const Place &place);
 
+// Stands for what was refused: anything may be done with it, and nothing more is said about it.
+Expr failed_expr(const Place &place);
+bool is_failed(const Expr &e);
+bool any_failed(const std::vector<Expr> &list);
+
 // Kinds that stand for something else than a value.
 inline bool is_value(const Expr &e) { return e.kind != Expr::Kind::coordinate && e.kind != Expr::Kind::where; }
 

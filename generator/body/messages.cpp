@@ -83,6 +83,10 @@ public:
         {"variable '", &MessageReporter::unset},
         {"non-void function", &MessageReporter::no_result},
         {"call to function '", &MessageReporter::declared_late},
+        {"invalid operands to binary expression", &MessageReporter::operands},
+        {"cannot deduce type of initializer list", &MessageReporter::list_value},
+        {"cannot use builtin operator '<=>'", &MessageReporter::list_value},
+        {"no viable overloaded '='", &MessageReporter::no_axis},
         {"recursive template instantiation", &MessageReporter::recursion},
     };
     for (const auto &[start, handler] : kHandlers)
@@ -163,8 +167,13 @@ private:
       if (function.name == name)
         help = "it is `" + function.signature + "`";
     if (help.empty() && !message_.notes.empty())
-      help = tidy(message_.notes.front(), unit_);
+      help = candidate(message_.notes.front());
     add(DiagId::body_cpp, {"these are not the arguments of `" + name + "`"}, help);
+  }
+
+  std::string candidate(const std::string &note) const {
+    const size_t colon = note.find(": ");
+    return tidy(colon == std::string::npos ? note : note.substr(colon + 2), unit_);
   }
 
   void unset() {
@@ -182,6 +191,19 @@ private:
     add(DiagId::body_undeclared, {name}, "declare it before the function that calls it");
   }
 
+  void operands() {
+    const bool floating = message_.text.find("float") != std::string::npos ||
+                          message_.text.find("double") != std::string::npos;
+    add(DiagId::body_cpp, {tidy(message_.text, unit_)}, floating ? "`%`, shifts and `& | ^` take whole numbers" : "");
+  }
+
+  void list_value() {
+    const bool list = message_.text.find("list") != std::string::npos;
+    add(DiagId::body_unsupported, {list ? "lists as values" : "`<=>`s"});
+  }
+
+  void no_axis() { add(DiagId::body_coordinate, {"only an axis can be given a coordinate"}); }
+
   void recursion() {
     const std::string name = quoted_part(message_.text);
     add(DiagId::body_recursion, {name.substr(0, name.find('<'))}, "use a loop");
@@ -190,6 +212,8 @@ private:
   void passed_on() {
     std::string text = message_.text;
     std::string help;
+    if (text.find("kgen_table") != std::string::npos)
+      return add(DiagId::body_cpp, {"a table is no value"}, "read its entries: `t[i]`");
     if (const size_t at = text.find(kDidYouMean); at != std::string::npos) {
       if (const std::string meant = suggestion(); !meant.empty())
         help = "did you mean `" + meant + "`?";

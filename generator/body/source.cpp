@@ -52,7 +52,11 @@ private:
 
   bool starts(std::string_view what) const { return text_.substr(at_).starts_with(what); }
 
+  // One for each statement: what follows in it is often more of the same.
   Diagnostic *report(DiagId id, size_t begin, size_t length, const std::vector<std::string> &arguments = {}) {
+    if (last_reported_ == source_.statement_ends.size())
+      return nullptr;
+    last_reported_ = source_.statement_ends.size();
     return reporter_.add(id, {&source_, begin, length}, arguments);
   }
 
@@ -140,13 +144,17 @@ private:
     while (at_ < text_.size() && is_name(text_[at_]))
       ++at_;
     const std::string_view name = text_.substr(begin, at_ - begin);
+    last_name_ = name;
     source_.identifiers.emplace(name);
     if (is_reserved(name))
       report(DiagId::body_internal_name, begin, name.size(), {std::string(name)});
+    else if (template_header_ && (name == "class" || name == "typename"))
+      ;
     else if (const RefusedWord *refused = find_refused_word(name))
       refuse(*refused, begin);
     else if (name == "template" && source_.is_body())
       refuse({"template", "declare functions in `functions`"}, begin);
+    template_header_ |= name == "template";
     count_control(name, begin);
   }
 
@@ -178,13 +186,15 @@ private:
 
   void read_sign() {
     const char c = text_[at_];
+    template_header_ &= c != '>';
     if (c == '(' || c == '[' || c == '{')
       return open(c);
     if (c == ')' || c == ']' || c == '}')
       return close(c);
     if (c == ';' && (open_.empty() || text_[open_.back().offset] == '{'))
       return end_statement();
-    if (starts("::") || starts("..."))
+    const bool catches_all = starts("...") && last_name_ == "catch"; // the `try` was refused
+    if (starts("::") || (starts("...") && !catches_all))
       refuse(*find_refused_word(starts("::") ? "::" : "..."), at_);
     else if (c == '#' || c == '\\' || c == '@' || c == '`' || c == '$' || static_cast<unsigned char>(c) >= 0x80)
       return foreign_sign();
@@ -251,7 +261,10 @@ private:
   Reporter &reporter_;
   size_t at_ = 0;
   size_t words_ = 0;
+  size_t last_reported_ = std::string_view::npos; // number of a statement
+  std::string_view last_name_;
   int control_ = 0;
+  bool template_header_ = false; // between `template` and its `>`
   std::vector<Bracket> open_;
   bool stop_ = false;
 };

@@ -239,7 +239,9 @@ std::string describe_name(const Spec &spec, std::string_view name) {
 }
 
 std::vector<std::string> known_names(const Unit &unit, bool of_body) {
-  std::vector<std::string> out = {"real", "inf", "nan", "int64_t"};
+  std::vector<std::string> out = {"real", "inf",     "nan",      "axis",  "auto", "float", "double",
+                                  "bool", "int",     "int64_t",  "const", "if",   "else",  "for",
+                                  "while", "break",  "continue", "true",  "false"};
   const Spec &spec = *unit.spec;
   auto add_all = [&](const auto &list) {
     for (const auto &row : list)
