@@ -178,6 +178,7 @@ struct Expr {
   bool exclusive = false;
   Type accumulator = Type::f32;  // of fold and scan
   Type element = Type::f32;      // round_like
+  bool safe = false;             // a read or table access at coordinates that analysis proved inside
   Place place;
 };
 

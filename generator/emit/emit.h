@@ -1,0 +1,25 @@
+// Plans -> files. The last stage: everything is decided, this is only how it is written down.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "emit/interface.h"
+
+namespace kgen {
+
+struct EmittedFile {
+  std::string name;  // matmul_openmp.cpp
+  std::string text;
+};
+
+struct EmitOptions {
+  bool openmp = true;
+  bool cuda = true;
+  std::string templates;  // a folder that overrides embedded templates
+};
+
+// `variations` in the order of variants_of.
+std::vector<EmittedFile> emit_files(const Spec& spec, const std::vector<Variation>& variations, const EmitOptions& options);
+
+}  // namespace kgen

@@ -1,0 +1,99 @@
+// Prints a plan's nodes as the C++ of one thread: scalar statements under loops. Both targets use it; what a target does
+// around the loops (work lists, blocks of threads, lane groups) is printed by its own file.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/facts.h"
+#include "emit/names.h"
+#include "emit/spelling.h"
+#include "plan/plan.h"
+#include "plan/scopes.h"
+
+namespace kgen {
+
+// Lines of C++; clang-format does the layout.
+class Lines {
+ public:
+  void add(const std::string& line) { text_ += line + "\n"; }
+  const std::string& text() const { return text_; }
+  bool empty() const { return text_.empty(); }
+
+ private:
+  std::string text_;
+};
+
+class Printer {
+ public:
+  Printer(const Plan& plan, const Facts& facts, Spelling& spelling, Names& names);
+
+  Code expression(ExprId id);
+  Code size(const Size& size);
+  std::string size_text(const Size& s) { return size(s).text; }
+  // The statements of a list, in order, each variable declared where its scope begins.
+  void list(const std::vector<PlanNode>& nodes);
+  void node(const PlanNode& node, const std::vector<PlanNode>& siblings);
+  // Declarations that must stand before this node of the list.
+  void declare_before(const std::vector<PlanNode>& list, size_t index);
+
+  struct Range {
+    std::string begin, end;  // of global indices
+  };
+  Range range(const PlanNode& loop);
+  void open(AxisId axis);  // its loop variable is in scope from now on
+  void close(AxisId axis);
+  void open_steps(GridId grid);
+  const std::string& axis_name(AxisId axis) const { return axis_names_[axis]; }
+  const std::string& grid_name(GridId grid) const { return grid_names_[grid]; }
+  const std::string& name(VarId var) const { return var_names_[var]; }
+  std::string size_name(AxisId axis) const;
+  std::string steps_text(GridId grid);
+
+  // `x[(b * N + n)]`, at the current point or at coordinates; extra indices of a local array last.
+  std::string element(VarId var, const std::vector<Coordinate>& coords, const std::vector<ExprId>& indices);
+  std::string position(AxisId axis);  // within the step's window
+  Size extent_of(AxisId axis) const;  // positions that a buffer must hold
+  std::string buffer_elements(VarId var);
+  std::string step_guard(GridId grid);  // "" or the condition under which a step may run
+
+  // Set by the targets.
+  std::string index_type = "int64_t";
+  bool parallel = false;  // scattered additions must be atomic
+
+  Lines lines;
+  Spelling& spelling;
+  const Plan& plan;
+  const Kernel& kernel;
+  const Facts& facts;
+  const Scopes scopes;
+
+ private:
+  Code read(const Expr& e, ExprId id);
+  Code table(const Expr& e);
+  Code inside(const std::vector<std::pair<std::string, std::string>>& checks);
+  Code index_text(VarId var, const std::vector<Coordinate>& coords, std::vector<std::pair<std::string, std::string>>* checks);
+  Code window_edge(const Expr& e);
+  bool counts_positions(ExprId id) const;
+  std::string coordinate(VarId var, const Dim& dim);
+  const Coordinate* find(const std::vector<Coordinate>& coords, AxisId axis) const;
+  Size origin(AxisId axis) const;
+  void assign(const PlanNode& node, const std::vector<PlanNode>& siblings);
+  void store(const PlanNode& node);
+  void set(VarId var, const std::string& value, const std::vector<PlanNode>& siblings);
+  void fold_step(const PlanNode& node);
+  void scan_step(const PlanNode& node, const std::vector<PlanNode>& siblings);
+  void repeat(const PlanNode& node);
+  void loop(const PlanNode& node);
+  void steps(const PlanNode& node);
+  bool starts_here(VarId var, const std::vector<PlanNode>& siblings);
+  std::string storage_type(VarId var) const;
+
+  std::vector<std::string> axis_names_, grid_names_, var_names_;
+  std::vector<int> assignments_;
+  std::map<VarId, bool> declared_;
+};
+
+}  // namespace kgen

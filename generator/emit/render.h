@@ -1,0 +1,54 @@
+// Templates, strictly: every name in a template needs a value, every value must be used, nothing is escaped.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace kgen {
+
+struct View;
+using Views = std::vector<View>;
+
+// What a template sees: names for texts, flags and lists.
+struct View {
+  std::map<std::string, std::variant<std::string, bool, Views>> values;
+  View& set(const std::string& name, std::string text) {
+    values[name] = std::move(text);
+    return *this;
+  }
+  View& set(const std::string& name, bool flag) {
+    values[name] = flag;
+    return *this;
+  }
+  View& set(const std::string& name, Views list) {
+    values[name] = std::move(list);
+    return *this;
+  }
+};
+
+// Where templates come from: embedded, or a folder that overrides single files.
+class Templates {
+ public:
+  explicit Templates(std::string folder = "") : folder_(std::move(folder)) {}
+  std::string text(const std::string& path) const;
+  // Fails as a bug of kgen (or of an overriding template, which it names) on a name without value.
+  std::string render(const std::string& path, const View& view) const;
+
+ private:
+  std::string folder_;
+};
+
+// One view {line: ...} for each line.
+Views line_views(std::string_view text);
+
+// Sections of helper functions, `//@ name: needs...`; those asked for with what they need, in file order.
+struct HelperSections {
+  std::vector<std::pair<std::string, std::string>> sections;  // name, text
+  std::map<std::string, std::vector<std::string>> needs;
+  void add(std::string_view text);
+};
+
+}  // namespace kgen

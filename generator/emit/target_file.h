@@ -1,0 +1,46 @@
+// What the files of both targets share: banner, helpers in use, include list, the work of naming and of workspaces.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "emit/emit.h"
+#include "emit/render.h"
+
+namespace kgen {
+
+// The parts of one emitted source, before they are put into the template.
+struct TargetSource {
+  std::vector<std::string> kernels, launchers;
+  std::string plan;  // comment
+  std::set<std::string> helpers;
+};
+
+TargetSource openmp_source(const Spec& spec, const std::vector<Function>& functions, Statuses& statuses);
+TargetSource cuda_source(const Spec& spec, const std::vector<Function>& functions, Statuses& statuses);
+
+// "const float* x, float* y, int64_t N": the caller's arguments, and the same as a call passes them.
+std::string parameters_text(const Function& function);
+std::string arguments_text(const Function& function);
+std::string size_parameters_text(const Function& function);  // sizes (and strides) only
+std::string size_arguments_text(const Function& function);
+
+// A buffer of the workspace.
+struct Buffer {
+  std::string name;     // of the offset
+  std::string elements; // C++
+  Type type;
+  bool per_worker;
+  VarId var;
+};
+std::vector<Buffer> buffers_of(const Plan& plan, Printer& printer);
+
+// "matmul_f32_d64": the internal name of a variation.
+std::string variation_name(const Function& function, const Variation& variation);
+// The condition under which the launcher takes this variation; empty when it is the only one.
+std::string variation_condition(const Variation& variation);
+
+// CamelCase of a C identifier.
+std::string camel(const std::string& name);
+
+}  // namespace kgen

@@ -1,0 +1,32 @@
+// Which memory a node of the program touches, and along which axes it stays at the current point.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace kgen {
+
+struct Access {
+  VarId memory;     // an input with an alias is its output
+  VarId var;
+  bool write;
+  AxisSet aligned;  // axes of the variable at which the access is at the current point
+};
+
+std::vector<Access> accesses_of(const Kernel& kernel, const PlanNode& node);
+
+// Do two accesses touch one memory, at least one writing?
+bool conflict(const Access& a, const Access& b);
+
+// Every node below and including this one.
+void for_each_node(const PlanNode& node, const std::function<void(const PlanNode&)>& visit);
+
+// The expressions that the node itself evaluates (not those of its children).
+std::vector<ExprId> expressions_of(const PlanNode& node);
+
+// The operand dimensions that bound the lanes of the node along `axis`, beyond the axis' own size.
+std::vector<std::pair<VarId, int>> own_limits(const Kernel& kernel, const PlanNode& node, AxisId axis);
+
+}  // namespace kgen

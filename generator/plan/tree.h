@@ -1,0 +1,15 @@
+// Program -> loop trees. Statements that may share a loop do: a loop over an axis is opened around all statements whose
+// values meet only at equal positions along it.
+#pragma once
+
+#include "plan/plan.h"
+
+namespace kgen {
+
+// Axes from outermost to innermost, by how arrays lie in memory.
+std::vector<AxisId> memory_order(const Kernel& kernel);
+
+// One node per phase, in order.
+std::vector<PlanNode> build_tree(const Kernel& kernel, const std::vector<AxisId>& order, std::vector<PlanNode> program);
+
+}  // namespace kgen

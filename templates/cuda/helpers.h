@@ -1,0 +1,138 @@
+//@ from_bf16
+FUNCTION float from_bf16(uint16_t bits) {
+  return __bfloat162float(__ushort_as_bfloat16(bits));
+}
+//@ to_bf16
+FUNCTION uint16_t to_bf16(float v) {
+  return __bfloat16_as_ushort(__float2bfloat16_rn(v));
+}
+//@ from_f16
+FUNCTION float from_f16(uint16_t bits) {
+  return __half2float(__ushort_as_half(bits));
+}
+//@ to_f16
+FUNCTION uint16_t to_f16(float v) {
+  return __half_as_ushort(__float2half_rn(v));
+}
+//@ atomic_add
+template <class V> FUNCTION void atomic_add(int32_t* place, V value) {
+  atomicAdd(place, int32_t(value));
+}
+template <class V> FUNCTION void atomic_add(uint32_t* place, V value) {
+  atomicAdd(place, uint32_t(value));
+}
+template <class V> FUNCTION void atomic_add(int64_t* place, V value) {
+  atomicAdd(reinterpret_cast<unsigned long long*>(place), static_cast<unsigned long long>(value));
+}
+template <class V> FUNCTION void atomic_add(uint64_t* place, V value) {
+  atomicAdd(reinterpret_cast<unsigned long long*>(place), static_cast<unsigned long long>(value));
+}
+template <class V> FUNCTION void atomic_add(float* place, V value) {
+  atomicAdd(place, float(value));
+}
+template <class V> FUNCTION void atomic_add(double* place, V value) {
+  atomicAdd(place, double(value));
+}
+//@ atomic_add_small
+// Elements of one or two bytes: the word around them is exchanged.
+template <class T, class V> FUNCTION void atomic_add(T* place, V value) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(place);
+  uint32_t* word = reinterpret_cast<uint32_t*>(address & ~uintptr_t{3});
+  const uint32_t shift = uint32_t(address & 3) * 8, mask = (sizeof(T) == 1 ? 0xffu : 0xffffu) << shift;
+  uint32_t old = *word, assumed;
+  do {
+    assumed = old;
+    const T next = T(T((assumed & mask) >> shift) + T(value));
+    old = atomicCAS(word, assumed, (assumed & ~mask) | ((uint32_t(next) << shift) & mask));
+  } while (old != assumed);
+}
+//@ overflows
+// Does the product of the factors exceed 63 bits?
+inline bool overflows(std::initializer_list<int64_t> factors) {
+  for (int64_t factor : factors)
+    if (factor == 0) return false;
+  int64_t product = 1;
+  for (int64_t factor : factors) {
+    if (factor > INT64_MAX / product) return true;
+    product *= factor;
+  }
+  return false;
+}
+//@ overlap
+// Do two arrays share memory?
+inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
+  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
+  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) && q < p + uintptr_t(a_bytes);
+}
+//@ has_duplicates
+template <class T> inline bool has_duplicates(const T* table, int64_t count) {
+  std::vector<T> sorted(table, table + count);
+  std::sort(sorted.begin(), sorted.end());
+  return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
+}
+//@ WindowSet
+// The windows that steps have visited so far.
+class WindowSet {
+ public:
+  // Is it the window of the step before, or one not seen yet?
+  bool continues(const std::vector<int64_t>& window) {
+    if (window == last_ && !seen_.empty()) return true;
+    last_ = window;
+    return seen_.insert(window).second;
+  }
+  bool is_new(const std::vector<int64_t>& window) { return seen_.insert(window).second; }
+
+ private:
+  std::set<std::vector<int64_t>> seen_;
+  std::vector<int64_t> last_;
+};
+//@ reserve
+// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  if (count > (INT64_MAX / 4 - total) / bytes)
+    total = INT64_MAX / 2;
+  else
+    total += (count * bytes + 255) / 256 * 256;
+  return start;
+}
+//@ launch
+// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
+template <class... Parameters, class... Arguments>
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes, cudaStream_t stream, Arguments... arguments) {
+  if (blocks <= 0) return cudaSuccess;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = stream;
+  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+//@ block_fold
+#if defined(__CUDACC__)
+FUNCTION unsigned char* shared_memory() {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  return bytes;
+}
+#endif
+// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+template <class T, class Combine> FUNCTION T block_fold(T value, Combine combine) {
+  T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();
+  slots[threadIdx.x] = value;
+  __syncthreads();
+  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
+    __syncthreads();
+  }
+  return slots[0];
+}
+//@ broadcast: block_fold
+// The value of the block's first thread, for all of them.
+template <class T> FUNCTION T broadcast(T value) {
+  T* const slot = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();
+  if (threadIdx.x == 0) *slot = value;
+  __syncthreads();
+  return *slot;
+}

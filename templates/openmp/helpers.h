@@ -1,0 +1,157 @@
+//@ from_bf16
+inline float from_bf16(uint16_t bits) {
+  const uint32_t wide = uint32_t(bits) << 16;
+  float out;
+  memcpy(&out, &wide, sizeof out);
+  return out;
+}
+//@ to_bf16
+// Round to nearest even.
+inline uint16_t to_bf16(float v) {
+  uint32_t bits;
+  memcpy(&bits, &v, sizeof bits);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return uint16_t((bits >> 16) | 0x40u);
+  return uint16_t((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+//@ from_f16
+inline float from_f16(uint16_t half) {
+  const uint32_t sign = uint32_t(half & 0x8000u) << 16, rest = half & 0x7fffu;
+  uint32_t bits;
+  if (rest >= 0x7c00u) {
+    bits = 0x7f800000u | ((rest & 0x3ffu) << 13);
+  } else if (rest >= 0x0400u) {
+    bits = (rest << 13) + 0x38000000u;
+  } else {
+    const float small = float(rest) * (1.0f / 16777216.0f);
+    memcpy(&bits, &small, sizeof bits);
+  }
+  bits |= sign;
+  float out;
+  memcpy(&out, &bits, sizeof out);
+  return out;
+}
+//@ to_f16
+// Round to nearest even.
+inline uint16_t to_f16(float v) {
+  uint32_t bits;
+  memcpy(&bits, &v, sizeof bits);
+  const uint32_t sign = (bits >> 16) & 0x8000u, rest = bits & 0x7fffffffu;
+  if (rest > 0x7f800000u) return uint16_t(sign | 0x7e00u);
+  if (rest >= 0x477ff000u) return uint16_t(sign | 0x7c00u);
+  if (rest < 0x38800000u) {
+    float magnitude;
+    memcpy(&magnitude, &rest, sizeof magnitude);
+    const float shifted = magnitude + 0.5f;  // the last bit of 0.5 is that of the smallest half
+    uint32_t rounded;
+    memcpy(&rounded, &shifted, sizeof rounded);
+    return uint16_t(sign | (rounded - 0x3f000000u));
+  }
+  return uint16_t(sign | ((rest - 0x38000000u + 0x0fffu + ((rest >> 13) & 1u)) >> 13));
+}
+//@ rsqrt
+template <class T> inline T rsqrt(T v) {
+  return T(1) / std::sqrt(v);
+}
+//@ erfinv
+// Giles' approximation, with two Newton steps for double.
+template <class T> inline T erfinv(T x) {
+  if (!(x > T(-1) && x < T(1))) return x == T(1) ? T(INFINITY) : x == T(-1) ? T(-INFINITY) : T(NAN);
+  double w = -std::log((1.0 - double(x)) * (1.0 + double(x))), p;
+  if (w < 5) {
+    w -= 2.5;
+    p = 2.81022636e-08;
+    p = 3.43273939e-07 + p * w;
+    p = -3.5233877e-06 + p * w;
+    p = -4.39150654e-06 + p * w;
+    p = 0.00021858087 + p * w;
+    p = -0.00125372503 + p * w;
+    p = -0.00417768164 + p * w;
+    p = 0.246640727 + p * w;
+    p = 1.50140941 + p * w;
+  } else {
+    w = std::sqrt(w) - 3;
+    p = -0.000200214257;
+    p = 0.000100950558 + p * w;
+    p = 0.00134934322 + p * w;
+    p = -0.00367342844 + p * w;
+    p = 0.00573950773 + p * w;
+    p = -0.0076224613 + p * w;
+    p = 0.00943887047 + p * w;
+    p = 1.00167406 + p * w;
+    p = 2.83297682 + p * w;
+  }
+  double y = p * double(x);
+  for (int step = 0; step < 2; ++step)
+    y -= (std::erf(y) - double(x)) / (1.1283791670955126 * std::exp(-y * y));
+  return T(y);
+}
+//@ atomic_add
+template <class T, class V> inline void atomic_add(T* place, V value) {
+  const T addend = T(value);
+  OMP(omp atomic)
+  *place = T(*place + addend);
+}
+//@ overflows
+// Does the product of the factors exceed 63 bits?
+inline bool overflows(std::initializer_list<int64_t> factors) {
+  int64_t product = 1;
+  for (int64_t factor : factors)
+    if (factor == 0) return false;
+  for (int64_t factor : factors)
+    if (__builtin_mul_overflow(product, factor, &product)) return true;
+  return false;
+}
+//@ overlap
+// Do two arrays share memory?
+inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
+  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
+  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) && q < p + uintptr_t(a_bytes);
+}
+//@ has_duplicates
+template <class T> inline bool has_duplicates(const T* table, int64_t count) {
+  std::vector<T> sorted(table, table + count);
+  std::sort(sorted.begin(), sorted.end());
+  return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
+}
+//@ WindowSet
+// The windows that steps have visited so far.
+class WindowSet {
+ public:
+  // Is it the window of the step before, or one not seen yet?
+  bool continues(const std::vector<int64_t>& window) {
+    if (window == last_ && !seen_.empty()) return true;
+    last_ = window;
+    return seen_.insert(window).second;
+  }
+  bool is_new(const std::vector<int64_t>& window) { return seen_.insert(window).second; }
+
+ private:
+  std::set<std::vector<int64_t>> seen_;
+  std::vector<int64_t> last_;
+};
+//@ reserve
+// Takes room for `count` elements of `bytes` each, on a cache line of its own; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  int64_t size = 0;
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, 63, &size) ||
+      __builtin_add_overflow(total, size / 64 * 64, &total))
+    total = INT64_MAX / 2;
+  return start;
+}
+//@ thread_number
+inline int64_t thread_number() {
+#if defined(_OPENMP)
+  return omp_get_thread_num();
+#else
+  return 0;
+#endif
+}
+//@ thread_count
+inline int64_t thread_count() {
+#if defined(_OPENMP)
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
