@@ -316,6 +316,45 @@ std::vector<Buffer> buffers_of(const Plan& plan, Printer& printer) {
   return out;
 }
 
+Names names_of(const Function& function, const Kernel& kernel) {
+  Names names;
+  for (const Argument& a : function.arguments) names.reserve(a.name);
+  for (const Axis& axis : kernel.axes) names.reserve(axis.name);
+  names.reserve(function.stem);
+  return names;
+}
+
+bool mentions_word(const std::string& text, const std::string& word) {
+  auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += word.size())
+    if ((at == 0 || !is_word(text[at - 1])) && (at + word.size() == text.size() || !is_word(text[at + word.size()]))) return true;
+  return false;
+}
+
+std::string derived_declarations(Printer& printer, const std::string& text) {
+  const Kernel& kernel = printer.kernel;
+  std::string out;
+  // Later ones may be needed by earlier ones only the other way round: walk backwards, so that all needs are seen.
+  for (size_t i = kernel.axes.size(); i-- > 0;) {
+    const Axis& axis = kernel.axes[i];
+    const bool argument = std::find(kernel.size_arguments.begin(), kernel.size_arguments.end(), static_cast<AxisId>(i)) != kernel.size_arguments.end();
+    if (argument || axis.size.is_integer() || !mentions_word(text + out, axis.name)) continue;
+    out = "const int64_t " + axis.name + " = " + printer.size_text(axis.size) + ";\n" + out;
+  }
+  return out;
+}
+
+std::string checks_text(const Function& function, const Variation& v, Spelling& spelling, Statuses& statuses, bool device) {
+  Plan nothing;
+  nothing.kernel = v.kernel;
+  nothing.storage.resize(v.kernel.vars.size());
+  Names names = names_of(function, v.kernel);
+  Printer printer(nothing, v.facts, spelling, names);
+  print_checks(function, v, printer, statuses, device);
+  const std::string checks = printer.lines.text();
+  return derived_declarations(printer, checks) + checks;
+}
+
 std::string variation_name(const Function& function, const Variation& variation) {
   std::string name = function.stem;
   for (const auto& [axis, size] : variation.variant.axes) name += "_" + lower_case(axis) + std::to_string(size);

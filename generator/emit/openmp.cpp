@@ -17,8 +17,7 @@ class OpenmpKernel {
  public:
   OpenmpKernel(const Function& function, const Variation& variation, Spelling& spelling)
       : function_(function), name_(variation_name(function, variation)), plan_(make_plan(variation.lowered, variation.lowered_facts, TargetKind::openmp)),
-        printer_(plan_, variation.lowered_facts, spelling, names_) {
-    for (const Argument& a : function.arguments) names_.reserve(a.name);
+        names_(names_of(function, plan_.kernel)), printer_(plan_, variation.lowered_facts, spelling, names_) {
     buffers_ = buffers_of(plan_, printer_);
   }
 
@@ -38,7 +37,7 @@ class OpenmpKernel {
     for (const Phase& phase : plan_.phases)
       for (VarId var : phase.partials) add(partials_name(var), std::to_string(kMostChunks), plan_.kernel.vars[var].type);
     return text + fields + "int64_t bytes = 0;\n\n" + "explicit " + camel(name()) + "Workspace(" + size_parameters_text(function_) + ") {\n" +
-           unused_sizes(body) + body + "}\n};\n";
+           unused_sizes(body) + derived_declarations(printer_, body) + body + "}\n};\n";
   }
 
   std::string kernel_function() {
@@ -51,7 +50,7 @@ class OpenmpKernel {
     }
     std::string text = "void " + name() + "(" + parameters_text(function_);
     if (needs_workspace()) text += ", char* workspace";
-    text += ") {\n" + head + body + "}\n";
+    text += ") {\n" + derived_declarations(printer_, head + body) + head + body + "}\n";
     return with_used_parameters(text);
   }
 
@@ -70,13 +69,6 @@ class OpenmpKernel {
     for (const Argument& a : function_.arguments)
       if ((a.kind == Argument::Kind::size || a.kind == Argument::Kind::stride) && !mentions_word(body, a.name)) out += "(void)" + a.name + ";\n";
     return out;
-  }
-
-  static bool mentions_word(const std::string& text, const std::string& word) {
-    auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-    for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += word.size())
-      if ((at == 0 || !is_word(text[at - 1])) && (at + word.size() == text.size() || !is_word(text[at + word.size()]))) return true;
-    return false;
   }
 
   // A parameter that the body does not use loses its name's warning by a cast.
@@ -261,14 +253,7 @@ std::string launcher(const Function& function, std::deque<OpenmpKernel>& kernels
     const Variation& v = *function.variations[i];
     const std::string condition = variation_condition(v);
     if (!condition.empty()) text += "if (" + condition + ") {\n";
-    Plan nothing;
-    nothing.kernel = v.kernel;
-    nothing.storage.resize(v.kernel.vars.size());
-    Names names;
-    for (const Argument& a : function.arguments) names.reserve(a.name);
-    Printer printer(nothing, v.facts, spelling, names);
-    print_checks(function, v, printer, statuses, false);
-    text += printer.lines.text();
+    text += checks_text(function, v, spelling, statuses, false);
     if (kernels[i].needs_workspace()) {
       text += "const " + camel(kernels[i].name()) + "Workspace space(" + size_arguments_text(function) + ");\n";
       text += "void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));\n";

@@ -14,12 +14,14 @@ Printer::Printer(const Plan& p, const Facts& f, Spelling& s, Names& names)
   // The caller's names are the interface; sizes, loop variables and locals step aside.
   auto claim = [&](const std::string& wish) { return names.claim(wish); };
   var_names_.resize(kernel.vars.size());
-  for (size_t v = 0; v < kernel.vars.size(); ++v)
-    if (kernel.vars[v].kind == Var::Kind::input || kernel.vars[v].kind == Var::Kind::output)
-      var_names_[v] = kernel.vars[v].name;
+  for (size_t v = 0; v < kernel.vars.size(); ++v) {
+    const Var& var = kernel.vars[v];
+    if (var.kind == Var::Kind::output) var_names_[v] = var.name;
+    if (var.kind == Var::Kind::input) var_names_[v] = var.alias == kNone ? var.name : kernel.vars[var.alias].name;
+  }
   for (size_t v = 0; v < kernel.vars.size(); ++v)
     if (var_names_[v].empty()) var_names_[v] = claim(kernel.vars[v].name);
-  for (const Axis& axis : kernel.axes) axis_names_.push_back(claim(lower_case(axis.name)));
+  for (const Axis& axis : kernel.axes) axis_names_.push_back(claim(axis.rest ? "row" : lower_case(axis.name)));
   for (const GridDim& grid : kernel.grid) grid_names_.push_back(claim(grid.name));
   assignments_.assign(kernel.vars.size(), 0);
   for (const Phase& phase : plan.phases)
@@ -76,7 +78,7 @@ Code Printer::size(const Size& s) {
           index = "(" + index + ") * (" + extent + ") + " + at_least(arg(i), binding::kAdd);
           count = "(" + count + ") * (" + extent + ")";
         }
-        return {text + ", " + index + ", " + count + ")"};
+        return {"int64_t(" + text + ", " + index + ", " + count + "))"};
       }
       KGEN_UNREACHABLE("table name");
     }

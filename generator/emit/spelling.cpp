@@ -97,7 +97,9 @@ Code Spelling::operation(Op op, Type type, const std::vector<Code>& args, bool w
   const bool integer = is_integer(type);
   auto call = [&](const std::string& name) {
     std::string text = name + "(";
-    for (size_t i = 0; i < args.size(); ++i) text += (i > 0 ? ", " : "") + args[i].text;
+    // A plain number is an `int`: where all arguments have one type it needs its own.
+    for (size_t i = 0; i < args.size(); ++i)
+      text += (i > 0 ? ", " : "") + (integer && type != Type::i32 && is_number(args[i].text) ? c_type(type) + "{" + args[i].text + "}" : args[i].text);
     return Code{text + ")"};
   };
   if (integer && (op == Op::div || op == Op::rem)) {

@@ -40,6 +40,15 @@ std::string variation_name(const Function& function, const Variation& variation)
 // The condition under which the launcher takes this variation; empty when it is the only one.
 std::string variation_condition(const Variation& variation);
 
+// The identifiers that a function's text may not take again.
+Names names_of(const Function& function, const Kernel& kernel);
+// `const int64_t P = ...;` for the derived sizes that the text mentions.
+std::string derived_declarations(Printer& printer, const std::string& text);
+// The checks of a launcher for this variation, with the derived sizes that they need.
+std::string checks_text(const Function& function, const Variation& variation, Spelling& spelling, Statuses& statuses, bool device);
+// Does the identifier occur in the text?
+bool mentions_word(const std::string& text, const std::string& word);
+
 // CamelCase of a C identifier.
 std::string camel(const std::string& name);
 

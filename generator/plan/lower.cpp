@@ -163,7 +163,7 @@ class Lowering {
     if (step.condition != kNone) kept |= kernel_.expr(step.condition).axes;
     kept -= e.reduced;
     const bool selects = e.monoid == Monoid::argmax || e.monoid == Monoid::argmin;
-    step.target = temporary(fold_name(e.monoid), e.accumulator, kept, e.place);
+    step.target = temporary(fold_name(e.monoid), selects ? Type::i64 : e.accumulator, kept, e.place);
     if (selects) step.partner = temporary("best", kernel_.expr(step.value).type, kept, e.place);
     if (!selects) step.value = make_cast(kernel_, step.value, e.accumulator);
     step.lanes = kept | e.reduced;

@@ -5,8 +5,8 @@ FUNCTION bool inside(int64_t coordinate, int64_t extent) {
 }
 //@ table_at
 // A table's entry, 0 beyond its ends.
-template <class T> FUNCTION int64_t table_at(const T* table, int64_t entry, int64_t count) {
-  return entry >= 0 && entry < count ? int64_t(table[entry]) : 0;
+template <class T> FUNCTION T table_at(const T* table, int64_t entry, int64_t count) {
+  return entry >= 0 && entry < count ? table[entry] : T(0);
 }
 //@ floor_div
 FUNCTION int64_t floor_div(int64_t a, int64_t b) {

@@ -86,10 +86,17 @@ template <class T> inline T erfinv(T x) {
   return T(y);
 }
 //@ atomic_add
-template <class T, class V> inline void atomic_add(T* place, V value) {
-  const T addend = T(value);
+// Adds to an element that several threads may add to.
+template <class T> inline void atomic_add(T* place, T value) {
+  __atomic_fetch_add(place, value, __ATOMIC_RELAXED);
+}
+inline void atomic_add(float* place, float value) {
   OMP(omp atomic)
-  *place = T(*place + addend);
+  *place += value;
+}
+inline void atomic_add(double* place, double value) {
+  OMP(omp atomic)
+  *place += value;
 }
 //@ overflows
 // Does the product of the factors exceed 63 bits?
