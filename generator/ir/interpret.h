@@ -37,10 +37,11 @@ struct RunOptions {
 };
 
 // One output of a reference run: value and magnitude of each element; `undecided` where an exact result hangs on a
-// comparison or rounding of floats that lie within their bound; `defined` false where a partial output was not written.
+// comparison or rounding of floats that lie within their bound; `defined` false where a partial output was not written;
+// `exact` where no rounding took part, so that every target must give the same bits.
 struct ReferenceOutput {
   std::vector<double> value, magnitude;
-  std::vector<bool> undecided, defined;
+  std::vector<bool> undecided, defined, exact;
 };
 
 struct RunResult {

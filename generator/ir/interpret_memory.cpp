@@ -504,6 +504,7 @@ void Run::store_output(VarId id) {
     out.magnitude.push_back(storage.magnitudes[i]);
     out.undecided.push_back((storage.flags[i] & kUndecided) != 0);
     out.defined.push_back(defined || held);
+    out.exact.push_back(!is_floating(var.type) || (storage.flags[i] & kInexact) == 0);
   }
   result_.outputs[var.name] = std::move(array);
   if (reference_)

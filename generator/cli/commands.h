@@ -1,0 +1,34 @@
+// The commands. Each returns the exit code: 0 ok; 1 drift or a difference; 2 the spec is wrong; 3 the command line is
+// wrong; 4 files. Data goes to stdout, messages to stderr.
+#pragma once
+
+#include "cli/compile.h"
+#include "cli/options.h"
+
+namespace kgen {
+
+constexpr int kOk = 0, kDrift = 1, kBadSpec = 2, kBadCommandLine = 3, kBadFiles = 4;
+
+int generate(const Options &options);
+int check(const Options &options);
+int explain(const Options &options);
+int run(const Options &options);
+int verify(const Options &options);
+
+// Shared by the commands.
+// NAME=VALUE lists of the command line. False after a message.
+bool load_options(const Options &options, LoadOptions &load);
+CompileOptions compile_options(const Options &options, const LoadOptions &load, Stage last);
+// Prints what there is to say; the exit code that belongs to it.
+int report(const Diagnostics &diags, const Options &options);
+// One spec from its path, through the pipeline.
+std::optional<Compiled> compile_file(const std::string &path, const CompileOptions &options, Diagnostics &diags);
+
+struct SpecFile {
+  std::string path;
+  std::string folder; // below the output folder
+};
+// Folders stand for every .toml under them, mirrored by sub-folder.
+std::vector<SpecFile> find_specs(const std::vector<std::string> &arguments, Diagnostics &diags);
+
+} // namespace kgen

@@ -1,0 +1,108 @@
+// What the commands share: finding specs, reading them, saying what is wrong.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "support/files.h"
+#include "support/text.h"
+
+namespace kgen {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool use_color(const Options &options) {
+  if (options.color != "auto")
+    return options.color == "always";
+  auto set = [](const char *name) {
+    const char *value = std::getenv(name);
+    return value && *value && std::string_view(value) != "0";
+  };
+  if (std::getenv("NO_COLOR") && *std::getenv("NO_COLOR"))
+    return false;
+  return set("CLICOLOR_FORCE") || ::isatty(STDERR_FILENO) != 0;
+}
+
+bool split_pairs(const std::vector<std::string> &list, const char *option,
+                 std::vector<std::pair<std::string, std::string>> &out) {
+  for (const std::string &text : list) {
+    size_t at = text.find('=');
+    if (at == std::string::npos || at == 0) {
+      std::cerr << "kgen: " << option << " takes NAME=VALUE, not " << text << "\n";
+      return false;
+    }
+    out.emplace_back(text.substr(0, at), text.substr(at + 1));
+  }
+  return true;
+}
+
+} // namespace
+
+bool load_options(const Options &options, LoadOptions &load) {
+  load.include_roots = options.includes;
+  return split_pairs(options.defines, "-D", load.defines) && split_pairs(options.batch, "--batch", load.batch);
+}
+
+CompileOptions compile_options(const Options &options, const LoadOptions &load, Stage last) {
+  CompileOptions out;
+  out.load = load;
+  out.last = last;
+  out.emit.templates = options.templates;
+  if (!options.targets.empty()) {
+    std::vector<std::string> targets = split(options.targets, ',');
+    out.emit.openmp = std::find(targets.begin(), targets.end(), "openmp") != targets.end();
+    out.emit.cuda = std::find(targets.begin(), targets.end(), "cuda") != targets.end();
+  }
+  return out;
+}
+
+int report(const Diagnostics &diags, const Options &options) {
+  if (diags.empty())
+    return kOk;
+  using Format = Diagnostics::Format;
+  Format format = options.format == "short"    ? Format::short_lines
+                  : options.format == "json"   ? Format::json
+                  : options.format == "github" ? Format::github
+                                               : Format::human;
+  std::cerr << diags.render(format, use_color(options));
+  int code = kOk;
+  for (const Diagnostic &d : diags.sorted())
+    if (d.severity == Severity::error)
+      code = std::max(code, diagnostic_row(d.id).code.substr(0, 4) == "KG00" ? kBadFiles : kBadSpec);
+  return code;
+}
+
+std::optional<Compiled> compile_file(const std::string &path, const CompileOptions &options, Diagnostics &diags) {
+  std::optional<std::string> text = read_source(path, diags);
+  return text ? compile(path, *text, options, diags) : std::nullopt;
+}
+
+std::vector<SpecFile> find_specs(const std::vector<std::string> &arguments, Diagnostics &diags) {
+  std::vector<SpecFile> out;
+  for (const std::string &argument : arguments) {
+    std::error_code error;
+    if (!fs::is_directory(argument, error)) {
+      out.push_back({argument, ""});
+      continue;
+    }
+    std::vector<SpecFile> found;
+    fs::recursive_directory_iterator it(argument, fs::directory_options::skip_permission_denied, error), end;
+    for (; !error && it != end; it.increment(error)) {
+      std::string name = it->path().filename().string();
+      if (it->is_regular_file(error) && it->path().extension() == ".toml" && !name.ends_with(".tune.toml"))
+        found.push_back(
+            {it->path().generic_string(), it->path().parent_path().lexically_relative(argument).generic_string()});
+    }
+    std::sort(found.begin(), found.end(), [](const SpecFile &a, const SpecFile &b) { return a.path < b.path; });
+    if (found.empty())
+      diags.add(DiagId::file_no_specs, Place{argument, 0, 0, 0}, {argument}).help = "specs are files that end in .toml";
+    out.insert(out.end(), found.begin(), found.end());
+  }
+  return out;
+}
+
+} // namespace kgen

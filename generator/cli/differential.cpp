@@ -1,0 +1,260 @@
+#include "cli/differential.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+
+#include "ir/evaluate.h"
+
+namespace kgen {
+
+namespace {
+
+std::string text_of(Value value, Type type) {
+  if (!is_floating(type))
+    return type == Type::u64 ? std::to_string(static_cast<uint64_t>(value.integer)) : std::to_string(value.integer);
+  char buffer[40];
+  std::snprintf(buffer, sizeof buffer, "%.9g", value.number);
+  return buffer;
+}
+
+std::string place_text(const std::string &name, const std::vector<int64_t> &shape, int64_t element) {
+  std::string out;
+  for (size_t d = shape.size(); d-- > 0; element /= std::max<int64_t>(shape[d], 1))
+    out = std::to_string(element % std::max<int64_t>(shape[d], 1)) + (out.empty() ? "" : ", ") + out;
+  return name + "[" + out + "]";
+}
+
+std::string sizes_text(const std::map<std::string, int64_t> &sizes) {
+  std::string out;
+  for (const auto &[name, size] : sizes)
+    out += (out.empty() ? "" : " ") + name + "=" + std::to_string(size);
+  return out.empty() ? "no sizes" : out;
+}
+
+bool same(Value a, Value b, Type type) {
+  if (!is_floating(type))
+    return a.integer == b.integer;
+  return a.number == b.number || (std::isnan(a.number) && std::isnan(b.number));
+}
+
+class OutputComparison {
+public:
+  OutputComparison(const Kernel &kernel, const RunResult &declared, const RunResult &reference,
+                   const DifferentialOptions &options, DifferentialReport &report)
+      : kernel_(kernel), declared_(declared), reference_(reference), options_(options), report_(report) {}
+
+  bool compare(const std::string &name, const Array &out, const Array *before) {
+    const Array &wanted = declared_.outputs.at(name);
+    const ReferenceOutput &known = reference_.reference.at(name);
+    Type type = wanted.type;
+    int bytes = bytes_of(type);
+    int64_t undecided = 0, n = wanted.elements();
+    for (int64_t i = 0; i < n; ++i) {
+      Value value = load_value(out.bytes.data() + i * bytes, type);
+      Value declared = load_value(wanted.bytes.data() + i * bytes, type);
+      if (!known.defined[i] || (!known.value.empty() && known.undecided[i])) {
+        bool kept =
+            !known.defined[i] && (!before || same(value, load_value(before->bytes.data() + i * bytes, type), type));
+        undecided += known.undecided[i];
+        if (known.undecided[i] || kept || !before)
+          continue;
+        return differs(place_text(name, wanted.shape, i) + " was " + text_of(value, type) + " but must be kept");
+      }
+      bool right = known.exact[i] ? same(value, declared, type)
+                                  : agrees(value.number, known.value[i], known.magnitude[i], type,
+                                           accumulating_type(kernel_), reference_.longest_reduction);
+      if (!right)
+        return differs(
+            place_text(name, wanted.shape, i) + " is " + text_of(value, type) + ", the interpreter has " +
+            text_of(declared, type) +
+            (known.exact[i] ? " (exact)" : " (in double " + text_of(number_value(known.value[i]), Type::f64) + ")"));
+    }
+    report_.elements += n;
+    report_.undecided += undecided;
+    double most = std::max(4.0, options_.undecided_share * static_cast<double>(n));
+    return static_cast<double>(undecided) <= most ||
+           differs(std::to_string(undecided) + " of " + std::to_string(n) + " elements of " + name + " are undecided");
+  }
+
+private:
+  bool differs(const std::string &text) {
+    report_.difference = text;
+    return false;
+  }
+
+  const Kernel &kernel_;
+  const RunResult &declared_, &reference_;
+  const DifferentialOptions &options_;
+  DifferentialReport &report_;
+};
+
+struct NativeCase {
+  NativeRunOptions options;
+  std::string name;
+};
+
+std::vector<NativeCase> native_cases(const DifferentialOptions &options) {
+  std::vector<NativeCase> out;
+  for (int threads : options.threads)
+    out.push_back(
+        {{threads, false, options.timeout_s}, std::to_string(threads) + (threads == 1 ? " thread" : " threads")});
+  if (options.unaligned)
+    out.push_back(
+        {{options.threads.empty() ? 0 : options.threads.back(), true, options.timeout_s}, "unaligned arrays"});
+  return out;
+}
+
+const Array *held_before(const Kernel &kernel, const RunInput &input, const std::string &name) {
+  for (const Var &var : kernel.vars)
+    if (var.name == name) {
+      auto it = input.arrays.find(name);
+      if (it == input.arrays.end() && var.alias != kNone)
+        it = input.arrays.find(kernel.vars[var.alias].name);
+      return it == input.arrays.end() ? nullptr : &it->second;
+    }
+  return nullptr;
+}
+
+} // namespace
+
+std::vector<std::map<std::string, int64_t>> edge_sizes(const Kernel &kernel) {
+  RunInput none;
+  std::map<std::string, std::set<int64_t>> blocks;
+  auto note = [&](AxisId axis, const Size &block) {
+    if (axis != kNone && block.is_integer() && block.value > 1)
+      blocks[kernel.axes[axis].name].insert(block.value);
+  };
+  for (const GridDim &dim : kernel.grid)
+    note(dim.axis, dim.block);
+  for (const Var &var : kernel.vars)
+    for (const Dim &dim : var.dims)
+      if (!dim.whole)
+        note(dim.axis, dim.block);
+  std::map<std::string, int64_t> usual;
+  std::map<std::string, std::set<int64_t>> sweep;
+  int64_t spread = 0;
+  for (AxisId id : kernel.size_arguments) {
+    const Axis &axis = kernel.axes[id];
+    if (axis.size.op != Size::Op::axis)
+      continue; // specialised: the variant says it
+    std::set<int64_t> &own = sweep[axis.name];
+    own = {0, 1, 2, 7, 13, 31, 64, 257, 1009};
+    int64_t most = 0;
+    for (int64_t block : blocks[axis.name]) {
+      own.insert({block - 1, block, block + 1});
+      most = std::max(most, block);
+    }
+    usual[axis.name] = most > 0 && most <= 64 ? most + 1 + spread : 5 + spread;
+    spread = (spread + 2) % 6; // unlike sizes, so that mixed-up axes show
+    if (axis.multiple_of > 1) {
+      std::set<int64_t> rounded;
+      for (int64_t size : own)
+        rounded.insert((size + axis.multiple_of - 1) / axis.multiple_of * axis.multiple_of);
+      own = rounded;
+      usual[axis.name] = (usual[axis.name] + axis.multiple_of - 1) / axis.multiple_of * axis.multiple_of;
+    }
+  }
+  std::vector<std::map<std::string, int64_t>> out = {usual};
+  std::map<std::string, int64_t> beyond = usual, ones = usual;
+  for (auto &[name, size] : beyond)
+    size = blocks[name].empty() ? 33 : *blocks[name].rbegin() + 1;
+  for (auto &[name, size] : ones)
+    size = 1;
+  out.push_back(beyond);
+  out.push_back(ones);
+  for (const auto &[name, sizes] : sweep)
+    for (int64_t size : sizes) {
+      std::map<std::string, int64_t> next = usual;
+      next[name] = size;
+      out.push_back(next);
+    }
+  std::sort(out.begin() + 1, out.end());
+  out.erase(std::unique(out.begin() + 1, out.end()), out.end());
+  return out;
+}
+
+bool compare_once(const Kernel &kernel, const NativeKernel &native, const RunInput &input, uint64_t seed,
+                  const DifferentialOptions &options, DifferentialReport &report) {
+  RunOptions run;
+  run.seed = seed;
+  run.work_limit = options.work;
+  RunResult declared = interpret(kernel, input, run);
+  if (declared.operations > options.work) {
+    ++report.too_big;
+    return true;
+  }
+  run.reference = true;
+  run.work_limit = 0;
+  RunResult reference = declared.error.empty() ? interpret(kernel, input, run) : RunResult();
+  if (!reference.error.empty()) {
+    report.difference = "the interpreter refuses the reference run only: " + reference.error;
+    return false;
+  }
+  ++report.cases;
+  std::map<std::string, Array> first;
+  for (const NativeCase &native_case : native_cases(options)) {
+    NativeResult result = native.run(kernel, input, native_case.options);
+    auto differs = [&](const std::string &text) {
+      report.difference = text + " (" + native_case.name + ")";
+      return false;
+    };
+    if (!result.error.empty())
+      return differs(result.error);
+    if (!declared.error.empty()) {
+      bool may_skip = native.target() == NativeTarget::cuda_model && has_device_tables(kernel);
+      if (result.status == 0 && !may_skip)
+        return differs("the interpreter refuses (" + declared.error + "), the launcher does not");
+      ++report.refused;
+      return true;
+    }
+    if (result.status != 0)
+      return differs("the launcher returned " + std::to_string(result.status) + ": " + result.message);
+    OutputComparison comparison(kernel, declared, reference, options, report);
+    for (const auto &[name, array] : result.outputs) {
+      if (first.empty() && !comparison.compare(name, array, held_before(kernel, input, name)))
+        return differs(report.difference);
+      if (!first.empty() && first.at(name).bytes != array.bytes)
+        return differs("`" + name + "` has other bits than with the first run");
+    }
+    if (first.empty())
+      first = std::move(result.outputs);
+  }
+  return true;
+}
+
+DifferentialReport verify_native(const Compiled &compiled, const NativeKernel &native,
+                                 const DifferentialOptions &options) {
+  DifferentialReport report;
+  std::set<std::string> tried;
+  for (const Variation &variation : compiled.variations) {
+    const Kernel &kernel = variation.kernel;
+    for (const std::map<std::string, int64_t> &sizes : edge_sizes(kernel))
+      for (uint64_t seed : options.seeds) {
+        RunInput input;
+        input.sizes = sizes;
+        RandomOptions random;
+        random.seed = seed;
+        random.integers = seed % 2 == 0;
+        random.optional_operands = seed % 2 == 1;
+        random.partial_outputs = true;
+        std::string reason;
+        std::string name = sizes_text(sizes) + (kernel.suffix.empty() ? "" : ", " + kernel.suffix);
+        if (!fill_random(kernel, input, random, reason)) {
+          ++report.refused;
+          continue;
+        }
+        tried.insert(sizes_text(sizes));
+        if (!compare_once(kernel, native, input, seed, options, report)) {
+          report.difference = name + ", seed " + std::to_string(seed) + ": " + report.difference;
+          report.sizes.assign(tried.begin(), tried.end());
+          return report;
+        }
+      }
+  }
+  report.sizes.assign(tried.begin(), tried.end());
+  return report;
+}
+
+} // namespace kgen

@@ -1,0 +1,43 @@
+// The same kernel on the interpreter and on emitted code: do they agree, by the one formula, on edge sizes, seeds,
+// threads and unaligned arrays? The core of `kgen verify`, of the conformance tests and of the fuzzer.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/inputs.h"
+#include "cli/native.h"
+
+namespace kgen {
+
+struct DifferentialOptions {
+  int64_t work = 2'000'000; // element operations of the interpreter that one case may take
+  std::vector<uint64_t> seeds = {1, 2};
+  std::vector<int> threads = {1, 2, 3}; // all bitwise equal
+  bool unaligned = true;
+  double undecided_share = 0.02; // of the elements of one output, and at least 4
+  int timeout_s = 60;
+};
+
+struct DifferentialReport {
+  int cases = 0;
+  int too_big = 0;      // beyond `work`
+  int refused = 0;      // by both
+  int64_t elements = 0; // compared
+  int64_t undecided = 0;
+  std::vector<std::string> sizes; // tried, as "M=1 N=7"
+  std::string difference;         // the first one; empty: none
+};
+
+// Sizes that tend to go wrong: 0, 1, around each block, primes, one bigger; one axis at a time.
+std::vector<std::map<std::string, int64_t>> edge_sizes(const Kernel &kernel);
+
+// One input on both. False: they differ, see `report.difference`.
+bool compare_once(const Kernel &kernel, const NativeKernel &native, const RunInput &input, uint64_t seed,
+                  const DifferentialOptions &options, DifferentialReport &report);
+
+// All variants, sizes and seeds, up to the first difference.
+DifferentialReport verify_native(const Compiled &compiled, const NativeKernel &native,
+                                 const DifferentialOptions &options);
+
+} // namespace kgen

@@ -1,0 +1,406 @@
+#include "cli/native.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ir/evaluate.h"
+#include "support/text.h"
+
+namespace kgen {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kGuard = 64;
+constexpr unsigned char kGuardByte = 0xC7, kPoison = 0xA5;
+constexpr int kSpareArguments = 8; // workspace, its size, table status, stream: null and 0
+
+struct TargetRow {
+  NativeTarget target;
+  std::string_view name, sources;
+};
+constexpr TargetRow kTargets[] = {{NativeTarget::openmp, "openmp", "_openmp.cpp"},
+                                  {NativeTarget::cuda_model, "cuda", "_cuda.cu"}};
+const TargetRow &row_of(NativeTarget target) { return kTargets[target == NativeTarget::openmp ? 0 : 1]; }
+
+std::string function_name(const Kernel &kernel, NativeTarget target) {
+  return kernel.name + (kernel.suffix.empty() ? "" : "_" + kernel.suffix) + "_" + std::string(row_of(target).name);
+}
+
+// Any launcher, called with arguments from arrays: the i-th of each kind of array is the i-th argument.
+constexpr std::string_view kShim = R"(#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+struct Arguments {
+  void* const* pointers;
+  const int64_t* integers;
+  const double* numbers;
+};
+template <class T> T argument(const Arguments& a, std::size_t i) {
+  if constexpr (std::is_pointer_v<T>) return static_cast<T>(a.pointers[i]);
+  else if constexpr (std::is_floating_point_v<T>) return static_cast<T>(a.numbers[i]);
+  else return static_cast<T>(a.integers[i]);
+}
+template <class... A, std::size_t... I> int call(int (*f)(A...), const Arguments& a, std::index_sequence<I...>) {
+  return f(argument<A>(a, I)...);
+}
+template <class... A> int call(int (*f)(A...), const Arguments& a) { return call(f, a, std::index_sequence_for<A...>()); }
+extern "C" void kgen_shim_threads(int n) {
+#ifdef _OPENMP
+  omp_set_num_threads(n);
+#endif
+  (void)n;
+}
+)";
+
+std::string shim_text(const Compiled &compiled, NativeTarget target) {
+  std::string out = "#include \"" + compiled.spec.kernel + ".h\"\n" + std::string(kShim);
+  std::set<std::string> names;
+  for (const Variation &variation : compiled.variations)
+    names.insert(function_name(variation.kernel, target));
+  for (const std::string &name : names)
+    out += "extern \"C\" int kgen_shim_" + name +
+           "(void* const* p, const int64_t* i, const double* n) { return call(&" + name + ", Arguments{p, i, n}); }\n";
+  return out + "extern \"C\" const char* kgen_shim_error(int status) { return " + compiled.spec.kernel +
+         "_error(status); }\n";
+}
+
+std::string shell_quoted(const std::string &text) {
+  std::string out = "'";
+  for (char c : text)
+    out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+bool write_text(const fs::path &path, const std::string &text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  return static_cast<bool>(file);
+}
+
+std::string first_lines(const fs::path &path, int count) {
+  std::ifstream file(path);
+  std::string out, line;
+  for (int i = 0; i < count && std::getline(file, line); ++i)
+    out += line + "\n";
+  return out;
+}
+
+std::string compile_command(const fs::path &folder, const std::string &kernel, const NativeOptions &options) {
+  const char *environment = std::getenv("CXX");
+  std::string compiler = !options.compiler.empty()     ? options.compiler
+                         : environment && *environment ? environment
+                                                       : "c++";
+  std::string flags = options.flags.empty() ? "-O2" : options.flags;
+  std::string command = compiler + " -std=c++17 " + flags + " -fopenmp -shared -fPIC";
+  if (options.target == NativeTarget::cuda_model)
+    command += " -isystem " + shell_quoted(options.model + "/include");
+  command += " -I " + shell_quoted(folder) + " -x c++ " +
+             shell_quoted(folder / (kernel + std::string(row_of(options.target).sources))) + " " +
+             shell_quoted(folder / "shim.cpp") + " -x none ";
+  if (options.target == NativeTarget::cuda_model)
+    command += shell_quoted(options.model_library) + " ";
+  return command + "-o " + shell_quoted(folder / "kernel.so") + " > " + shell_quoted(folder / "log") + " 2>&1";
+}
+
+// Where the arguments of one call lie: one region shared with the child, every array between guard bytes.
+class CallFrame {
+public:
+  CallFrame(const Kernel &kernel, const RunInput &input, const NativeRunOptions &options)
+      : kernel_(kernel), input_(input), options_(options) {}
+  ~CallFrame() {
+    if (region_)
+      ::munmap(region_, bytes_);
+  }
+
+  bool prepare(std::string &reason) {
+    for (const ArgumentRef &ref : kernel_.arguments)
+      if (!add_argument(ref, reason))
+        return false;
+    for (AxisId axis : kernel_.size_arguments) {
+      std::optional<int64_t> size = size_value(kernel_, kernel_.axes[axis].size, input_);
+      add_number(size.value_or(0));
+    }
+    for (const Slot &slot : slots_)
+      for (int64_t stride : slot.stride_arguments)
+        add_number(stride);
+    pointers_.resize(pointers_.size() + kSpareArguments);
+    integers_.resize(pointers_.size());
+    numbers_.resize(pointers_.size());
+    return place(reason);
+  }
+
+  void *const *pointers() const { return pointers_.data(); }
+  const int64_t *integers() const { return integers_.data(); }
+  const double *numbers() const { return numbers_.data(); }
+
+  // Empty, or which array was overrun or changed.
+  std::string damage() const {
+    for (const Slot &slot : slots_) {
+      const unsigned char *data = region_ + slot.offset;
+      for (size_t i = 0; i < kGuard; ++i)
+        if (data[-static_cast<ptrdiff_t>(i) - 1] != kGuardByte || data[slot.bytes + i] != kGuardByte)
+          return "wrote outside `" + slot.name + "`";
+      if (slot.constant && std::memcmp(data, slot.before.data(), slot.bytes) != 0)
+        return "changed its input `" + slot.name + "`";
+    }
+    return "";
+  }
+
+  void collect(std::map<std::string, Array> &outputs) const {
+    for (const Slot &slot : slots_) {
+      if (slot.constant || !slot.present)
+        continue;
+      Array array{slot.type, slot.shape, {}};
+      array.bytes.resize(array.elements() * bytes_of(slot.type));
+      copy(slot, [&](size_t dense, size_t strided) {
+        std::memcpy(array.bytes.data() + dense, region_ + slot.offset + strided, bytes_of(slot.type));
+      });
+      outputs[slot.name] = std::move(array);
+    }
+  }
+
+private:
+  struct Slot {
+    std::string name;
+    Type type;
+    std::vector<int64_t> shape, strides, stride_arguments;
+    size_t argument = 0, offset = 0, bytes = 0;
+    bool constant = false, present = true;
+    std::vector<unsigned char> before;
+  };
+
+  void add_number(int64_t value) {
+    pointers_.push_back(nullptr);
+    integers_.push_back(value);
+    numbers_.push_back(static_cast<double>(value));
+  }
+
+  bool add_argument(const ArgumentRef &ref, std::string &reason) {
+    if (ref.kind == ArgumentRef::Kind::scalar) {
+      double value = input_.scalars.at(kernel_.scalars[ref.index].name);
+      pointers_.push_back(nullptr);
+      integers_.push_back(convert(number_value(value), Type::f64, Type::i64).integer);
+      numbers_.push_back(value);
+      return true;
+    }
+    Slot slot;
+    slot.argument = pointers_.size();
+    add_number(0);
+    const Array *held = nullptr;
+    if (ref.kind == ArgumentRef::Kind::table) {
+      const Table &table = kernel_.tables[ref.index];
+      slot.name = table.name;
+      slot.type = table.type;
+      slot.constant = true;
+      held = &input_.tables.at(table.name);
+      slot.shape = held->shape;
+    } else {
+      const Var &var = kernel_.vars[ref.index];
+      slot.name = var.name;
+      slot.type = var.type;
+      slot.constant = var.kind == Var::Kind::input;
+      held = find(var);
+      slot.present = held || (var.kind == Var::Kind::output && !var.optional);
+      std::optional<std::vector<int64_t>> shape = array_shape(kernel_, var, input_);
+      if (!shape) {
+        reason = "the shape of `" + var.name + "` is not known, negative, or too big";
+        return false;
+      }
+      slot.shape = *shape;
+      if (held && slot.present && held->elements() * bytes_of(slot.type) != static_cast<int64_t>(held->bytes.size())) {
+        reason = "`" + var.name + "` is inconsistent";
+        return false;
+      }
+    }
+    bool strided = ref.kind == ArgumentRef::Kind::operand && kernel_.vars[ref.index].strided;
+    settle(slot, strided, held);
+    slots_.push_back(std::move(slot));
+    return true;
+  }
+
+  const Array *find(const Var &var) const {
+    auto it = input_.arrays.find(var.name);
+    if (it == input_.arrays.end() && var.alias != kNone)
+      it = input_.arrays.find(kernel_.vars[var.alias].name);
+    return it == input_.arrays.end() ? nullptr : &it->second;
+  }
+
+  // Strides, with gaps where the operand allows them, and the bytes before the call.
+  void settle(Slot &slot, bool strided, const Array *held) {
+    int64_t step = strided ? 2 : 1, last = 0;
+    slot.strides.assign(slot.shape.size(), 1);
+    bool empty = false;
+    for (size_t d = slot.shape.size(); d-- > 0;) {
+      slot.strides[d] = step;
+      last += step * std::max<int64_t>(slot.shape[d] - 1, 0);
+      step = step * std::max<int64_t>(slot.shape[d], 1) + (strided ? 3 : 0);
+      empty = empty || slot.shape[d] == 0;
+    }
+    slot.bytes = empty || !slot.present ? 0 : static_cast<size_t>(last + 1) * bytes_of(slot.type);
+    slot.before.assign(slot.bytes, kPoison);
+    if (strided)
+      slot.stride_arguments = slot.strides;
+    if (held && slot.bytes > 0)
+      copy(slot, [&](size_t dense, size_t at) {
+        std::memcpy(slot.before.data() + at, held->bytes.data() + dense, bytes_of(slot.type));
+      });
+  }
+
+  // Calls move(dense, strided) with the byte offsets of each element.
+  template <class Move> static void copy(const Slot &slot, Move move) {
+    if (slot.bytes == 0)
+      return;
+    size_t bytes = static_cast<size_t>(bytes_of(slot.type));
+    std::vector<int64_t> at(slot.shape.size());
+    for (size_t dense = 0;; dense += bytes) {
+      int64_t offset = 0;
+      for (size_t d = 0; d < at.size(); ++d)
+        offset += at[d] * slot.strides[d];
+      move(dense, static_cast<size_t>(offset) * bytes);
+      size_t d = at.size();
+      while (d > 0 && ++at[d - 1] == slot.shape[d - 1])
+        at[--d] = 0;
+      if (d == 0)
+        return;
+    }
+  }
+
+  bool place(std::string &reason) {
+    size_t at = 0;
+    for (Slot &slot : slots_) {
+      at = (at + kGuard + 63) / 64 * 64 + (options_.unaligned ? bytes_of(slot.type) : 0);
+      slot.offset = at;
+      at += slot.bytes + kGuard;
+    }
+    bytes_ = at + kGuard;
+    void *memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+      reason = "there is not enough memory";
+      return false;
+    }
+    region_ = static_cast<unsigned char *>(memory);
+    std::memset(region_, kGuardByte, bytes_);
+    for (Slot &slot : slots_) {
+      if (slot.bytes > 0)
+        std::memcpy(region_ + slot.offset, slot.before.data(), slot.bytes);
+      pointers_[slot.argument] = slot.bytes > 0 ? region_ + slot.offset : nullptr; // null does for empty arrays
+    }
+    return true;
+  }
+
+  const Kernel &kernel_;
+  const RunInput &input_;
+  const NativeRunOptions &options_;
+  std::vector<Slot> slots_;
+  std::vector<void *> pointers_;
+  std::vector<int64_t> integers_;
+  std::vector<double> numbers_;
+  unsigned char *region_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+// Runs `body` in a child; its int comes back by way of shared memory. The error says how the child ended otherwise.
+template <class Body> int in_child(int timeout_s, std::string &error, Body body) {
+  void *memory = ::mmap(nullptr, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    error = "there is not enough memory";
+    return 0;
+  }
+  int *result = static_cast<int *>(memory);
+  pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(static_cast<unsigned>(timeout_s));
+    *result = body();
+    ::_exit(0);
+  }
+  int state = 0;
+  if (child < 0 || ::waitpid(child, &state, 0) < 0)
+    error = "a process cannot be started";
+  else if (WIFSIGNALED(state))
+    error = WTERMSIG(state) == SIGALRM ? "did not end within " + std::to_string(timeout_s) + " s"
+                                       : "crashed: " + std::string(::strsignal(WTERMSIG(state)));
+  else if (WEXITSTATUS(state) != 0)
+    error = "ended the process with code " + std::to_string(WEXITSTATUS(state));
+  int out = *result;
+  ::munmap(memory, sizeof(int));
+  return out;
+}
+
+} // namespace
+
+NativeKernel::~NativeKernel() {
+  if (library_)
+    ::dlclose(library_);
+}
+
+std::unique_ptr<NativeKernel> NativeKernel::build(const Compiled &compiled, const NativeOptions &options,
+                                                  std::string &reason) {
+  std::string pattern = (fs::temp_directory_path() / "kgen_XXXXXX").string();
+  if (!::mkdtemp(pattern.data())) {
+    reason = "no temporary folder can be made";
+    return nullptr;
+  }
+  fs::path folder = pattern;
+  bool written = write_text(folder / "shim.cpp", shim_text(compiled, options.target));
+  for (const EmittedFile &file : compiled.files)
+    written = written && write_text(folder / fs::path(file.name).filename(), file.text);
+  std::unique_ptr<NativeKernel> out;
+  if (!written) {
+    reason = "the temporary folder cannot be written";
+  } else if (std::system(compile_command(folder, compiled.spec.kernel, options).c_str()) != 0) {
+    reason = "the emitted code does not compile:\n" + first_lines(folder / "log", 20);
+  } else if (void *library = ::dlopen((folder / "kernel.so").c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    out.reset(new NativeKernel);
+    out->library_ = library;
+    out->target_ = options.target;
+  } else {
+    reason = std::string("the emitted code cannot be loaded: ") + ::dlerror();
+  }
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+  return out;
+}
+
+NativeResult NativeKernel::run(const Kernel &kernel, const RunInput &input, const NativeRunOptions &options) const {
+  NativeResult result;
+  CallFrame frame(kernel, input, options);
+  if (!frame.prepare(result.error))
+    return result;
+  using Call = int (*)(void *const *, const int64_t *, const double *);
+  auto call = reinterpret_cast<Call>(::dlsym(library_, ("kgen_shim_" + function_name(kernel, target_)).c_str()));
+  auto threads = reinterpret_cast<void (*)(int)>(::dlsym(library_, "kgen_shim_threads"));
+  auto explain = reinterpret_cast<const char *(*)(int)>(::dlsym(library_, "kgen_shim_error"));
+  if (!call || !threads || !explain) {
+    result.error = "the emitted code lacks " + function_name(kernel, target_);
+    return result;
+  }
+  result.status = in_child(options.timeout_s, result.error, [&] {
+    if (options.threads > 0)
+      threads(options.threads);
+    return call(frame.pointers(), frame.integers(), frame.numbers());
+  });
+  if (result.error.empty())
+    result.error = frame.damage();
+  if (result.status != 0)
+    result.message = explain(result.status);
+  frame.collect(result.outputs);
+  return result;
+}
+
+} // namespace kgen

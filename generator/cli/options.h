@@ -1,0 +1,34 @@
+// The command line: one table of options, each with the commands that take it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kgen {
+
+enum class Command { generate, check, explain, run, verify };
+
+struct Options {
+  Command command = Command::generate;
+  std::vector<std::string> specs;
+  std::string output = ".";
+  bool diff = false;
+  std::vector<std::string> defines, batch, includes;
+  std::string templates, targets;
+  std::string stop_after;
+  std::string format = "human", color = "auto";
+  std::vector<std::string> sizes, inputs, outputs, scalars;
+  int64_t seed = 1;
+  std::string target;
+  bool trace = false, reference = false;
+  int64_t threads = 0;
+  std::string cxx, cxx_flags, model, model_library;
+  int64_t work = 2'000'000, seeds = 2;
+};
+
+// nullopt: leave with `exit_code` (what there was to say is said).
+std::optional<Options> parse_options(int argc, char **argv, int &exit_code);
+
+} // namespace kgen
