@@ -169,13 +169,9 @@ private:
 
   void window(const Expr &e) {
     std::string name = e.op == Op::window_first ? "first" : "last";
-    if (e.ref == kNone || kernel_.vars[e.ref].kind != Var::Kind::output) {
-      std::string about = e.ref == kNone ? "..." : kernel_.vars[e.ref].name;
-      add(DiagId::window_operand, e.place, {name, about}).help = "ask about a grid dimension or an output";
-    } else if (moves_with(build_, kernel_.vars[e.ref]).empty()) {
+    if (moves_with(build_, kernel_.vars[e.ref]).empty())
       add(DiagId::window_never_moves, e.place, {name, kernel_.vars[e.ref].name}).help =
           "ask about a grid dimension: " + name + "(" + (kernel_.grid.empty() ? "k" : kernel_.grid.back().name) + ")";
-    }
   }
 
   // A block list says that every choice is right: the body must not tell them apart.
