@@ -2,7 +2,14 @@
 
 #include <algorithm>
 #include <exception>
+#include <stdexcept>
 
+namespace kgen {
+[[noreturn]] static void throw_malformed() { throw std::logic_error("malformed TOML"); }
+} // namespace kgen
+
+// The parser holds by assertions what some malformed texts break; here those are errors like others.
+#define TOML_ASSERT(condition) ((condition) ? static_cast<void>(0) : ::kgen::throw_malformed())
 #include <toml++/toml.h>
 
 #include "support/files.h"
@@ -19,7 +26,7 @@ const Node *Node::find(std::string_view key) const {
 
 std::string_view kind_name(const Node &node) {
   constexpr std::string_view kNames[] = {
-      "a string", "a whole number", "a number with a point", "true or false", "a list", "a table", "a date"};
+      "a string", "a whole number", "a number with a point", "a truth value", "a list", "a table", "a date"};
   return kNames[static_cast<size_t>(node.kind)];
 }
 
@@ -32,20 +39,26 @@ constexpr int64_t kMostValues = 20'000;
 // The text with its line starts: offsets to places and, from the columns of the parser (code points), back.
 class Source {
 public:
-  Source(const std::string &file, std::string_view text) : file_(file), text_(text), starts_{0} {
-    for (size_t i = 0; i < text.size(); ++i)
-      if (text[i] == '\n')
+  Source(const std::string &file, std::string_view text) : file_(file), text_(text), starts_{0}, first_letters_{0} {
+    for (size_t i = 0; i < text.size(); ++i) {
+      if ((text[i] & 0xC0) != 0x80)
+        letters_.push_back(i);
+      if (text[i] == '\n') {
         starts_.push_back(i + 1);
+        first_letters_.push_back(letters_.size());
+      }
+    }
+    letters_.push_back(text.size());
   }
   std::string_view text() const { return text_; }
+  size_t lines() const { return starts_.size(); }
+  std::string_view first_lines(size_t count) const {
+    return text_.substr(0, count < starts_.size() ? starts_[count] : text_.size());
+  }
   size_t offset(const toml::source_position &position) const {
-    const size_t line = std::min<size_t>(std::max<size_t>(position.line, 1), starts_.size()) - 1;
-    size_t at = starts_[line];
-    for (size_t column = 1; column < position.column && at < text_.size() && text_[at] != '\n'; ++column)
-      do
-        ++at;
-      while (at < text_.size() && (text_[at] & 0xC0) == 0x80);
-    return at;
+    const size_t line = std::clamp<size_t>(position.line, 1, starts_.size()) - 1;
+    const size_t letter = first_letters_[line] + std::max<size_t>(position.column, 1) - 1;
+    return letters_[std::min(letter, letters_.size() - 1)];
   }
   std::pair<int, int> position(size_t offset) const {
     const auto after = std::upper_bound(starts_.begin(), starts_.end(), offset);
@@ -53,7 +66,9 @@ public:
   }
   Place place(size_t begin, size_t end) const {
     const auto [line, column] = position(begin);
-    const size_t line_end = std::min(text_.find_first_of("\r\n", begin), text_.size());
+    const size_t next =
+        static_cast<size_t>(line) < starts_.size() ? starts_[static_cast<size_t>(line)] - 1 : text_.size();
+    const size_t line_end = next > begin && text_[next - 1] == '\r' ? next - 1 : next;
     const size_t length = std::max<size_t>(std::min(end, line_end) - std::min(begin, line_end), 1);
     return {file_, line, column, static_cast<int>(length)};
   }
@@ -62,7 +77,9 @@ public:
 private:
   const std::string &file_;
   std::string_view text_;
-  std::vector<size_t> starts_;
+  std::vector<size_t> starts_;        // of lines
+  std::vector<size_t> letters_;       // offsets of code points, and the end
+  std::vector<size_t> first_letters_; // of lines, in letters_
 };
 
 // --- before parsing ---
@@ -236,6 +253,32 @@ Node convert(const toml::node &value, const Source &source, int64_t &budget) {
 
 } // namespace
 
+namespace {
+
+bool breaks_parser(std::string_view text) {
+  try {
+    static_cast<void>(toml::parse(text));
+  } catch (const toml::parse_error &) {
+    return false;
+  } catch (const std::exception &) {
+    return true;
+  }
+  return false;
+}
+
+// The parser did not say where it broke: the line without which it does not.
+Place find_malformed(const Source &source) {
+  size_t good = 0, bad = source.lines();
+  while (bad - good > 1) {
+    const size_t middle = (good + bad) / 2;
+    (breaks_parser(source.first_lines(middle)) ? bad : good) = middle;
+  }
+  const size_t begin = source.first_lines(good).size();
+  return source.place(begin, source.first_lines(bad).size());
+}
+
+} // namespace
+
 std::optional<Node> read_document(const std::string &file, std::string_view text, Diagnostics &diags) {
   const Place whole{file, 0, 0, 0};
   if (text.size() > kLargestSource) {
@@ -254,8 +297,8 @@ std::optional<Node> read_document(const std::string &file, std::string_view text
     diags.add(DiagId::spec_too_large, whole, {"more than " + std::to_string(kMostValues) + " values"});
   } catch (const toml::parse_error &error) {
     report_syntax(error, source, diags);
-  } catch (const std::exception &error) {
-    diags.add(DiagId::toml_syntax, whole, {error.what()});
+  } catch (const std::exception &) {
+    diags.add(DiagId::toml_syntax, find_malformed(source), {"this line is not TOML"});
   }
   return std::nullopt;
 }

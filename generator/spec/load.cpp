@@ -34,8 +34,16 @@ void check_root_keys(Reader &reader, const Node &root) {
   for (const Section &section : kSections)
     known.emplace_back(section.name);
   for (const Entry &entry : root.entries)
-    if (std::find(known.begin(), known.end(), entry.key) == known.end())
+    if (std::find(known.begin(), known.end(), entry.key) == known.end()) {
       unknown_key(reader, entry, known, "");
+      reader.outputs_incomplete = reader.axes_incomplete = true; // it may be a section misspelled
+    }
+}
+
+// Bounds that no kernel comes near, so that garbage is refused early: the parameters of a CUDA kernel have 4 KiB.
+void check_count(Reader &reader, size_t count, size_t most, const std::string &what) {
+  if (count > most)
+    reader.diags.add(DiagId::spec_too_many, reader.file, {std::to_string(most), what});
 }
 
 void read_sections(Reader &reader, Node &root) {
@@ -43,8 +51,10 @@ void read_sections(Reader &reader, Node &root) {
     for (Entry &entry : root.entries) {
       if (entry.key != section.name)
         continue;
-      if (!expect_table(reader, entry, "a table, or dotted keys such as " + entry.key + ".x"))
+      if (!expect_table(reader, entry, "a table, or dotted keys such as " + entry.key + ".x")) {
+        reader.outputs_incomplete = reader.axes_incomplete = true;
         continue;
+      }
       // A body below a table header is no operand named body.
       std::erase_if(entry.value.entries, [&](const Entry &inner) {
         if (inner.key == "body")
@@ -53,6 +63,9 @@ void read_sections(Reader &reader, Node &root) {
       });
       section.read(reader, entry.value);
     }
+  const Spec &spec = reader.spec;
+  check_count(reader, spec.operands.size() + spec.scalars.size() + spec.tables.size(), 256, "arguments");
+  check_count(reader, spec.grid.size(), 16, "grid dimensions");
   std::stable_sort(reader.spec.operands.begin(), reader.spec.operands.end(),
                    [](const OperandDecl &a, const OperandDecl &b) {
                      return std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
@@ -71,7 +84,7 @@ std::optional<Spec> load_spec(const std::string &path, const std::string &text, 
   if (!root)
     return std::nullopt;
 
-  Reader reader{{}, diags, options, Place{path, 0, 0, 0}, {}, false};
+  Reader reader{{}, diags, options, errors_before, Place{path, 0, 0, 0}, {}};
   reader.spec.path = path;
   reader.spec.file_name = std::filesystem::path(path).filename().string();
   check_root_keys(reader, *root);
@@ -81,9 +94,7 @@ std::optional<Spec> load_spec(const std::string &path, const std::string &text, 
   add_batch_options(reader);
   find_axes(reader);
   resolve_expressions(reader);
-  // Checks between sections would only repeat what is wrong within one.
-  if (diags.error_count() == errors_before)
-    validate(reader);
+  validate(reader);
   if (diags.error_count() != errors_before)
     return std::nullopt;
   return std::move(reader.spec);

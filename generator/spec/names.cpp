@@ -1,5 +1,6 @@
 // The one namespace of a spec: which names may stand, which axes exist, and what the names in expressions mean.
 #include <algorithm>
+#include <utility>
 
 #include "spec/read.h"
 #include "support/text.h"
@@ -63,7 +64,7 @@ bool is_keyword(std::string_view word) {
 }
 
 bool declare(Reader &reader, const std::string &name, const Place &place, NameKind kind, const std::string &what) {
-  const auto [found, fresh] = reader.names.try_emplace(name, Name{kind, what, place});
+  const auto [found, fresh] = reader.names.try_emplace(name, Name{kind, what, place, false});
   if (!fresh) {
     add_first_label(reader.diags.add(DiagId::spec_name_taken, place, {name, found->second.what}), found->second);
     return false;
@@ -72,7 +73,10 @@ bool declare(Reader &reader, const std::string &name, const Place &place, NameKi
 }
 
 std::vector<std::string> names_of(const Reader &reader, std::initializer_list<NameKind> kinds) {
+  constexpr size_t kMost = 1000; // then nobody reads the hints that these are for
   std::vector<std::string> out;
+  if (reader.names.size() > kMost)
+    return out;
   for (const auto &[name, info] : reader.names)
     if (std::find(kinds.begin(), kinds.end(), info.kind) != kinds.end())
       out.push_back(name);
@@ -83,12 +87,16 @@ std::vector<std::string> names_of(const Reader &reader, std::initializer_list<Na
 
 namespace {
 
+constexpr size_t kMostAxes = 64;
+
 // An axis comes to life by standing in brackets.
 void mention_axis(Reader &reader, const std::string &name, const Place &place) {
-  const auto [found, fresh] = reader.names.try_emplace(name, Name{NameKind::axis, "an axis", place});
+  const auto [found, fresh] = reader.names.try_emplace(name, Name{NameKind::axis, "an axis", place, false});
   if (fresh)
     check_form(reader, name, place);
   if (found->second.kind != NameKind::axis) {
+    if (std::exchange(found->second.misused, true))
+      return;
     Diagnostic &d = reader.diags.add(DiagId::spec_not_an_axis, place, {name, found->second.what});
     add_first_label(d, found->second);
     if (found->second.kind == NameKind::batch)
@@ -98,6 +106,8 @@ void mention_axis(Reader &reader, const std::string &name, const Place &place) {
     return;
   }
   std::vector<std::string> &order = reader.spec.axis_order;
+  if (order.size() > kMostAxes)
+    return;
   if (std::find(order.begin(), order.end(), name) == order.end())
     order.push_back(name);
 }
@@ -143,9 +153,8 @@ void find_axes(Reader &reader) {
   }
   for (const AxisDecl &axis : reader.spec.axes)
     mention_axis(reader, axis.name, axis.place);
-  constexpr size_t kMostAxes = 64;
   if (reader.spec.axis_order.size() + reader.spec.batch.size() > kMostAxes)
-    reader.diags.add(DiagId::spec_too_many_axes, reader.file, {std::to_string(kMostAxes)});
+    reader.diags.add(DiagId::spec_too_many, reader.file, {std::to_string(kMostAxes), "axes"});
 }
 
 // --- expressions ---
@@ -186,7 +195,8 @@ private:
     const auto found = reader_.names.find(node.name);
     Size out = node;
     if (found == reader_.names.end()) {
-      reader_.diags.add(DiagId::spec_unknown_name, node.place, {node.name}).help = did_you_mean(node.name, known());
+      if (!reader_.axes_incomplete)
+        reader_.diags.add(DiagId::spec_unknown_name, node.place, {node.name}).help = did_you_mean(node.name, known());
       return Size::integer(1);
     }
     switch (found->second.kind) {
@@ -294,11 +304,12 @@ private:
     for (const Size &arg : size.args)
       if (report_failing(arg))
         return true;
+    const bool divides = size.op == Size::Op::divide || size.op == Size::Op::modulo || size.op == Size::Op::cdiv;
+    const bool by_zero = divides && size.args[1].is_integer(0);
     const bool numbers = !size.args.empty() && size.op != Size::Op::table &&
                          std::all_of(size.args.begin(), size.args.end(), [](const Size &a) { return a.is_integer(); });
-    if (!numbers)
+    if (!numbers && !by_zero)
       return false;
-    const bool by_zero = size.args.size() == 2 && size.args[1].is_integer(0);
     reader_.diags.add(DiagId::spec_size_overflow, size.place,
                       {to_string(size), by_zero ? "divides by zero" : "does not fit in 64 bits"});
     return true;
@@ -312,6 +323,13 @@ void resolve(Reader &reader, Size &size, const Allowed &allowed) { Resolver(read
 void resolve(Reader &reader, std::optional<Size> &size, const Allowed &allowed) {
   if (size)
     resolve(reader, *size, allowed);
+}
+
+// The size of an array along a dimension.
+void resolve_extent(Reader &reader, Size &size, const Allowed &allowed) {
+  resolve(reader, size, allowed);
+  if (size.is_integer() && size.value < 0)
+    reader.diags.add(DiagId::spec_negative_size, size.place, {std::to_string(size.value)});
 }
 
 // A block is raised to at least 1, so that `cdiv(M, 2)` works for an empty M.
@@ -329,11 +347,15 @@ void resolve_expressions(Reader &reader) {
   const Allowed sizes{"the size of an array"}, axis{"the size of an axis"}, block{"the size of a block"};
   const Allowed range{"a `range`"}, at_most{"`at_most`"};
   const Allowed window{"`index` or `offset`", spec.grid.size(), true};
-  for (AxisDecl &decl : spec.axes)
+  for (AxisDecl &decl : spec.axes) {
+    const BrokenGuard guard(reader, decl.name);
     resolve(reader, decl.equals, axis);
+  }
   for (OperandDecl &operand : spec.operands) {
+    const BrokenGuard guard(reader, operand.name);
     for (DimDecl &dim : operand.dims)
-      resolve(reader, dim.extent, sizes);
+      if (dim.extent)
+        resolve_extent(reader, *dim.extent, sizes);
     if (!operand.window)
       continue;
     for (WindowDecl::Dim &dim : operand.window->block)
@@ -345,8 +367,9 @@ void resolve_expressions(Reader &reader) {
           resolve(reader, position, window);
   }
   for (TableDecl &table : spec.tables) {
+    const BrokenGuard guard(reader, table.name);
     for (Size &dim : table.dims)
-      resolve(reader, dim, sizes);
+      resolve_extent(reader, dim, sizes);
     resolve(reader, table.range, range);
   }
   for (size_t i = 0; i < spec.grid.size(); ++i) {

@@ -82,7 +82,7 @@ private:
     skip_blanks();
     Diagnostic &d = diags_.add(DiagId::spec_expression_syntax, source_.at(at_, 1), {what});
     for (const auto &[symbol, help] : kHabits)
-      if (text_.substr(at_, symbol.size()) == symbol) {
+      if (text_.substr(at_, symbol.size()) == symbol && text_.substr(at_, 2) != "==") {
         d.help = help;
         break;
       }

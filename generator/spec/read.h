@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,21 +20,30 @@ struct Name {
   NameKind kind;
   std::string what; // "an input", as messages say it
   Place place;
+  bool misused = false; // as an axis: said once
 };
 
 struct Reader {
   Spec spec;
   Diagnostics &diags;
   const LoadOptions &options;
+  size_t errors_before;              // of other files
   Place file;                        // the file as a whole, for what has no line: command line, missing keys
   std::map<std::string, Name> names; // the one namespace
-  bool body_misplaced = false;       // said already, so that the missing body is no second error
+  // What was said already, so that one mistake is one message: a body below a table header is not missing as well, and
+  // names cannot be called unknown when brackets that may hold them were not understood.
+  bool body_misplaced = false;
+  bool axes_incomplete = false;
+  bool outputs_incomplete = false;
+  std::set<std::string> broken =
+      {}; // declarations with a mistake of their own: what they say to others is not compared
 };
 
 // --- read_values.cpp: single values ---
 // Each says what is wrong and returns nullopt. `what` names the value in messages: "`block`".
 std::optional<bool> read_boolean(Reader &reader, const Node &node, const std::string &what);
 std::optional<std::string> read_string(Reader &reader, const Node &node, const std::string &what);
+Place content_place(const Node &node); // of the text between the quotes; of other values the whole
 std::optional<Size> read_size(Reader &reader, const Node &node, const std::string &what);
 // One number or a list of them; an empty list is an error.
 std::vector<Size> read_sizes(Reader &reader, const Node &node, const std::string &what);
@@ -85,7 +95,26 @@ std::optional<std::pair<TypeName, std::vector<Size>>> read_table_type(Reader &re
 
 // --- names.cpp ---
 bool is_keyword(std::string_view word);
-// Checks the form of a name and enters it. False, with a message, if it cannot stand.
+// Marks a declaration as broken where anything was wrong with it since the guard was made.
+class BrokenGuard {
+public:
+  BrokenGuard(Reader &reader, const std::string &name)
+      : reader_(reader), name_(name), before_(reader.diags.error_count()) {}
+  BrokenGuard(const BrokenGuard &) = delete;
+  BrokenGuard &operator=(const BrokenGuard &) = delete;
+  ~BrokenGuard() {
+    if (reader_.diags.error_count() != before_)
+      reader_.broken.insert(name_);
+  }
+
+private:
+  Reader &reader_;
+  const std::string &name_;
+  size_t before_;
+};
+
+// Checks the form of a name and enters it. False, with a message, if it cannot stand; what it names is best read
+// nevertheless, so that its mistakes are found and its axes are known.
 bool declare(Reader &reader, const std::string &name, const Place &place, NameKind kind, const std::string &what);
 void find_axes(Reader &reader);           // fills Spec::axis_order
 void resolve_expressions(Reader &reader); // gives the names in all expressions their kinds, folds, checks overflow

@@ -43,9 +43,11 @@ void read_equals(Reader &reader, const Entry &entry, AxisDecl &axis) {
 }
 void read_ragged(Reader &reader, const Entry &entry, AxisDecl &axis) {
   axis.ragged = read_string(reader, entry.value, "`ragged`").value_or("");
+  axis.ragged_place = content_place(entry.value);
 }
 void read_over(Reader &reader, const Entry &entry, AxisDecl &axis) {
   axis.over = read_string(reader, entry.value, "`over`").value_or("");
+  axis.over_place = content_place(entry.value);
 }
 constexpr Key<AxisDecl> kAxisKeys[] = {
     {"multiple_of", read_multiple_of}, {"equals", read_equals}, {"ragged", read_ragged}, {"over", read_over}};
@@ -83,6 +85,7 @@ void read_axis_table(Reader &reader, const Entry &entry, AxisDecl &axis) {
 
 void read_axes(Reader &reader, const Node &section) {
   for (const Entry &entry : section.entries) {
+    const BrokenGuard guard(reader, entry.key);
     AxisDecl axis;
     axis.name = entry.key;
     axis.place = entry.place;
@@ -111,27 +114,32 @@ void read_axes(Reader &reader, const Node &section) {
 
 void read_batch(Reader &reader, const Node &section) {
   for (const Entry &entry : section.entries) {
-    BatchDecl batch{entry.key, {}, entry.place};
-    if (!declare(reader, entry.key, entry.place, NameKind::batch, "a batch axis"))
+    const BrokenGuard guard(reader, entry.key);
+    BatchDecl batch{entry.key, {}, entry.place, {}};
+    if (!declare(reader, entry.key, entry.place, NameKind::batch, "a batch dimension"))
       continue;
     if (entry.value.kind != Node::Kind::list) {
       wrong_kind(reader, entry.value, ticked(entry.key), "a list of operands, such as [\"x\", \"z\"]");
       continue;
     }
     for (const Node &item : entry.value.items)
-      if (auto name = read_string(reader, item, "an operand"))
+      if (auto name = read_string(reader, item, "an operand")) {
         batch.operands.push_back(std::move(*name));
+        batch.operand_places.push_back(content_place(item));
+      }
     reader.spec.batch.push_back(std::move(batch));
   }
 }
 
 void add_batch_options(Reader &reader) {
   for (const auto &[axis, operands] : reader.options.batch) {
-    if (!declare(reader, axis, reader.file, NameKind::batch, "a batch axis"))
+    if (!declare(reader, axis, reader.file, NameKind::batch, "a batch dimension"))
       continue;
-    BatchDecl batch{axis, {}, reader.file};
-    for (const std::string &name : split(operands, ','))
+    BatchDecl batch{axis, {}, reader.file, {}};
+    for (const std::string &name : split(operands, ',')) {
       batch.operands.emplace_back(trim(name));
+      batch.operand_places.push_back(reader.file);
+    }
     reader.spec.batch.push_back(std::move(batch));
   }
 }

@@ -1,5 +1,6 @@
 // The type strings: "T[B, N, C=4]", "f32[(G C), ...]" of operands and "i32[B + 1]" of tables.
 #include <algorithm>
+#include <set>
 
 #include "spec/parse_size.h"
 #include "spec/read.h"
@@ -8,6 +9,8 @@
 namespace kgen {
 
 namespace {
+
+constexpr size_t kMostDimensions = 64;
 
 struct Brackets {
   PlacedText type;
@@ -37,6 +40,8 @@ std::vector<PlacedText> split_commas(const PlacedText &text) {
       continue;
     parts.push_back(text.part(begin, i - begin).trimmed());
     begin = i + 1;
+    if (parts.size() > kMostDimensions)
+      break;
   }
   return parts;
 }
@@ -64,6 +69,10 @@ std::optional<Brackets> split_brackets(Reader &reader, const PlacedText &whole) 
   const PlacedText inside = whole.part(open + 1, close - open - 1);
   if (!trim(inside.text).empty())
     out.dims = split_commas(inside);
+  if (out.dims.size() > kMostDimensions) {
+    reader.diags.add(DiagId::spec_too_many, whole.at(open), {std::to_string(kMostDimensions), "dimensions"});
+    return std::nullopt;
+  }
   for (const PlacedText &dim : out.dims)
     if (dim.text.empty()) {
       reader.diags.add(DiagId::spec_dimension_empty, dim.start);
@@ -118,7 +127,7 @@ bool read_dimension(Reader &reader, const PlacedText &text, bool leading, DimDec
   if (!is_identifier(name.text)) {
     const bool number = !text.text.empty() && text.text.find_first_not_of("0123456789") == std::string::npos;
     return bad_dimension(reader, text,
-                         "a dimension is an axis: write X=" + (number ? text.text : "size") +
+                         "a dimension is an axis: write X=" + (number || text.text.size() <= 40 ? text.text : "size") +
                              " with an axis X of your naming");
   }
   dim.axes = {name.text};
@@ -131,15 +140,14 @@ bool read_dimension(Reader &reader, const PlacedText &text, bool leading, DimDec
 
 // The same axis twice in one array has no meaning by name.
 bool check_repeated(Reader &reader, const std::vector<DimDecl> &dims) {
-  std::vector<std::string> seen;
+  std::set<std::string> seen;
   for (const DimDecl &dim : dims)
     for (const std::string &axis : dim.axes) {
-      if (std::count(seen.begin(), seen.end(), axis) > 0) {
+      if (!seen.insert(axis).second) {
         reader.diags.add(DiagId::spec_axis_twice, dim.place, {axis}).help =
             "give one of them a name of its own: a square matrix is [M, K=M]";
         return false;
       }
-      seen.push_back(axis);
     }
   return true;
 }

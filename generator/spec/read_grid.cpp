@@ -8,6 +8,7 @@ namespace {
 
 void read_axis(Reader &reader, const Entry &entry, GridDecl &grid) {
   grid.axis = read_string(reader, entry.value, "`axis`").value_or("");
+  grid.axis_place = content_place(entry.value);
 }
 void read_block(Reader &reader, const Entry &entry, GridDecl &grid) {
   grid.blocks = read_sizes(reader, entry.value, "`block`");
@@ -67,8 +68,8 @@ void check_form(Reader &reader, const Entry &entry) {
 
 void read_grid(Reader &reader, const Node &section) {
   for (const Entry &entry : section.entries) {
-    if (!declare(reader, entry.key, entry.place, NameKind::grid, "a grid dimension"))
-      continue;
+    const BrokenGuard guard(reader, entry.key);
+    declare(reader, entry.key, entry.place, NameKind::grid, "a grid dimension");
     GridDecl grid;
     grid.name = entry.key;
     grid.place = entry.place;

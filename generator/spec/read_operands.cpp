@@ -14,13 +14,17 @@ std::string_view role_name(Role role) {
 }
 
 void read_type_key(Reader &reader, const Entry &entry, OperandDecl &operand) {
-  if (!read_string(reader, entry.value, "`type`"))
+  if (!read_string(reader, entry.value, "`type`")) {
+    reader.axes_incomplete = true;
     return;
-  operand.type_place = entry.value.text.at(0, entry.value.text.text.size());
-  if (auto type = read_operand_type(reader, entry.value.text)) {
-    operand.type = type->first;
-    operand.dims = std::move(type->second);
   }
+  operand.type_place = content_place(entry.value);
+  auto type = read_operand_type(reader, entry.value.text);
+  reader.axes_incomplete = reader.axes_incomplete || !type;
+  if (!type)
+    return;
+  operand.type = type->first;
+  operand.dims = std::move(type->second);
 }
 
 // Some keys are for some roles only.
@@ -37,6 +41,7 @@ bool for_roles(Reader &reader, const Entry &entry, const OperandDecl &operand, s
 
 void read_outside(Reader &reader, const Entry &entry, OperandDecl &operand) {
   const Node &node = entry.value;
+  operand.outside_place = node.place;
   if (node.kind == Node::Kind::number)
     operand.outside = node.number;
   else if (node.kind == Node::Kind::integer)
@@ -181,7 +186,9 @@ void check_window(Reader &reader, const Node &table, const OperandDecl &operand)
 void read_operand_table(Reader &reader, const Entry &entry, OperandDecl &operand, const std::string &section) {
   const size_t before = reader.diags.error_count();
   read_keys<OperandDecl>(reader, entry.value, kOperandKeys, operand, section + "." + entry.key);
-  if (entry.value.find("type") == nullptr && entry.value.find("body") == nullptr)
+  const bool untyped = entry.value.find("type") == nullptr;
+  reader.axes_incomplete = reader.axes_incomplete || untyped;
+  if (untyped && entry.value.find("body") == nullptr)
     reader.diags.add(DiagId::spec_missing_key, entry.place, {ticked(entry.key), "type"}).help =
         "write type = \"f32[M, N]\" in the table";
   else if (operand.window && reader.diags.error_count() == before)
@@ -193,8 +200,8 @@ void read_operand_table(Reader &reader, const Entry &entry, OperandDecl &operand
 void read_operands(Reader &reader, const Node &section, Role role) {
   constexpr std::string_view kSections[] = {"inputs", "outputs", "scratch"};
   for (const Entry &entry : section.entries) {
-    if (!declare(reader, entry.key, entry.place, NameKind::operand, std::string(role_name(role))))
-      continue;
+    const BrokenGuard guard(reader, entry.key);
+    declare(reader, entry.key, entry.place, NameKind::operand, std::string(role_name(role)));
     OperandDecl operand;
     operand.name = entry.key;
     operand.role = role;
@@ -204,6 +211,8 @@ void read_operands(Reader &reader, const Node &section, Role role) {
       read_type_key(reader, entry, operand);
     else if (expect_table(reader, entry, "a type such as \"f32[M, N]\", or a table"))
       read_operand_table(reader, entry, operand, std::string(kSections[static_cast<size_t>(role)]));
+    else
+      reader.axes_incomplete = true;
     reader.spec.operands.push_back(std::move(operand));
   }
 }

@@ -19,12 +19,9 @@ std::optional<Type> read_plain_type(Reader &reader, const Node &node) {
 
 void read_type_param(Reader &reader, const Entry &entry) {
   TypeParam param{entry.key, {}, entry.place};
-  if (!declare(reader, entry.key, entry.place, NameKind::type_param, "a type parameter"))
-    return;
-  if (entry.value.kind != Node::Kind::list) {
+  declare(reader, entry.key, entry.place, NameKind::type_param, "a type parameter");
+  if (entry.value.kind != Node::Kind::list)
     wrong_kind(reader, entry.value, ticked(entry.key), "a list of element types, such as [\"f32\", \"bf16\"]");
-    return;
-  }
   for (const Node &item : entry.value.items) {
     const auto type = read_plain_type(reader, item);
     if (type && std::count(param.choices.begin(), param.choices.end(), *type) > 0)
@@ -32,7 +29,7 @@ void read_type_param(Reader &reader, const Entry &entry) {
     else if (type)
       param.choices.push_back(*type);
   }
-  if (entry.value.items.empty())
+  if (entry.value.kind == Node::Kind::list && entry.value.items.empty())
     reader.diags.add(DiagId::spec_empty_list, entry.value.place, {ticked(entry.key)});
   if (param.choices.empty())
     param.choices.push_back(Type::f32); // after an error; operands of this type are then no errors as well
@@ -42,11 +39,12 @@ void read_type_param(Reader &reader, const Entry &entry) {
 // [["bf16", "f32"], ...]: one type for each parameter, in their order.
 void read_only(Reader &reader, const Entry &entry) {
   const std::vector<TypeParam> &params = reader.spec.types;
-  auto is_row = [](const Node &row) { return row.kind == Node::Kind::list; };
-  if (!is_row(entry.value) || !std::all_of(entry.value.items.begin(), entry.value.items.end(), is_row)) {
-    wrong_kind(reader, entry.value, "`only`", "a list of lists, such as [[\"bf16\", \"f32\"]]");
-    return;
-  }
+  const std::string wanted = "a list of lists, such as [[\"bf16\", \"f32\"]]";
+  if (entry.value.kind != Node::Kind::list)
+    return wrong_kind(reader, entry.value, "`only`", wanted);
+  for (const Node &row : entry.value.items)
+    if (row.kind != Node::Kind::list)
+      return wrong_kind(reader, row, "a row of `only`", "a list, such as [\"bf16\", \"f32\"]");
   if (entry.value.items.empty())
     reader.diags.add(DiagId::spec_empty_list, entry.value.place, {"`only`"});
   for (const Node &row : entry.value.items) {
@@ -128,8 +126,7 @@ void read_param_list(Reader &reader, const Node &list, Param &param) {
 void read_params(Reader &reader, const Node &section) {
   for (const Entry &entry : section.entries) {
     Param param{entry.key, {}, false, entry.place};
-    if (!declare(reader, entry.key, entry.place, NameKind::param, "a parameter"))
-      continue;
+    declare(reader, entry.key, entry.place, NameKind::param, "a parameter");
     if (entry.value.kind == Node::Kind::list)
       read_param_list(reader, entry.value, param);
     else if (auto value = read_param_value(reader, entry.value))
@@ -142,8 +139,8 @@ void read_params(Reader &reader, const Node &section) {
 
 void read_scalars(Reader &reader, const Node &section) {
   for (const Entry &entry : section.entries) {
-    if (!declare(reader, entry.key, entry.place, NameKind::scalar, "a scalar") ||
-        !read_string(reader, entry.value, ticked(entry.key)))
+    declare(reader, entry.key, entry.place, NameKind::scalar, "a scalar");
+    if (!read_string(reader, entry.value, ticked(entry.key)))
       continue;
     if (entry.value.text.text.find('[') != std::string::npos)
       reader.diags.add(DiagId::spec_scalar_brackets, entry.value.place, {entry.key}).help =

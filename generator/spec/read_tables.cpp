@@ -10,12 +10,14 @@ void read_type_key(Reader &reader, const Entry &entry, TableDecl &table) {
   if (!read_string(reader, entry.value, "`type`"))
     return;
   auto type = read_table_type(reader, entry.value.text);
+  reader.axes_incomplete = reader.axes_incomplete || !type;
   if (!type)
     return;
   table.type = type->first.type;
   table.dims = std::move(type->second);
   if (!type->first.param.empty() || !is_integer(table.type))
-    reader.diags.add(DiagId::spec_table_type, type->first.place, {table.name}).help = "such as \"i32[S]\"";
+    reader.diags.add(DiagId::spec_table_type, type->first.place, {table.name}).help =
+        "its type is a plain one, such as \"i32[S]\"";
   else if (table.dims.empty())
     reader.diags.add(DiagId::spec_table_dimensions, entry.value.place, {table.name}).help =
         "a single number is a scalar: scalars." + table.name + " = \"i32\"";
@@ -47,8 +49,8 @@ constexpr Key<TableDecl> kTableKeys[] = {{"type", read_type_key},
 
 void read_tables(Reader &reader, const Node &section) {
   for (const Entry &entry : section.entries) {
-    if (!declare(reader, entry.key, entry.place, NameKind::table, "a table"))
-      continue;
+    const BrokenGuard guard(reader, entry.key);
+    declare(reader, entry.key, entry.place, NameKind::table, "a table");
     TableDecl table;
     table.name = entry.key;
     table.place = entry.place;

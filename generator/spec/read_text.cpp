@@ -118,7 +118,7 @@ void read_text(Reader &reader, const Node &root) {
   }
   if (!has_kernel)
     reader.diags.add(DiagId::spec_missing_key, reader.file, {"the spec", "kernel"}).help =
-        "begin with kernel = \"its_name\"";
+        "begin with kernel = \"its_name\", above any [table]";
   if (!has_body && !reader.body_misplaced)
     reader.diags.add(DiagId::spec_missing_key, reader.file, {"the spec", "body"}).help =
         "end with body = '''...''', which says what happens to one element";

@@ -23,6 +23,10 @@ std::optional<std::string> read_string(Reader &reader, const Node &node, const s
   return std::nullopt;
 }
 
+Place content_place(const Node &node) {
+  return node.kind == Node::Kind::string ? node.text.at(0, node.text.text.size()) : node.place;
+}
+
 std::optional<Size> read_size(Reader &reader, const Node &node, const std::string &what) {
   if (node.kind == Node::Kind::string)
     return parse_size(node.text, reader.diags);

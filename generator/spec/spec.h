@@ -58,6 +58,7 @@ struct AxisDecl {
   std::string ragged;  // table of row starts; empty: not ragged
   std::string over;
   Place place;
+  Place ragged_place, over_place;  // of the names
 };
 
 // The axis of a leading `...`, as its size is called in the C interface.
@@ -93,6 +94,7 @@ struct OperandDecl {
   TypeName type;
   std::vector<DimDecl> dims;
   std::optional<double> outside;  // default 0
+  Place outside_place;
   bool strided = false;
   bool optional = false;
   std::string alias;
@@ -127,12 +129,14 @@ struct GridDecl {
   std::optional<Semantics> semantics;  // as stated
   Place place;
   Place semantics_place;
+  Place axis_place;
 };
 
 struct BatchDecl {
   std::string axis;
   std::vector<std::string> operands;
   Place place;
+  std::vector<Place> operand_places;
 };
 
 // schedule.openmp / schedule.cuda / schedule.cuda.sm_90: pinned plan choices, read by plan.

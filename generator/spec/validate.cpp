@@ -17,11 +17,15 @@ const OperandDecl *find_operand(const Spec &spec, std::string_view name) {
   return nullptr;
 }
 
+bool is_broken(const Reader &reader, const std::string &name) { return reader.broken.count(name) > 0; }
+
 bool is_axis(const Spec &spec, const std::string &name) {
   return std::find(spec.axis_order.begin(), spec.axis_order.end(), name) != spec.axis_order.end();
 }
 
 void unknown_axis(Reader &reader, const std::string &name, const Place &place) {
+  if (reader.axes_incomplete || name.empty())
+    return;
   Diagnostic &d = reader.diags.add(DiagId::spec_unknown_axis, place, {name});
   if (const auto found = reader.names.find(name); found != reader.names.end())
     d.help = ticked(name) + " is " + found->second.what;
@@ -37,7 +41,8 @@ bool same_dims(const std::vector<DimDecl> &a, const std::vector<DimDecl> &b) {
 
 void check_outputs(Reader &reader) {
   const std::vector<OperandDecl> &operands = reader.spec.operands;
-  if (std::none_of(operands.begin(), operands.end(), [](const OperandDecl &o) { return o.role == Role::output; }))
+  if (!reader.outputs_incomplete &&
+      std::none_of(operands.begin(), operands.end(), [](const OperandDecl &o) { return o.role == Role::output; }))
     reader.diags.add(DiagId::spec_no_output, reader.file).help =
         "name what the kernel makes: outputs.z = \"f32[M, N]\"";
 }
@@ -46,7 +51,7 @@ void check_outputs(Reader &reader) {
 void check_aliases(Reader &reader) {
   std::set<std::string> taken;
   for (const OperandDecl &output : reader.spec.operands) {
-    if (output.alias.empty())
+    if (output.alias.empty() || is_broken(reader, output.name) || is_broken(reader, output.alias))
       continue;
     const OperandDecl *input = find_operand(reader.spec, output.alias);
     if (input == nullptr || input->role != Role::input) {
@@ -75,7 +80,8 @@ void check_aliases(Reader &reader) {
 // The value read outside must be one of the type.
 void check_outside(Reader &reader) {
   for (const OperandDecl &operand : reader.spec.operands) {
-    if (!operand.outside || !operand.type.param.empty() || is_floating(operand.type.type))
+    if (!operand.outside || is_broken(reader, operand.name) || !operand.type.param.empty() ||
+        is_floating(operand.type.type))
       continue;
     const TypeRow &row = type_row(operand.type.type);
     const double value = *operand.outside;
@@ -83,7 +89,7 @@ void check_outside(Reader &reader) {
     const bool fits = row.kind == TypeKind::boolean ? value == 0 || value == 1
                                                     : value >= low && value < high && value == std::floor(value);
     if (!fits)
-      reader.diags.add(DiagId::spec_outside_type, operand.place, {operand.name, std::string(row.name)});
+      reader.diags.add(DiagId::spec_outside_type, operand.outside_place, {operand.name, std::string(row.name)});
   }
 }
 
@@ -92,17 +98,19 @@ void check_outside(Reader &reader) {
 void check_ragged(Reader &reader, const AxisDecl &axis) {
   const Spec &spec = reader.spec;
   if (!is_axis(spec, axis.over) || axis.over == axis.name)
-    return unknown_axis(reader, axis.over, axis.place);
+    return unknown_axis(reader, axis.over, axis.over_place);
   const auto table =
       std::find_if(spec.tables.begin(), spec.tables.end(), [&](const TableDecl &t) { return t.name == axis.ragged; });
   if (table == spec.tables.end()) {
-    reader.diags.add(DiagId::spec_ragged_table, axis.place, {axis.ragged}).help =
+    reader.diags.add(DiagId::spec_ragged_table, axis.ragged_place, {axis.ragged}).help =
         "declare it: tables." + (is_identifier(axis.ragged) ? axis.ragged : "row_start") + " = \"i64[" + axis.over +
         " + 1]\"";
     return;
   }
   const Size wanted = Size::make(Size::Op::add, {Size::axis(axis.over), Size::integer(1)});
   const Size turned = Size::make(Size::Op::add, {Size::integer(1), Size::axis(axis.over)});
+  if (is_broken(reader, table->name))
+    return;
   if (table->dims.size() != 1 || (!(table->dims[0] == wanted) && !(table->dims[0] == turned)))
     reader.diags.add(DiagId::spec_ragged_table_size, table->place, {table->name, to_string(wanted)})
         .labels.push_back({axis.place, "the ragged axis"});
@@ -131,7 +139,9 @@ bool reaches(const Spec &spec, const AxisDecl &axis, const std::string &goal, st
 void check_axes(Reader &reader) {
   std::set<std::string> told; // one message a circle
   for (const AxisDecl &axis : reader.spec.axes) {
-    if (!axis.ragged.empty() && !axis.over.empty())
+    if (is_broken(reader, axis.name))
+      continue;
+    if (!axis.ragged.empty())
       check_ragged(reader, axis);
     std::set<std::string> seen;
     if (told.count(axis.name) == 0 && reaches(reader.spec, axis, axis.name, seen)) {
@@ -148,16 +158,18 @@ void check_grid(Reader &reader) {
   for (const GridDecl &grid : reader.spec.grid) {
     if (!grid.axis.empty()) {
       if (!is_axis(reader.spec, grid.axis))
-        unknown_axis(reader, grid.axis, grid.place);
-      const auto [found, fresh] = blocked.emplace(grid.axis, grid.place);
+        unknown_axis(reader, grid.axis, grid.axis_place);
+      const auto [found, fresh] = blocked.emplace(grid.axis, grid.axis_place);
       if (!fresh)
-        reader.diags.add(DiagId::spec_axis_blocked_twice, grid.place, {grid.axis})
+        reader.diags.add(DiagId::spec_axis_blocked_twice, grid.axis_place, {grid.axis})
             .labels.push_back({found->second, "first here"});
     }
+    if (is_broken(reader, grid.name))
+      continue;
     const bool from_table =
         grid.size && any_node(*grid.size, [](const Size &node) { return node.op == Size::Op::table; });
     if (from_table && grid.semantics == Semantics::parallel && !grid.at_most)
-      reader.diags.add(DiagId::spec_at_most_missing, grid.place, {grid.name}).help =
+      reader.diags.add(DiagId::spec_at_most_missing, grid.size->place, {grid.name}).help =
           "add at_most = ..., an expression over sizes: steps are handed out before the table is read";
   }
 }
@@ -165,19 +177,23 @@ void check_grid(Reader &reader) {
 void check_batch(Reader &reader) {
   const Spec &spec = reader.spec;
   for (const BatchDecl &batch : spec.batch) {
+    if (is_broken(reader, batch.axis))
+      continue;
     std::set<std::string> batched;
-    for (const std::string &name : batch.operands) {
+    for (size_t i = 0; i < batch.operands.size(); ++i) {
+      const std::string &name = batch.operands[i];
+      const Place &place = batch.operand_places[i];
       const OperandDecl *operand = find_operand(spec, name);
       if (operand == nullptr || operand->role == Role::scratch) {
         std::vector<std::string> known;
         for (const OperandDecl &o : spec.operands)
           if (o.role != Role::scratch)
             known.push_back(o.name);
-        Diagnostic &d = reader.diags.add(DiagId::spec_batch_operand, batch.place, {name});
+        Diagnostic &d = reader.diags.add(DiagId::spec_batch_operand, place, {name});
         d.help =
             operand != nullptr ? "each step of the batch has scratch of its own already" : did_you_mean(name, known);
       } else if (!batched.insert(name).second) {
-        reader.diags.add(DiagId::spec_batch_twice, batch.place, {name});
+        reader.diags.add(DiagId::spec_batch_twice, place, {name});
       }
     }
     for (const OperandDecl &operand : spec.operands) {
@@ -253,7 +269,8 @@ void validate(Reader &reader) {
   check_axes(reader);
   check_grid(reader);
   check_batch(reader);
-  check_variants(reader);
+  if (reader.diags.error_count() == reader.errors_before)
+    check_variants(reader);
   list_arguments(reader.spec);
 }
 

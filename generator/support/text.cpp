@@ -76,7 +76,8 @@ std::string lower(std::string_view text) {
 
 std::optional<std::string> nearest(std::string_view name, const std::vector<std::string> &candidates) {
   constexpr size_t kLongest = 100; // longer ones are no typing mistakes, and the table would grow
-  if (name.size() > kLongest)
+  constexpr size_t kMost = 128;    // no spec that a person wrote has more, and garbage should be refused in time
+  if (name.size() > kLongest || candidates.size() > kMost)
     return std::nullopt;
   // One slip for every three letters; a single letter resembles nothing but its other case.
   const int limit = static_cast<int>((name.size() + 1) / 3);
