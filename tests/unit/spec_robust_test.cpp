@@ -62,6 +62,10 @@ TEST_CASE("bytes that are no text") {
   CHECK(messages("a = 1\rb = 2") == "1:6: this is a control character (a spec is a UTF-8 text file) [KG0105]\n");
 }
 
+TEST_CASE("text that breaks the parser of TOML itself is an error at its line") {
+  CHECK(messages("# one\na = [ }\nb = 1\n") == "2:1: this line is not TOML [KG0101]\n");
+}
+
 TEST_CASE("too deep, too long, too many") {
   const std::pair<std::string, std::string> cases[] = {
       {"x = " + repeat("[", 100'000), "1:37: nested too deeply [KG0107]\n"},
