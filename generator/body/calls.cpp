@@ -204,22 +204,20 @@ private:
   }
 
   void check_step() {
-    const bool output = count() == 1 && is(0, Kind::operand) &&
-                        std::ranges::any_of(spec_.operands, [&](const OperandDecl &o) {
-                          return o.name == arg(0).name && o.role == Role::output;
-                        });
+    const bool output =
+        count() == 1 && is(0, Kind::operand) && std::ranges::any_of(spec_.operands, [&](const OperandDecl &o) {
+          return o.name == arg(0).name && o.role == Role::output;
+        });
     if (output || (count() == 1 && is(0, Kind::grid)))
       return;
-    wrong(count() == 1 && is(0, Kind::axis)
-              ? "`" + arg(0).name + "` is an axis; name the grid dimension that blocks it"
-              : "");
+    wrong(count() == 1 && is(0, Kind::axis) ? "`" + arg(0).name + "` is an axis; name the grid dimension that blocks it"
+                                            : "");
   }
 
   void check_present() {
-    const bool optional = count() == 1 && is(0, Kind::operand) &&
-                          std::ranges::any_of(spec_.operands, [&](const OperandDecl &o) {
-                            return o.name == arg(0).name && o.optional;
-                          });
+    const bool optional =
+        count() == 1 && is(0, Kind::operand) &&
+        std::ranges::any_of(spec_.operands, [&](const OperandDecl &o) { return o.name == arg(0).name && o.optional; });
     if (!optional)
       wrong(count() == 1 && is(0, Kind::operand) ? "declare it with `optional = true`" : "");
   }

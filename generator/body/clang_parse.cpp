@@ -6,6 +6,7 @@
 #include <clang/AST/ASTConsumer.h>
 #include <clang/AST/ASTContext.h>
 #include <clang/Basic/Diagnostic.h>
+#include <clang/Basic/DiagnosticSema.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Basic/Stack.h>
 #include <clang/Frontend/CompilerInstance.h>
@@ -26,11 +27,27 @@ namespace {
 
 constexpr unsigned kStackBytes = 512u << 20; // reserved, not used: only what recursion touches is memory
 
-constexpr const char *kArguments[] = {
-    "-x", "c++", "-std=c++20", "-triple", "x86_64-unknown-linux-gnu", "-ffreestanding", "-fno-builtin", "-undef",
-    "-nostdsysteminc", "-nobuiltininc", "-fcxx-exceptions", "-fexceptions", "-ferror-limit", "1000",
-    "-fconstexpr-steps=100000", "-ftemplate-depth=64", "-Wno-everything", "-Wuninitialized",
-    "-Wsometimes-uninitialized", "-Wreturn-type", "body.cpp"};
+constexpr const char *kArguments[] = {"-x",
+                                      "c++",
+                                      "-std=c++20",
+                                      "-triple",
+                                      "x86_64-unknown-linux-gnu",
+                                      "-ffreestanding",
+                                      "-fno-builtin",
+                                      "-undef",
+                                      "-nostdsysteminc",
+                                      "-nobuiltininc",
+                                      "-fcxx-exceptions",
+                                      "-fexceptions",
+                                      "-ferror-limit",
+                                      "1000",
+                                      "-fconstexpr-steps=100000",
+                                      "-ftemplate-depth=64",
+                                      "-Wno-everything",
+                                      "-Wuninitialized",
+                                      "-Wsometimes-uninitialized",
+                                      "-Wreturn-type",
+                                      "body.cpp"};
 
 // Keeps what Clang says; a note belongs to the message before it.
 class MessageCollector : public clang::DiagnosticConsumer {
@@ -66,10 +83,20 @@ private:
       message.notes.push_back(std::move(text));
   }
 
+  // Clang points at the `=` of an assignment that cannot be; its left side is what matters.
+  static bool is_about_left_side(unsigned id) {
+    return id == clang::diag::err_typecheck_assign_const ||
+           id == clang::diag::err_typecheck_expression_not_modifiable_lvalue;
+  }
+
   std::optional<Span> span_of(const clang::Diagnostic &info) const {
     const clang::SourceManager &sources = info.getSourceManager();
     const clang::SourceLocation at = sources.getFileLoc(info.getLocation());
     const size_t begin = sources.getFileOffset(at);
+    if (is_about_left_side(info.getID()) && !info.getRanges().empty()) {
+      const clang::SourceLocation left = sources.getFileLoc(info.getRange(0).getBegin());
+      return unit_.span(sources.getFileOffset(left), end_of(info.getRange(0), sources) - sources.getFileOffset(left));
+    }
     size_t end = begin + clang::Lexer::MeasureTokenLength(at, sources, clang::LangOptions());
     for (const clang::CharSourceRange &range : info.getRanges())
       if (range.isValid() && sources.getFileOffset(sources.getFileLoc(range.getBegin())) == begin)
@@ -129,8 +156,7 @@ void run_clang(const Unit &unit, Reporter &reporter, ParseResult &result) {
   clang::CompilerInstance compiler;
   compiler.createDiagnostics(&collector, /*ShouldOwnClient=*/false);
   auto invocation = std::make_shared<clang::CompilerInvocation>();
-  const bool understood =
-      clang::CompilerInvocation::CreateFromArgs(*invocation, kArguments, compiler.getDiagnostics());
+  const bool understood = clang::CompilerInvocation::CreateFromArgs(*invocation, kArguments, compiler.getDiagnostics());
   KGEN_CHECK(understood);
   clang::LangOptions &language = invocation->getLangOpts();
   language.SinglePrecisionConstants = true; // exact literals stay in the tree, below the conversion to float

@@ -37,7 +37,21 @@ std::string expression_noun(const clang::Expr *e) {
   }
 }
 
-// Wrappers that say nothing to us.
+class Count {
+public:
+  explicit Count(int &count) : count_(++count), held_(count) {}
+  ~Count() { --held_; }
+  Count(const Count &) = delete;
+  Count &operator=(const Count &) = delete;
+  int count() const { return count_; }
+
+private:
+  int count_;
+  int &held_;
+};
+
+} // namespace
+
 const clang::Expr *peel(const clang::Expr *e) {
   while (true) {
     const clang::Expr *inner = e->IgnoreParens();
@@ -56,21 +70,6 @@ const clang::Expr *peel(const clang::Expr *e) {
     e = inner;
   }
 }
-
-class Count {
-public:
-  explicit Count(int &count) : count_(++count), held_(count) {}
-  ~Count() { --held_; }
-  Count(const Count &) = delete;
-  Count &operator=(const Count &) = delete;
-  int count() const { return count_; }
-
-private:
-  int count_;
-  int &held_;
-};
-
-} // namespace
 
 std::optional<Type> Converter::type_of(clang::QualType type) const {
   const auto *builtin = type.getCanonicalType().getUnqualifiedType()->getAs<clang::BuiltinType>();
@@ -166,8 +165,7 @@ Expr Converter::value(const clang::Expr *e) {
   }
   if (!is_value(out)) {
     const bool where = out.kind == Expr::Kind::where;
-    return fail(DiagId::body_coordinate, span(e),
-                {where ? "`where` is no value" : "a coordinate is no value"},
+    return fail(DiagId::body_coordinate, span(e), {where ? "`where` is no value" : "a coordinate is no value"},
                 where ? "it stands last in a reduction" : "it stands inside `at` or `inside`");
   }
   return out;
@@ -179,11 +177,11 @@ Expr Converter::argument(const clang::Expr *e) {
   if (e->containsErrors())
     return failed_value();
   const Count depth(depth_);
+  ++frame_->operations;
   if (depth.count() > kMaxDepth)
-    return fail(DiagId::body_too_deep, span(clang::SourceRange(e->getExprLoc())),
-                {"expressions", std::to_string(kMaxDepth)});
-  if (++frame_->operations > 200000)
-    return failed_value();
+    return std::exchange(too_deep_, true) ? failed_value()
+                                          : fail(DiagId::body_too_deep, span(clang::SourceRange(e->getExprLoc())),
+                                                 {"expressions", std::to_string(kMaxDepth)});
   return value_node(e);
 }
 
@@ -215,7 +213,8 @@ Expr Converter::value_node(const clang::Expr *e) {
   if (const auto *called = llvm::dyn_cast<clang::CallExpr>(e))
     return call(called);
   if (const auto *made = llvm::dyn_cast<clang::CXXConstructExpr>(e)) // a copy of an axis, or an axis parameter's
-    return made->getNumArgs() == 1 ? argument(made->getArg(0)) : failed_value(); // else of a class, refused by its words
+    return made->getNumArgs() == 1 ? argument(made->getArg(0))
+                                   : failed_value(); // else of a class, refused by its words
   if (llvm::isa<clang::CXXScalarValueInitExpr, clang::ImplicitValueInitExpr>(e))
     return cast(integer_literal(0, Type::i32, place(at)), arithmetic(e->getType(), at), true);
   if (const auto *list = llvm::dyn_cast<clang::InitListExpr>(e)) {
@@ -229,13 +228,13 @@ Expr Converter::value_node(const clang::Expr *e) {
 
 Expr Converter::literal(const clang::IntegerLiteral *e) {
   const Span at = span(e);
-  Expr out = integer_literal(static_cast<int64_t>(e->getValue().getLimitedValue()), arithmetic(e->getType(), at),
-                             place(at));
+  Expr out =
+      integer_literal(static_cast<int64_t>(e->getValue().getLimitedValue()), arithmetic(e->getType(), at), place(at));
   // Hexadecimal digits are none of these letters.
   const clang::SourceManager &sources = context_.getSourceManager();
   const char *text = sources.getCharacterData(sources.getFileLoc(e->getLocation()));
-  const unsigned length = clang::Lexer::MeasureTokenLength(sources.getFileLoc(e->getLocation()), sources,
-                                                           context_.getLangOpts());
+  const unsigned length =
+      clang::Lexer::MeasureTokenLength(sources.getFileLoc(e->getLocation()), sources, context_.getLangOpts());
   out.weak = llvm::StringRef(text, length).find_last_of("uUlLzZ") == llvm::StringRef::npos;
   return out;
 }
@@ -442,7 +441,8 @@ Expr Converter::element(const clang::ArraySubscriptExpr *e) {
   if (found == frame_->ids.end())
     return variable != nullptr && variable->isLocalVarDeclOrParm() && !variable->getType()->isPointerType()
                ? failed_value()
-               : hopeless(e) ? failed_value() : fail(DiagId::body_address, at, {"pointers"});
+           : hopeless(e) ? failed_value()
+                         : fail(DiagId::body_address, at, {"pointers"});
   const Local local = (*frame_->locals)[static_cast<size_t>(found->second)];
   out.name = local.name;
   out.local = found->second;
@@ -459,161 +459,6 @@ Expr Converter::element(const clang::ArraySubscriptExpr *e) {
                    std::to_string(local.dims[i]) + " elements"});
     out.args.push_back(std::move(index));
   }
-  return out;
-}
-
-Expr Converter::table_read(const clang::CXXOperatorCallExpr *e) {
-  const Span at = span(e);
-  Expr out;
-  out.kind = Expr::Kind::table;
-  out.place = place(at);
-  std::vector<const clang::Expr *> indices;
-  const clang::Expr *base = e;
-  while (const auto *subscript = llvm::dyn_cast<clang::CXXOperatorCallExpr>(base)) {
-    if (subscript->getOperator() != clang::OO_Subscript)
-      break;
-    indices.insert(indices.begin(), subscript->getArg(1));
-    base = peel(subscript->getArg(0))->IgnoreParenImpCasts();
-    base = peel(base);
-  }
-  const auto *name = llvm::dyn_cast<clang::DeclRefExpr>(base);
-  if (name == nullptr)
-    return refuse("such tables", at);
-  out.name = name->getDecl()->getNameAsString();
-  const std::optional<Type> type = type_of(e->getType());
-  if (!type)
-    return fail(DiagId::body_array, at, {"`" + out.name + "` needs one index for each of its dimensions"});
-  out.type = *type;
-  for (const clang::Expr *index : indices) {
-    Expr converted = value(index);
-    if (is_failed(converted))
-      return converted;
-    if (is_floating(converted.type))
-      return fail(DiagId::body_array, span(index), {"an index is a whole number"});
-    out.args.push_back(cast(std::move(converted), Type::i64, true));
-  }
-  return out;
-}
-
-Expr Converter::call(const clang::CallExpr *e) {
-  const Span at = span(e);
-  if (const auto *sign = llvm::dyn_cast<clang::CXXOperatorCallExpr>(e)) {
-    if (sign->getOperator() == clang::OO_Subscript && standing(sign->getArg(0)->getType()) == Standing::table)
-      return table_read(sign);
-    if (sign->getOperator() == clang::OO_Equal && standing(sign->getArg(0)->getType()) == Standing::axis)
-      return coordinate(sign);
-    return hopeless(e) ? failed_value() : refuse("such operators", at);
-  }
-  if (const auto *method = llvm::dyn_cast<clang::CXXMemberCallExpr>(e)) {
-    const auto *conversion = llvm::dyn_cast_or_null<clang::CXXConversionDecl>(method->getMethodDecl());
-    return conversion != nullptr ? argument(method->getImplicitObjectArgument()) : refuse("members", at);
-  }
-  const clang::FunctionDecl *callee = e->getDirectCallee();
-  if (callee == nullptr)
-    return refuse("calls of values", at);
-  return from_prelude(callee) ? builtin_call(e, callee) : function_call(e, callee);
-}
-
-Expr Converter::coordinate(const clang::CXXOperatorCallExpr *e) {
-  const Span at = span(e);
-  Expr out = argument(e->getArg(0));
-  out.kind = Expr::Kind::coordinate;
-  out.place = place(at);
-  const bool outer = std::exchange(in_coordinate_, true);
-  Expr inner = value(e->getArg(1));
-  in_coordinate_ = outer;
-  if (is_failed(inner) || is_failed(out))
-    return failed_value();
-  if (is_floating(inner.type))
-    return fail(DiagId::body_coordinate, span(e->getArg(1)), {"a coordinate is a whole number"},
-                "write `int64_t(...)`, which drops the fraction");
-  out.args.clear();
-  out.args.push_back(cast(std::move(inner), Type::i64, true));
-  return out;
-}
-
-Expr Converter::builtin_call(const clang::CallExpr *e, const clang::FunctionDecl *callee) {
-  Call made;
-  made.row = find_builtin(callee->getName().str());
-  made.span = span(e->getCallee());
-  made.place = place(span(e));
-  made.in_coordinate = in_coordinate_;
-  if (made.row == nullptr)
-    return refuse("such calls", made.span);
-  if (made.row->kind != BuiltinKind::where && !e->getType()->isVoidType())
-    made.type = arithmetic(e->getType().getNonReferenceType(), made.span);
-  const bool takes_coordinates = made.row->kind == BuiltinKind::at || made.row->kind == BuiltinKind::inside;
-  for (const clang::Expr *arg : e->arguments()) {
-    if (takes_coordinates && !made.args.empty() && !check_coordinate(arg, *made.row, made.span))
-      return failed_value();
-    made.args.push_back(argument(arg));
-    made.spans.push_back(span(arg));
-  }
-  const Span whole = made.span;
-  std::optional<Expr> out = make_builtin(std::move(made), *unit_.spec, reporter_);
-  if (!out)
-    return failed_value();
-  if (!out->weak && out->kind == Expr::Kind::builtin && out->name == "bitcast")
-    warn_double(out->type, whole);
-  return *std::move(out);
-}
-
-// Before it is converted: an axis in what is no coordinate would be a second mistake.
-bool Converter::check_coordinate(const clang::Expr *e, const BuiltinRow &row, const Span &call) {
-  const clang::Expr *arg = peel(e);
-  while (const auto *copied = llvm::dyn_cast<clang::CXXConstructExpr>(arg)) {
-    if (copied->getNumArgs() != 1)
-      break;
-    arg = peel(copied->getArg(0)->IgnoreImpCasts());
-  }
-  arg = peel(arg->IgnoreImpCasts());
-  const auto *sign = llvm::dyn_cast<clang::CXXOperatorCallExpr>(arg);
-  if ((sign != nullptr && sign->getOperator() == clang::OO_Equal) || hopeless(e))
-    return true;
-  const auto *binary = llvm::dyn_cast<clang::BinaryOperator>(arg);
-  const bool compares = binary != nullptr && binary->getOpcode() == clang::BO_EQ;
-  fail(DiagId::body_arguments, call, {std::string(row.name), std::string(row.takes)},
-       compares ? "a coordinate is written with one `=`" : "");
-  return false;
-}
-
-Expr Converter::function_call(const clang::CallExpr *e, const clang::FunctionDecl *callee) {
-  const Span at = span(e);
-  Expr out;
-  out.kind = Expr::Kind::call;
-  out.place = place(at);
-  out.name = callee->getNameAsString();
-  out.function = function_of(callee, span(e->getCallee()));
-  if (out.function < 0)
-    return failed_value();
-  frame_->operations += sizes_[static_cast<size_t>(out.function)];
-  const Function made = body_.functions[static_cast<size_t>(out.function)];
-  out.type = made.result;
-  for (unsigned i = 0; i < e->getNumArgs() && i < static_cast<unsigned>(made.parameters); ++i) {
-    const Local &parameter = made.locals[i];
-    if (!parameter.is_axis) {
-      out.args.push_back(cast(value(e->getArg(i)), parameter.type, true));
-      continue;
-    }
-    Expr axis = argument(e->getArg(i));
-    if (is_failed(axis))
-      return axis;
-    if (axis.kind != Expr::Kind::axis)
-      return fail(DiagId::body_function, span(e->getArg(i)), {"`" + out.name + "` takes an axis here"});
-    out.args.push_back(std::move(axis));
-  }
-  return any_failed(out.args) ? failed_value() : out;
-}
-
-// What may stand left of `=`.
-Expr Converter::target(const clang::Expr *e) {
-  const clang::Expr *left = peel(e);
-  Expr out = argument(left);
-  const bool input_at = out.kind == Expr::Kind::builtin && out.name == "at";
-  const bool assignable = out.kind == Expr::Kind::operand || out.kind == Expr::Kind::local ||
-                          out.kind == Expr::Kind::element || input_at;
-  if (!assignable && !is_failed(out))
-    return fail(DiagId::body_not_assignable, span(e), {"this", "a value"});
   return out;
 }
 

@@ -1,5 +1,5 @@
-// The converter's class, shared by its two files: statements and functions (convert.cpp), expressions
-// (convert_expressions.cpp). Includes Clang's headers: only those two and no other may include it.
+// The converter's class, shared by its files: statements (convert.cpp), functions (convert_functions.cpp), expressions
+// (convert_expressions.cpp) and calls (convert_calls.cpp). Includes Clang's headers: no other may include it.
 #pragma once
 
 #include <cmath>
@@ -23,6 +23,9 @@
 
 namespace kgen::body {
 
+// The expression below the wrappers that say nothing to us.
+const clang::Expr *peel(const clang::Expr *e);
+
 // What the class of an expression says that it stands for.
 enum class Standing { value, axis, grid, table, where, coordinate, other };
 
@@ -44,12 +47,15 @@ private:
     int64_t operations = 0; // with calls inlined
   };
 
-  // convert.cpp
+  // convert_functions.cpp
   void check_functions(const clang::DeclContext *user);
   void check_function(const clang::FunctionDecl *function);
   int function_of(const clang::FunctionDecl *function, const Span &call);
   Function convert_function(const clang::FunctionDecl *definition);
   void add_parameter(const clang::ParmVarDecl *parameter);
+  void give(const clang::ReturnStmt *s, std::vector<Stmt> &out);
+
+  // convert.cpp
   int add_local(const clang::VarDecl *variable);
   void check_local_name(const clang::VarDecl *variable, const std::string &name);
   bool array_dims(const clang::VarDecl *variable, clang::QualType &type, std::vector<int64_t> &dims);
@@ -65,11 +71,11 @@ private:
   void branch(const clang::IfStmt *s, std::vector<Stmt> &out);
   void for_loop(const clang::ForStmt *s, std::vector<Stmt> &out);
   void while_loop(const clang::WhileStmt *s, std::vector<Stmt> &out);
-  void give(const clang::ReturnStmt *s, std::vector<Stmt> &out);
 
   // convert_expressions.cpp
   Expr value(const clang::Expr *e);
   Expr condition(const clang::Expr *e);
+  Expr argument(const clang::Expr *e);
   Expr value_node(const clang::Expr *e);
   Expr reference(const clang::DeclRefExpr *e);
   Expr named_object(const clang::VarDecl *variable, const clang::DeclRefExpr *e);
@@ -80,18 +86,19 @@ private:
   Expr binary_operator(const clang::BinaryOperator *e);
   Expr conditional(const clang::ConditionalOperator *e);
   Expr element(const clang::ArraySubscriptExpr *e);
+
+  // convert_calls.cpp
   Expr table_read(const clang::CXXOperatorCallExpr *e);
   Expr call(const clang::CallExpr *e);
   Expr builtin_call(const clang::CallExpr *e, const clang::FunctionDecl *callee);
   Expr function_call(const clang::CallExpr *e, const clang::FunctionDecl *callee);
-  Expr argument(const clang::Expr *e);
   Expr coordinate(const clang::CXXOperatorCallExpr *e);
   bool check_coordinate(const clang::Expr *e, const BuiltinRow &row, const Span &call);
   Expr target(const clang::Expr *e);
+
+  // All of them.
   Standing standing(clang::QualType type) const;
   int tag_id(clang::QualType type) const;
-
-  // Both.
   std::optional<Type> type_of(clang::QualType type) const;
   Type arithmetic(clang::QualType type, const Span &span);
   void warn_double(Type type, const Span &span);
@@ -118,6 +125,7 @@ private:
   std::optional<Span> call_site_;                        // of the user's call, while a library function is converted
   std::set<size_t> doubles_;                             // statements that were warned of
   int depth_ = 0;
+  bool too_deep_ = false; // said
   bool in_coordinate_ = false;
 };
 

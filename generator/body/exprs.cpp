@@ -1,4 +1,5 @@
-// Conversions follow C++ as Clang found them; what is folded here is only what keeps more digits or says the same shorter.
+// Conversions follow C++ as Clang found them; what is folded here is only what keeps more digits or says the same
+// shorter.
 #include "body/exprs.h"
 
 #include <algorithm>

@@ -77,6 +77,9 @@ public:
         {"unknown type name '", &MessageReporter::undeclared},
         {"no template named '", &MessageReporter::undeclared},
         {"cannot assign to ", &MessageReporter::not_assignable},
+        {"expression is not assignable", &MessageReporter::no_place},
+        {"assigning to '", &MessageReporter::incompatible},
+        {"function '", &MessageReporter::unknown_result},
         {"redefinition of '", &MessageReporter::name_taken},
         {"no matching function for call to '", &MessageReporter::wrong_call},
         {"too few arguments to function call", &MessageReporter::passed_on},
@@ -89,6 +92,10 @@ public:
         {"no viable overloaded '='", &MessageReporter::no_axis},
         {"recursive template instantiation", &MessageReporter::recursion},
     };
+    if (message_.used_from && message_.text.find("kgen_axis<") != std::string::npos)
+      return axis_argument();
+    if (message_.used_from && message_.text.find("kgen_grid<") != std::string::npos)
+      return grid_argument();
     for (const auto &[start, handler] : kHandlers)
       if (std::string_view(message_.text).starts_with(start))
         return (this->*handler)();
@@ -121,9 +128,15 @@ private:
              (meaning == "an axis" ? ", `axis " + name + "`" : "");
     else if (const std::string meant = suggestion(); !meant.empty())
       help = "did you mean `" + meant + "`?";
-    else
-      help = near_name(name);
+    else if (help = near_name(name); help.empty() && !span_.source->is_body() && is_called())
+      help = "declare functions before they are called";
     add(DiagId::body_undeclared, {name}, help);
+  }
+
+  bool is_called() const {
+    const std::string &text = span_.source->text();
+    const size_t after = text.find_first_not_of(" \n", span_.begin + span_.length);
+    return after != std::string::npos && text[after] == '(';
   }
 
   std::string near_name(const std::string &name) const {
@@ -150,18 +163,57 @@ private:
         input ? "copy it to a local, or declare an output with `alias = \"" + name + "\"`" : "");
   }
 
+  // A template made for an axis or a grid dimension, of which it cannot make a value.
+  void axis_argument() {
+    span_ = *message_.used_from;
+    add(DiagId::body_axis_value, {tag_name("kgen_axis<", unit_.axes)}, "the position along it is `index(...)`");
+  }
+
+  void grid_argument() {
+    span_ = *message_.used_from;
+    const std::string name = tag_name("kgen_grid<", unit_.grid);
+    add(DiagId::body_cpp, {"`" + name + "` is a grid dimension, which this function cannot take"},
+        "write `int64_t(" + name + ")`");
+  }
+
+  std::string tag_name(std::string_view tag, const std::vector<std::string> &names) const {
+    const size_t id = std::stoul(message_.text.substr(message_.text.find(tag) + tag.size()));
+    return id < names.size() ? names[id] : "";
+  }
+
+  void no_place() { add(DiagId::body_not_assignable, {"this", "a value"}); }
+
+  void incompatible() {
+    if (message_.text.find("function type>") != std::string::npos)
+      return add(DiagId::body_function, {"a function is no value"}, "call it");
+    if (message_.text.ends_with("]'"))
+      return add(DiagId::body_array, {"an array is no value"}, "name one element");
+    passed_on();
+  }
+
+  void unknown_result() {
+    if (message_.text.find("deduced return type") == std::string::npos)
+      return passed_on();
+    const std::string name = quoted_part(message_.text);
+    add(DiagId::body_function, {"the result of `" + name.substr(0, name.find('<')) + "` is not known yet"},
+        "write its type instead of `auto`; functions do not call themselves");
+  }
+
   void name_taken() {
     const std::string name = quoted_part(message_.text);
     std::string meaning = span_.source->is_body() ? describe_name(*unit_.spec, name) : "";
     if (meaning.empty())
       meaning = span_.source->is_body() ? "a local" : "declared";
-    add(DiagId::body_name_taken, {name, meaning});
+    add(DiagId::body_name_taken, {name, meaning}, "use another name for this local");
   }
 
   void wrong_call() {
     const std::string name = quoted_part(message_.text);
     if (const BuiltinRow *row = find_builtin(name))
       return add(DiagId::body_arguments, {name, std::string(row->takes)});
+    for (const std::string &note : message_.notes)
+      if (note.find("const qualifier") != std::string::npos || note.find("expects an lvalue") != std::string::npos)
+        return; // a reference, refused where it is declared
     std::string help;
     for (const LibraryFunction &function : library_functions())
       if (function.name == name)
@@ -179,12 +231,13 @@ private:
   void unset() {
     if (message_.text.find("uninitialized") == std::string::npos)
       return passed_on();
-    add(DiagId::body_unset, {quoted_part(message_.text)}, "give it a value where it is declared");
+    const bool sometimes = message_.text.find("whenever") != std::string::npos;
+    add(DiagId::body_unset, {quoted_part(message_.text)},
+        sometimes ? "it is not assigned on every way: give it a value where it is declared"
+                  : "give it a value where it is declared");
   }
 
-  void no_result() {
-    add(DiagId::body_function, {"a function must return a value on every way through it"});
-  }
+  void no_result() { add(DiagId::body_function, {"a function must return a value on every way through it"}); }
 
   void declared_late() {
     const std::string name = quoted_part(message_.text);
@@ -192,8 +245,8 @@ private:
   }
 
   void operands() {
-    const bool floating = message_.text.find("float") != std::string::npos ||
-                          message_.text.find("double") != std::string::npos;
+    const bool floating =
+        message_.text.find("float") != std::string::npos || message_.text.find("double") != std::string::npos;
     add(DiagId::body_cpp, {tidy(message_.text, unit_)}, floating ? "`%`, shifts and `& | ^` take whole numbers" : "");
   }
 
@@ -205,8 +258,11 @@ private:
   void no_axis() { add(DiagId::body_coordinate, {"only an axis can be given a coordinate"}); }
 
   void recursion() {
-    const std::string name = quoted_part(message_.text);
-    add(DiagId::body_recursion, {name.substr(0, name.find('<'))}, "use a loop");
+    const std::string &text = span_.source->text();
+    size_t end = span_.begin;
+    while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_'))
+      ++end;
+    add(DiagId::body_recursion, {text.substr(span_.begin, end - span_.begin)}, "use a loop");
   }
 
   void passed_on() {

@@ -38,7 +38,8 @@ bool check_function_params(const Spec &spec, const SourceText *functions, Diagno
   return good;
 }
 
-// In double kernels `auto c = 0.1` is `real`, which Clang cannot know in one pass: such locals are named, and parsed again.
+// In double kernels `auto c = 0.1` is `real`, which Clang cannot know in one pass: such locals are named, and parsed
+// again.
 ParseResult parse_until_settled(const Spec &spec, const std::vector<Variant> &variants, const SourceText &body,
                                 const SourceText *functions, Reporter &reporter) {
   std::vector<Span> real_locals;

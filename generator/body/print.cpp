@@ -39,7 +39,9 @@ public:
   std::string take() { return std::move(out_); }
 
 private:
-  void line(int indent, const std::string &text) { out_ += std::string(static_cast<size_t>(indent) * 2, ' ') + text + "\n"; }
+  void line(int indent, const std::string &text) {
+    out_ += std::string(static_cast<size_t>(indent) * 2, ' ') + text + "\n";
+  }
 
   std::string type(Type t) const { return std::string(type_row(t).name); }
 
@@ -161,8 +163,8 @@ std::string print(const Body &body) {
       const Local &local = f.locals[static_cast<size_t>(p)];
       parameters.push_back((local.is_axis ? "axis" : std::string(type_row(local.type).name)) + " " + local.name);
     }
-    out += std::string(type_row(f.result).name) + " " + f.name + "#" + std::to_string(i) + "(" + join(parameters, ", ") +
-           ")\n";
+    out += std::string(type_row(f.result).name) + " " + f.name + "#" + std::to_string(i) + "(" +
+           join(parameters, ", ") + ")\n";
     Printer printer(f.locals, body.functions);
     printer.statements(f.statements, 1);
     out += printer.take();

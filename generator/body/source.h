@@ -1,5 +1,6 @@
 // The user's text before Clang sees it: where its lines and statements are, which names it mentions, and what of it is
-// refused by its words alone. The Reporter keeps one mistake from being reported twice: by two checks, or for two variants.
+// refused by its words alone. The Reporter keeps one mistake from being reported twice: by two checks, or for two
+// variants.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,8 @@ public:
 
   const std::string &text() const { return text_.text; }
   bool is_body() const { return is_body_; }
-  // "body" or "functions", for messages.
-  std::string name() const { return is_body_ ? "body" : "functions"; }
+  // For messages.
+  std::string name() const { return is_body_ ? "body" : "text of `functions`"; }
   Place place(size_t begin, size_t length) const;
   // The number of the statement at `offset`: ends of statements are what check_text finds.
   size_t statement(size_t offset) const;

@@ -1,6 +1,6 @@
 // Composes the translation unit. Per variant a namespace: types, library, params, functions, then axes, grid dimensions
-// and tables as objects of their own types, then the body as a function whose parameters are the operands: plain scalars,
-// so that C++'s own rules give every expression its type.
+// and tables as objects of their own types, then the body as a function whose parameters are the operands: plain
+// scalars, so that C++'s own rules give every expression its type.
 #include "body/unit.h"
 
 #include <algorithm>
@@ -214,7 +214,9 @@ Unit make_unit(const Spec &spec, const std::vector<Variant> &variants, const Sou
 }
 
 std::string describe_name(const Spec &spec, std::string_view name) {
-  auto has = [&](const auto &list) { return std::ranges::any_of(list, [&](const auto &row) { return row.name == name; }); };
+  auto has = [&](const auto &list) {
+    return std::ranges::any_of(list, [&](const auto &row) { return row.name == name; });
+  };
   for (const OperandDecl &operand : spec.operands)
     if (operand.name == name)
       return operand.role == Role::input ? "an input" : operand.role == Role::output ? "an output" : "scratch";
@@ -239,9 +241,9 @@ std::string describe_name(const Spec &spec, std::string_view name) {
 }
 
 std::vector<std::string> known_names(const Unit &unit, bool of_body) {
-  std::vector<std::string> out = {"real", "inf",     "nan",      "axis",  "auto", "float", "double",
-                                  "bool", "int",     "int64_t",  "const", "if",   "else",  "for",
-                                  "while", "break",  "continue", "true",  "false"};
+  std::vector<std::string> out = {"real",  "inf",   "nan",      "axis",  "auto", "float", "double",
+                                  "bool",  "int",   "int64_t",  "const", "if",   "else",  "for",
+                                  "while", "break", "continue", "true",  "false"};
   const Spec &spec = *unit.spec;
   auto add_all = [&](const auto &list) {
     for (const auto &row : list)

@@ -1,5 +1,5 @@
-// The one translation unit that Clang parses for all variants of a spec, and the way back from its offsets to the user's
-// text. Names that stand for something of the spec are found here again by the converter.
+// The one translation unit that Clang parses for all variants of a spec, and the way back from its offsets to the
+// user's text. Names that stand for something of the spec are found here again by the converter.
 #pragma once
 
 #include <map>

@@ -1,7 +1,7 @@
 // What a body sees, besides the operands, axes and grid dimensions that kgen declares for each spec.
-// These declarations only give every call its type: they accept any arguments, so that kgen itself can say what is wrong
-// with a call, in the user's words. Which arguments a builtin takes is in builtins.def. Names that start with kgen_ are
-// out of a body's reach. Nothing here has a definition: nothing is ever run.
+// These declarations only give every call its type: they accept any arguments, so that kgen itself can say what is
+// wrong with a call, in the user's words. Which arguments a builtin takes is in builtins.def. Names that start with
+// kgen_ are out of a body's reach. Nothing here has a definition: nothing is ever run.
 namespace kgen {
 using int8_t = signed char;
 using uint8_t = unsigned char;
@@ -95,10 +95,9 @@ template <class T, class U> struct kgen_extreme<T, U> {
 };
 // What sums are accumulated in.
 template <class T>
-using kgen_wide = kgen_choose<
-    kgen_is_float<T>, T,
-    kgen_choose<kgen_is_unsigned<T>, kgen_choose<kgen_is_short<T>, uint32_t, uint64_t>,
-                kgen_choose<kgen_is_short<T> && !__is_same(T, bool), int32_t, int64_t>>>;
+using kgen_wide = kgen_choose<kgen_is_float<T>, T,
+                              kgen_choose<kgen_is_unsigned<T>, kgen_choose<kgen_is_short<T>, uint32_t, uint64_t>,
+                                          kgen_choose<kgen_is_short<T> && !__is_same(T, bool), int32_t, int64_t>>>;
 template <class... A> struct kgen_sum {
   using type = float;
 };
@@ -108,15 +107,15 @@ template <class T, class... A> struct kgen_sum<T, A...> {
 // Of the factors of dot: the axes and where that follow them count as bool, which changes nothing.
 template <class T> using kgen_factor = kgen_choose<__is_arithmetic(T), T, bool>;
 template <class... T>
-using kgen_product = kgen_choose<
-    (false || ... || kgen_is_float<T>), kgen_real<T...>,
-    kgen_choose<(true && ... && kgen_is_short<T>),
-                kgen_choose<(false || ... || kgen_is_unsigned<T>) &&
-                                (true && ... && (kgen_is_unsigned<T> || __is_same(T, bool))),
-                            uint32_t, int32_t>,
-                kgen_choose<(true && ... && (kgen_is_unsigned<T> || __is_same(T, bool))) ||
-                                (false || ... || __is_same(T, uint64_t)),
-                            uint64_t, int64_t>>>;
+using kgen_product =
+    kgen_choose<(false || ... || kgen_is_float<T>), kgen_real<T...>,
+                kgen_choose<(true && ... && kgen_is_short<T>),
+                            kgen_choose<(false || ... || kgen_is_unsigned<T>) &&
+                                            (true && ... && (kgen_is_unsigned<T> || __is_same(T, bool))),
+                                        uint32_t, int32_t>,
+                            kgen_choose<(true && ... && (kgen_is_unsigned<T> || __is_same(T, bool))) ||
+                                            (false || ... || __is_same(T, uint64_t)),
+                                        uint64_t, int64_t>>>;
 template <class... A> struct kgen_second {
   using type = float;
 };

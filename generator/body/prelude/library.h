@@ -34,9 +34,7 @@ real celu(real v, real alpha = 1) { return v > 0 ? v : alpha * expm1(v / alpha);
 real gelu(real v) { return 0.5 * v * (1 + erf(v * 0.70710678118654752440084436210485)); }
 
 // gelu by the tanh formula.
-real gelu_tanh(real v) {
-  return 0.5 * v * (1 + tanh(0.79788456080286535587989211986876 * (v + 0.044715 * v * v * v)));
-}
+real gelu_tanh(real v) { return 0.5 * v * (1 + tanh(0.79788456080286535587989211986876 * (v + 0.044715 * v * v * v))); }
 
 // v * sigmoid(v), also called swish.
 real silu(real v) { return v * sigmoid(v); }

@@ -1,0 +1,175 @@
+// Calls: of builtins, of functions, and the operators of kgen's own classes, which are coordinates and table reads.
+#include <utility>
+
+#include "body/builtins.h"
+#include "body/calls.h"
+#include "body/converter.h"
+#include "body/exprs.h"
+
+namespace kgen::body {
+namespace {
+
+constexpr int64_t kMaxOperations = 1000000; // with all calls inlined
+
+} // namespace
+
+Expr Converter::table_read(const clang::CXXOperatorCallExpr *e) {
+  const Span at = span(e);
+  Expr out;
+  out.kind = Expr::Kind::table;
+  out.place = place(at);
+  std::vector<const clang::Expr *> indices;
+  const clang::Expr *base = e;
+  while (const auto *subscript = llvm::dyn_cast<clang::CXXOperatorCallExpr>(base)) {
+    if (subscript->getOperator() != clang::OO_Subscript)
+      break;
+    indices.insert(indices.begin(), subscript->getArg(1));
+    base = peel(subscript->getArg(0))->IgnoreParenImpCasts();
+    base = peel(base);
+  }
+  const auto *name = llvm::dyn_cast<clang::DeclRefExpr>(base);
+  if (name == nullptr)
+    return refuse("such tables", at);
+  out.name = name->getDecl()->getNameAsString();
+  const std::optional<Type> type = type_of(e->getType());
+  if (!type)
+    return fail(DiagId::body_array, at, {"`" + out.name + "` needs one index for each of its dimensions"});
+  out.type = *type;
+  for (const clang::Expr *index : indices) {
+    Expr converted = value(index);
+    if (is_failed(converted))
+      return converted;
+    if (is_floating(converted.type))
+      return fail(DiagId::body_array, span(index), {"an index is a whole number"});
+    out.args.push_back(cast(std::move(converted), Type::i64, true));
+  }
+  return out;
+}
+
+Expr Converter::call(const clang::CallExpr *e) {
+  const Span at = span(e);
+  if (const auto *sign = llvm::dyn_cast<clang::CXXOperatorCallExpr>(e)) {
+    if (sign->getOperator() == clang::OO_Subscript && standing(sign->getArg(0)->getType()) == Standing::table)
+      return table_read(sign);
+    if (sign->getOperator() == clang::OO_Equal && standing(sign->getArg(0)->getType()) == Standing::axis)
+      return coordinate(sign);
+    return hopeless(e) ? failed_value() : refuse("such operators", at);
+  }
+  if (const auto *method = llvm::dyn_cast<clang::CXXMemberCallExpr>(e)) {
+    const auto *conversion = llvm::dyn_cast_or_null<clang::CXXConversionDecl>(method->getMethodDecl());
+    return conversion != nullptr ? argument(method->getImplicitObjectArgument()) : refuse("members", at);
+  }
+  const clang::FunctionDecl *callee = e->getDirectCallee();
+  if (callee == nullptr)
+    return refuse("calls of values", at);
+  return from_prelude(callee) ? builtin_call(e, callee) : function_call(e, callee);
+}
+
+Expr Converter::coordinate(const clang::CXXOperatorCallExpr *e) {
+  const Span at = span(e);
+  Expr out = argument(e->getArg(0));
+  out.kind = Expr::Kind::coordinate;
+  out.place = place(at);
+  const bool outer = std::exchange(in_coordinate_, true);
+  Expr inner = value(e->getArg(1));
+  in_coordinate_ = outer;
+  if (is_failed(inner) || is_failed(out))
+    return failed_value();
+  if (is_floating(inner.type))
+    return fail(DiagId::body_coordinate, span(e->getArg(1)), {"a coordinate is a whole number"},
+                "write `int64_t(...)`, which drops the fraction");
+  out.args.clear();
+  out.args.push_back(cast(std::move(inner), Type::i64, true));
+  return out;
+}
+
+Expr Converter::builtin_call(const clang::CallExpr *e, const clang::FunctionDecl *callee) {
+  Call made;
+  made.row = find_builtin(callee->getName().str());
+  made.span = span(e->getCallee());
+  made.place = place(span(e));
+  made.in_coordinate = in_coordinate_;
+  if (made.row == nullptr)
+    return refuse("such calls", made.span);
+  if (made.row->kind != BuiltinKind::where && !e->getType()->isVoidType())
+    made.type = arithmetic(e->getType().getNonReferenceType(), made.span);
+  const bool takes_coordinates = made.row->kind == BuiltinKind::at || made.row->kind == BuiltinKind::inside;
+  for (const clang::Expr *arg : e->arguments()) {
+    if (takes_coordinates && !made.args.empty() && !check_coordinate(arg, *made.row, made.span))
+      return failed_value();
+    made.args.push_back(argument(arg));
+    made.spans.push_back(span(arg));
+  }
+  const Span whole = made.span;
+  std::optional<Expr> out = make_builtin(std::move(made), *unit_.spec, reporter_);
+  if (!out)
+    return failed_value();
+  if (!out->weak && out->kind == Expr::Kind::builtin && out->name == "bitcast")
+    warn_double(out->type, whole);
+  return *std::move(out);
+}
+
+// Before it is converted: an axis in what is no coordinate would be a second mistake.
+bool Converter::check_coordinate(const clang::Expr *e, const BuiltinRow &row, const Span &call) {
+  const clang::Expr *arg = peel(e);
+  while (const auto *copied = llvm::dyn_cast<clang::CXXConstructExpr>(arg)) {
+    if (copied->getNumArgs() != 1)
+      break;
+    arg = peel(copied->getArg(0)->IgnoreImpCasts());
+  }
+  arg = peel(arg->IgnoreImpCasts());
+  const auto *sign = llvm::dyn_cast<clang::CXXOperatorCallExpr>(arg);
+  if ((sign != nullptr && sign->getOperator() == clang::OO_Equal) || hopeless(e))
+    return true;
+  const auto *binary = llvm::dyn_cast<clang::BinaryOperator>(arg);
+  const bool compares = binary != nullptr && binary->getOpcode() == clang::BO_EQ;
+  fail(DiagId::body_arguments, call, {std::string(row.name), std::string(row.takes)},
+       compares ? "a coordinate is written with one `=`" : "");
+  return false;
+}
+
+Expr Converter::function_call(const clang::CallExpr *e, const clang::FunctionDecl *callee) {
+  const Span at = span(e);
+  Expr out;
+  out.kind = Expr::Kind::call;
+  out.place = place(at);
+  out.name = callee->getNameAsString();
+  out.function = function_of(callee, span(e->getCallee()));
+  if (out.function < 0)
+    return failed_value();
+  frame_->operations += sizes_[static_cast<size_t>(out.function)];
+  if (frame_->operations > kMaxOperations) {
+    frame_->operations = 0; // said once
+    return fail(DiagId::body_too_large, at, {std::to_string(kMaxOperations)}, "fewer calls of calls");
+  }
+  const Function made = body_.functions[static_cast<size_t>(out.function)];
+  out.type = made.result;
+  for (unsigned i = 0; i < e->getNumArgs() && i < static_cast<unsigned>(made.parameters); ++i) {
+    const Local &parameter = made.locals[i];
+    if (!parameter.is_axis) {
+      out.args.push_back(cast(value(e->getArg(i)), parameter.type, true));
+      continue;
+    }
+    Expr axis = argument(e->getArg(i));
+    if (is_failed(axis))
+      return axis;
+    if (axis.kind != Expr::Kind::axis)
+      return fail(DiagId::body_function, span(e->getArg(i)), {"`" + out.name + "` takes an axis here"});
+    out.args.push_back(std::move(axis));
+  }
+  return any_failed(out.args) ? failed_value() : out;
+}
+
+// What may stand left of `=`.
+Expr Converter::target(const clang::Expr *e) {
+  const clang::Expr *left = peel(e);
+  Expr out = argument(left);
+  const bool input_at = out.kind == Expr::Kind::builtin && out.name == "at";
+  const bool assignable =
+      out.kind == Expr::Kind::operand || out.kind == Expr::Kind::local || out.kind == Expr::Kind::element || input_at;
+  if (!assignable && !is_failed(out))
+    return fail(DiagId::body_not_assignable, span(e), {"this", "a value"});
+  return out;
+}
+
+} // namespace kgen::body

@@ -1,0 +1,88 @@
+// Sizes and depths that no person writes: a message in bounded time, never a crash. And places in texts that do not
+// start a line of their own.
+#include <doctest/doctest.h>
+
+#include "body_testing.h"
+
+using namespace kgen;
+using namespace kgen::body;
+
+namespace {
+
+std::string repeat(const std::string &text, int times) {
+  std::string out;
+  for (int i = 0; i < times; ++i)
+    out += text;
+  return out;
+}
+
+} // namespace
+
+TEST_CASE("depth is limited") {
+  CHECK(messages("o = " + repeat("(", 180) + "x" + repeat(")", 180) + ";") == "");
+  CHECK(messages("o = " + repeat("(", 100000) + "x;") == "15:205: brackets nested more than 200 deep\n");
+  CHECK(messages(repeat("{", 300) + repeat("}", 300)) == "15:201: brackets nested more than 200 deep\n");
+  CHECK(messages("o = x" + repeat(" + x", 900) + ";") == "");
+  CHECK(parse_text("o = x" + repeat(" + x", 9000) + ";").list.size() == 1);
+  CHECK(parse_text("o = " + repeat("- ", 9000) + "x;").list.size() == 1);
+  CHECK(parse_text("o = " + repeat("(float)", 4000) + "x;").list.size() == 1);
+  CHECK(parse_text("o = " + repeat("x > 0 ? x : ", 2000) + "x;").list.size() == 1);
+  CHECK(messages("if (x > 0) o = 1; " + repeat("else if (x > 1) o = 2; ", 150)) == "");
+  CHECK(messages(repeat("for (;;) ", 5000) + "o = 1;") == "15:1801: `if` and loops nested more than 200 deep\n");
+}
+
+TEST_CASE("length is limited") {
+  CHECK(messages("o = " + repeat("- ", 30000) + "x;") == "15:39999: this statement is longer than 20000 words\n");
+  Spec spec;
+  spec.kernel = "k";
+  spec.body = {repeat("o = 1; ", 200000), {"k.toml", 1, 1, 1}};
+  Diagnostics diags;
+  CHECK_FALSE(parse_body(spec, {Variant{}}, diags).has_value());
+  REQUIRE(diags.sorted().size() == 1);
+  CHECK(diags.sorted()[0].text == "this text is longer than 1000000 characters");
+}
+
+TEST_CASE("many statements are no matter") {
+  const Outcome out = parse_text(repeat("o = x;\n", 20000));
+  CHECK(out.messages == "");
+  CHECK(out.bodies.size() == 1);
+}
+
+TEST_CASE("at most 20 messages") { CHECK(parse_text(repeat("o = N;\n", 1000)).list.size() == 20); }
+
+TEST_CASE("calls of calls of calls are counted as they inline") {
+  std::string functions = "real f0(real v) { return v + v; }\n";
+  for (int i = 1; i < 64; ++i)
+    functions += "real f" + std::to_string(i) + "(real v) { return f" + std::to_string(i - 1) + "(v) + f" +
+                 std::to_string(i - 1) + "(v); }\n";
+  const Outcome out = parse_text("o = f63(x);", functions);
+  CHECK(out.bodies.empty());
+  CHECK(out.messages.find("with all calls inlined, this has more than 1000000 operations") != std::string::npos);
+}
+
+TEST_CASE("templates that instantiate themselves without end are recursion") {
+  const std::string out = messages("o = f<3>(x);", "template <int K> real f(real v) { return f<K + 1>(v); }");
+  CHECK(out.find("`f` calls itself") != std::string::npos);
+}
+
+TEST_CASE("columns are right in a text that starts within a line") {
+  const std::string head = "kernel = \"k\"\ninputs.x = \"f32[N]\"\noutputs.o = \"f32[N]\"\n";
+  CHECK(parse_spec(head + "body = 'o = sun(x, N);'\n").messages ==
+        "4:13: `sun` is not declared | did you mean `sum`?\n");
+  CHECK(parse_spec(head + "functions = 'real f(real v) { return v + q; }'\nbody = 'o = f(x) + r;'\n").messages ==
+        "4:42: `q` is not declared\n5:20: `r` is not declared\n");
+  CHECK(parse_spec(head + "body = '''  o = q;\n o = r;'''\n").messages ==
+        "4:17: `q` is not declared\n5:6: `r` is not declared\n");
+}
+
+TEST_CASE("one mistake in all variants is one message") {
+  CHECK(parse_spec("kernel = \"k\"\ntypes.T = [\"f32\", \"f64\", \"bf16\"]\ninputs.x = \"T[N]\"\noutputs.o = \"T[N]\"\n"
+                   "body = 'x = 3; o = N;'\n")
+            .list.size() == 2);
+}
+
+TEST_CASE("a param must name a function that exists") {
+  CHECK(parse_spec("kernel = \"k\"\nparams.act = [\"rleu\", \"tanh\"]\ninputs.x = \"f32[N]\"\noutputs.o = \"f32[N]\"\n"
+                   "body = 'o = act(x);'\n")
+            .messages == "2:8: no function is named `rleu` | did you mean `relu`?\n");
+}
