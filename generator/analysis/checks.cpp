@@ -17,6 +17,7 @@ public:
   void run() {
     for (AxisId axis : kernel_.size_arguments)
       argument(axis);
+    divisors();
     for (size_t a = 0; a < kernel_.axes.size(); ++a)
       if (kernel_.axes[a].derived)
         derived(static_cast<AxisId>(a));
@@ -60,6 +61,36 @@ private:
     multiple.condition = Size::make(
         Size::Op::equal, {Size::make(Size::Op::modulo, {size, Size::integer(axis.multiple_of)}), Size::integer(0)});
     multiple.axis = id;
+  }
+
+  // No expression may divide by a size that is 0 (divisors that steps or tables enter are not among those).
+  void divisors() {
+    const auto look = [&](const Size &size) {
+      any_node(size, [&](const Size &node) {
+        const bool divides = node.op == Size::Op::divide || node.op == Size::Op::modulo || node.op == Size::Op::cdiv;
+        if (divides && context_.sizes_only(node.args[1]) && !Symbols(kernel_).positive(node.args[1]))
+          divisor(node.args[1]);
+        return false;
+      });
+    };
+    for (const Axis &axis : kernel_.axes)
+      look(axis.size);
+    for (const Table &table : kernel_.tables)
+      for (const Size &dim : table.dims)
+        look(dim);
+    for (const GridDim &dim : kernel_.grid)
+      look(dim.size);
+    for (const Var &var : kernel_.vars)
+      for (const Dim &dim : var.dims)
+        for (const Size *size : {&dim.extent, &dim.start, &dim.block})
+          look(*size);
+  }
+
+  void divisor(const Size &size) {
+    if (!divided_.insert(to_string(size)).second)
+      return;
+    Check &check = add(Check::Kind::relation, to_string(size), to_string(size) + " must not be 0, for it divides");
+    check.condition = Size::make(Size::Op::not_equal, {size, Size::integer(0)});
   }
 
   void derived(AxisId id) {
@@ -150,6 +181,7 @@ private:
 
   Context &context_;
   const Kernel &kernel_;
+  std::set<std::string> divided_;
 };
 
 class StepChecks {

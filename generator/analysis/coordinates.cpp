@@ -77,6 +77,8 @@ std::optional<Size> Coordinates::size(ExprId id) {
   default:
     break;
   }
+  if (expr.op == Op::div || expr.op == Op::rem)
+    return quotient(expr);
   const auto op = kOps.find(expr.op);
   if (op == kOps.end() || expr.type != Type::i64)
     return std::nullopt;
@@ -88,6 +90,14 @@ std::optional<Size> Coordinates::size(ExprId id) {
     args.push_back(*inner);
   }
   return Size::make(op->second, std::move(args));
+}
+
+// C++ truncates and sizes floor: the same where nothing is negative.
+std::optional<Size> Coordinates::quotient(const Expr &expr) {
+  const auto a = size(expr.args[0]), b = size(expr.args[1]);
+  if (!a || !b || !symbols_.nonnegative(symbols_.polynomial(*a)) || !symbols_.positive(*b))
+    return std::nullopt;
+  return Size::make(expr.op == Op::div ? Size::Op::divide : Size::Op::modulo, {*a, *b});
 }
 
 bool Coordinates::inside(const Size &size, const Size &extent) {

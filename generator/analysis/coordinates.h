@@ -24,6 +24,8 @@ public:
   bool inside(const Size &size, const Size &extent);
 
 private:
+  std::optional<Size> quotient(const Expr &expr);
+
   const Kernel &kernel_;
   Symbols &symbols_;
 };

@@ -78,6 +78,9 @@ private:
         return std::nullopt;
       return atom.upper.front();
     }
+    if (atom.kind == Atom::Kind::modulo)
+      if (const GridId g = turning(atom); g != kNone && claim(g, Atom::Kind::step))
+        return atom.args[1] - kOne;
     if ((atom.kind != Atom::Kind::divide && atom.kind != Atom::Kind::modulo) || atom.args[0].terms.size() != 1)
       return std::nullopt;
     const auto &[m, c] = *atom.args[0].terms.begin();
@@ -89,6 +92,21 @@ private:
     if (!rounds || steps_of(kernel_, kernel_.grid[grid].size) != 0 || !claim(grid, atom.kind))
       return std::nullopt;
     return (atom.kind == Atom::Kind::divide ? *rounds : atom.args[1]) - kOne;
+  }
+
+  // (i + anything) % d with d steps of i: whatever the rest is, all remainders occur.
+  GridId turning(const Atom &atom) {
+    for (const auto &[m, c] : atom.args[0].terms) {
+      if (m.size() != 1 || (c != 1 && c != -1) || symbols_.atom(m[0]).grid == kNone)
+        continue;
+      const GridId grid = symbols_.atom(m[0]).grid;
+      const auto split = Symbols::linear(atom.args[0], m[0]);
+      const bool alone = split && (symbols_.steps_of(split->second) >> grid & 1) == 0 &&
+                         steps_of(kernel_, kernel_.grid[grid].size) == 0 && symbols_.steps_of(atom.args[1]) == 0;
+      if (alone && (symbols_.polynomial(kernel_.grid[grid].size) - atom.args[1]).is_zero())
+        return grid;
+    }
+    return kNone;
   }
 
   bool require(const Polynomial &p) {

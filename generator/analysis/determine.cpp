@@ -10,7 +10,7 @@ const Polynomial kOne = Polynomial::constant(1);
 }
 
 Determined Determiner::run(bool with_relations) {
-  while (step() || (with_relations && step_with_relation())) {
+  while (step() || unwrap() || (with_relations && step_with_relation())) {
   }
   return known_;
 }
@@ -95,6 +95,22 @@ void Determiner::learn(int id) {
         (partner.args[0] - atom.args[0]).is_zero() && (partner.args[1] - atom.args[1]).is_zero())
       equations_.push_back({atom.args[0], Polynomial()});
   }
+}
+
+// Of numbers that differ by less than the divisor, equal remainders make equal numbers.
+bool Determiner::unwrap() {
+  for (int id : known_atoms_) {
+    const Atom atom = symbols_.atom(id);
+    if (atom.kind != Atom::Kind::modulo || unwrapped_.count(id) > 0)
+      continue;
+    const auto range = width(unknown_part(atom.args[0]));
+    if (!range || !symbols_.nonnegative(atom.args[1] - kOne - *range))
+      continue;
+    unwrapped_.insert(id);
+    equations_.push_back({atom.args[0], Polynomial()});
+    return true;
+  }
+  return false;
 }
 
 bool Determiner::step() {

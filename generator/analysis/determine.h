@@ -33,12 +33,13 @@ private:
   std::vector<int> open_atoms(const Polynomial &open) const;
   void learn(int id);
   bool step();
+  bool unwrap();
   bool step_with_relation();
 
   const Context &context_;
   Symbols &symbols_;
   std::vector<Equation> equations_;
-  std::set<int> known_atoms_;
+  std::set<int> known_atoms_, unwrapped_;
   Determined known_;
 };
 

@@ -59,6 +59,18 @@ Size starts_of(const Var &var) {
   return all;
 }
 
+void add_relations(Context &context, VarId output, const Determined &determined) {
+  for (const Size &relation : determined.relations) {
+    Check check;
+    check.kind = Check::Kind::disjoint;
+    check.condition = relation;
+    check.var = output;
+    check.argument = context.var(output).name;
+    check.message = "blocks of " + context.var(output).name + " would overlap";
+    context.facts.checks.push_back(std::move(check));
+  }
+}
+
 class Disjoint {
 public:
   Disjoint(Context &context, VarId output) : context_(context), output_(output), var_(context.var(output)) {}
@@ -73,8 +85,10 @@ public:
       return {Verdict::proved, "no two windows meet", {}};
     const Tested tested = context_.search.overlap(output_, parallel);
     const Determined related = determined_steps(context_, output_, true);
-    if ((open_ & ~related.steps) == 0 && (tested.holds || !tested.fails))
-      return by_relations(related);
+    if ((open_ & ~related.steps) == 0 && (tested.holds || !tested.fails)) {
+      add_relations(context_, output_, related);
+      return {Verdict::checked, "the launcher tests the sizes", {}};
+    }
     const std::vector<TableId> tables = context_.tables_of(starts_of(var_));
     if (!tables.empty() && context_.on_host(tables) && (tested.holds || !tested.fails))
       return by_entries(tables);
@@ -96,19 +110,6 @@ public:
   }
 
 private:
-  Finding by_relations(const Determined &related) {
-    for (const Size &relation : related.relations) {
-      Check check;
-      check.kind = Check::Kind::disjoint;
-      check.condition = relation;
-      check.var = output_;
-      check.argument = var_.name;
-      check.message = "blocks of " + var_.name + " that are written at once would overlap";
-      context_.facts.checks.push_back(std::move(check));
-    }
-    return {Verdict::checked, "the launcher tests the sizes", {}};
-  }
-
   Finding by_entries(const std::vector<TableId> &tables) {
     Check check;
     check.kind = Check::Kind::table_disjoint;
@@ -164,6 +165,11 @@ public:
     if (in_order(open, known))
       return {Verdict::proved, "each window is one run of steps", {}};
     const Tested tested = context_.search.revisit(output_);
+    const Determined related = determined_steps(context_, output_, true);
+    if (in_order(moving & ~related.steps, related.steps & all) && (tested.holds || !tested.fails)) {
+      add_relations(context_, output_, related);
+      return {Verdict::checked, "the launcher tests the sizes", {}};
+    }
     if (tested.fails)
       return {Verdict::refuted, "the grid returns to a window", tested.fails};
     const std::vector<TableId> tables = context_.tables_of(starts_of(var_));

@@ -13,7 +13,7 @@ namespace kgen {
 namespace {
 
 constexpr size_t kMostTrials = 48;
-constexpr size_t kMostSteps = 1500;
+constexpr size_t kMostSteps = 300;
 constexpr int64_t kMostCells = 1 << 16;
 constexpr int64_t kMostWork = 1 << 21; // cells touched, over all trials of one question
 constexpr int64_t kMostEntries = 4096;
@@ -128,6 +128,21 @@ std::string to_string(const Kernel &kernel, const Witness &witness) {
   return join(out, ", ");
 }
 
+std::optional<int64_t> value_at(const Kernel &kernel, const Witness &witness, const Size &size) {
+  SizeValues values;
+  values.name = [&](Size::Op op, std::string_view name) -> std::optional<long long> {
+    for (size_t g = 0; g < kernel.grid.size() && op == Size::Op::grid && !witness.steps.empty(); ++g)
+      if (kernel.grid[g].name == name)
+        return witness.steps[0][g];
+    for (const auto &[axis, value] : witness.sizes)
+      if (axis == name && op == Size::Op::axis)
+        return value;
+    return std::nullopt;
+  };
+  values.table = [](std::string_view, const std::vector<long long> &) { return std::optional<long long>(); };
+  return evaluate(expand_axes(kernel, size), values);
+}
+
 Search::Search(const Kernel &kernel) : kernel_(kernel) {}
 
 std::optional<int64_t> Search::value(const Trial &trial, const Size &size, const std::vector<int64_t> &steps) const {
@@ -192,7 +207,7 @@ void Search::fill_tables(Trial &trial, int pattern) const {
   }
 }
 
-std::vector<Trial> Search::trials() {
+const std::vector<Trial> &Search::trials() {
   if (!trials_.empty())
     return trials_;
   std::vector<std::pair<size_t, std::vector<int64_t>>> choices;
@@ -270,12 +285,25 @@ bool Search::windows_inside(const Trial &trial, const std::vector<std::vector<in
   return true;
 }
 
-std::optional<Search::Walk> Search::walk(const Trial &trial, VarId var) const {
-  const auto steps = steps_of(trial);
-  if (!steps || steps->empty() || !windows_inside(trial, *steps, kNone))
+const Search::Run &Search::run(size_t trial) {
+  runs_.resize(trials().size());
+  std::optional<Run> &run = runs_[trial];
+  if (!run) {
+    run.emplace();
+    run->steps = steps_of(trials_[trial]);
+    if (run->steps && run->steps->empty())
+      run->steps.reset();
+    run->inside = run->steps && windows_inside(trials_[trial], *run->steps, kNone);
+  }
+  return *run;
+}
+
+std::optional<Search::Walk> Search::walk(size_t number, VarId var) {
+  if (!run(number).inside)
     return std::nullopt;
+  const Trial &trial = trials_[number];
   Walk walk;
-  walk.steps = *steps;
+  walk.steps = *run(number).steps;
   for (const Dim &dim : kernel_.vars[var].dims) {
     const auto extent = value(trial, dim.extent, {});
     if (!extent || *extent <= 0)
@@ -312,12 +340,11 @@ Witness Search::witness(const Trial &trial, std::vector<std::vector<int64_t>> st
 
 Tested Search::condition(const Size &condition, const Size &relevant) {
   Tested tested;
-  for (const Trial &trial : trials()) {
-    if (value(trial, relevant, {}).value_or(0) == 0)
+  for (size_t t = 0; t < trials().size(); ++t) {
+    const Trial &trial = trials_[t];
+    if (value(trial, relevant, {}).value_or(0) == 0 || !run(t).steps)
       continue;
-    const auto steps = steps_of(trial);
-    if (!steps || steps->empty())
-      continue;
+    const auto &steps = run(t).steps;
     bool holds = true;
     for (const auto &step : *steps) {
       const auto result = value(trial, condition, step);
@@ -336,11 +363,12 @@ Tested Search::condition(const Size &condition, const Size &relevant) {
 
 Tested Search::outside(VarId var) {
   Tested tested;
-  for (const Trial &trial : trials()) {
-    const auto steps = steps_of(trial);
-    if (!steps || steps->empty())
+  for (size_t t = 0; t < trials().size(); ++t) {
+    const Trial &trial = trials_[t];
+    const auto &steps = run(t).steps;
+    if (!steps)
       continue;
-    if (windows_inside(trial, *steps, kNone)) {
+    if (run(t).inside) {
       tested.holds = true;
       continue;
     }
@@ -357,8 +385,9 @@ Tested Search::outside(VarId var) {
 Tested Search::over_cells(VarId var, const std::function<bool(const Trial &, const Walk &, Tested &)> &judge) {
   Tested tested;
   int64_t work = 0;
-  for (const Trial &trial : trials()) {
-    const auto steps = walk(trial, var);
+  for (size_t t = 0; t < trials().size(); ++t) {
+    const Trial &trial = trials_[t];
+    const auto steps = walk(t, var);
     if (!steps)
       continue;
     const Cells cells(*steps);
@@ -436,10 +465,11 @@ Tested Search::uncovered(VarId var) {
 }
 
 std::optional<Witness> Search::example(const std::vector<std::pair<GridId, int64_t>> &moved) {
-  for (const Trial &trial : trials()) {
-    const auto steps = steps_of(trial);
-    if (!steps || steps->empty() || !windows_inside(trial, *steps, kNone))
+  for (size_t t = 0; t < trials().size(); ++t) {
+    const Trial &trial = trials_[t];
+    if (!run(t).inside)
       continue;
+    const auto &steps = run(t).steps;
     std::vector<int64_t> first(kernel_.grid.size(), 0), second = first;
     for (const auto &[grid, step] : moved)
       second[grid] = step;

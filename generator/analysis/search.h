@@ -10,6 +10,9 @@
 
 namespace kgen {
 
+// A size without tables at the (first) step of a witness.
+std::optional<int64_t> value_at(const Kernel &kernel, const Witness &witness, const Size &size);
+
 // All names of sizes with values.
 struct Trial {
   std::vector<std::optional<int64_t>> axes; // per Kernel::axes
@@ -49,17 +52,25 @@ private:
     std::vector<int64_t> extents;
   };
 
-  std::vector<Trial> trials();
+  // A trial with its steps, and whether all its windows are legal; nullopt: too large, or no step.
+  struct Run {
+    std::optional<std::vector<std::vector<int64_t>>> steps;
+    bool inside = false;
+  };
+
+  const std::vector<Trial> &trials();
+  const Run &run(size_t trial);
   void fill_tables(Trial &trial, int pattern) const;
   std::optional<int64_t> value(const Trial &trial, const Size &size, const std::vector<int64_t> &steps) const;
   std::optional<std::vector<std::vector<int64_t>>> steps_of(const Trial &trial) const;
   bool windows_inside(const Trial &trial, const std::vector<std::vector<int64_t>> &steps, VarId except) const;
-  std::optional<Walk> walk(const Trial &trial, VarId var) const;
+  std::optional<Walk> walk(size_t trial, VarId var);
   Witness witness(const Trial &trial, std::vector<std::vector<int64_t>> steps, std::string element) const;
   Tested over_cells(VarId var, const std::function<bool(const Trial &, const Walk &, Tested &)> &judge);
 
   const Kernel &kernel_;
   std::vector<Trial> trials_;
+  std::vector<std::optional<Run>> runs_; // per trial
 };
 
 } // namespace kgen

@@ -59,9 +59,11 @@ private:
     }
     if (!dim.stated)
       dim.semantics = infer(g, fact);
-    else if (*dim.stated == Semantics::parallel)
+    if (!dim.stated && dim.semantics == Semantics::parallel && dim.axis != kNone) // an empty axis needs no step
+      dim.size = Size::make(Size::Op::cdiv, {Size::axis(kernel_.axes[dim.axis].name), dim.block});
+    if (dim.stated == Semantics::parallel)
       hold_to_parallel(g, fact);
-    else
+    if (dim.stated == Semantics::arbitrary)
       fact.finding.reason = "stated";
     fact.semantics = dim.semantics;
   }
@@ -140,9 +142,14 @@ std::string first_guard(const Context &context, uint64_t steps, VarId var) {
   const auto &moves = context.facts.operands[var].moves_with;
   if (steps == 0)
     return context.is_output(var) && !moves.empty() ? "if (first(" + context.var(var).name + ")) " : "";
-  std::vector<std::string> parts;
-  for (GridId g : list_of(steps))
-    parts.push_back("first(" + context.kernel.grid[g].name + ")");
+  std::vector<std::string> parts, others;
+  for (GridId g : list_of(steps)) {
+    const AxisId axis = context.kernel.grid[g].axis;
+    auto &list = axis != kNone && context.var(var).axes.contains(axis) ? others : parts;
+    list.push_back("first(" + context.kernel.grid[g].name + ")");
+  }
+  if (parts.empty())
+    parts = others;
   return "if (" + join(parts, " && ") + ") ";
 }
 

@@ -9,7 +9,7 @@
 namespace kgen {
 namespace {
 
-constexpr int kBudget = 2000;
+constexpr int kBudget = 400;
 constexpr int kDepth = 16;
 constexpr size_t kMaxTerms = 200;
 
@@ -183,6 +183,12 @@ void Symbols::bound_quotient(Atom &atom) {
   atom.low = atom.kind == Atom::Kind::cdiv && nonnegative(e - Polynomial::constant(1)) ? 1 : 0;
   if (atom.kind == Atom::Kind::divide && nonnegative(e - d))
     atom.low = 1;
+  // Of t < rounds * d the quotient is less than rounds.
+  if (atom.kind == Atom::Kind::divide && e.terms.size() == 1 && e.terms.begin()->first.size() == 1 &&
+      e.terms.begin()->second == 1)
+    for (const Polynomial &most : atoms_[e.terms.begin()->first[0]].upper)
+      if (const auto rounds = divide(most + Polynomial::constant(1), d))
+        atom.upper.push_back(*rounds - Polynomial::constant(1));
   atom.upper.push_back(e);
 }
 

@@ -93,9 +93,21 @@ void find_moves(Context &context) {
 
 namespace {
 
-Size both_unless_empty(const Size &extent, Size condition) {
-  return Size::make(Size::Op::choose,
-                    {Size::make(Size::Op::less_equal, {extent, Size::integer(0)}), Size::integer(1), std::move(condition)});
+std::vector<Size> extents_of(const Var &var) {
+  std::vector<Size> out;
+  for (const Dim &dim : var.dims)
+    if (!dim.extent.is_integer())
+      out.push_back(dim.extent);
+  return out;
+}
+
+// Nothing is asked of windows of an array without elements.
+Size unless_empty(const Var &var, Size condition) {
+  std::vector<Size> extents = extents_of(var);
+  for (auto extent = extents.rbegin(); extent != extents.rend(); ++extent)
+    condition = Size::make(Size::Op::choose, {Size::make(Size::Op::less_equal, {*extent, Size::integer(0)}),
+                                              Size::integer(1), condition});
+  return condition;
 }
 
 // A window that follows from the grid's own blocking of its axis.
@@ -128,7 +140,7 @@ private:
   bool proved() {
     const Size zero = Size::integer(0);
     const Size end = Size::make(Size::Op::add, {dim_.start, dim_.block});
-    Symbols symbols(kernel_, {dim_.extent});
+    Symbols symbols(kernel_, extents_of(context_.var(var_)));
     below_ = symbols.less(dim_.start, dim_.extent);
     above_ = symbols.less(zero, end);
     if (!below_)
@@ -139,7 +151,8 @@ private:
   }
 
   bool affine(std::vector<Size> conditions) {
-    conditions.push_back(Size::make(Size::Op::greater, {dim_.extent, Size::integer(0)}));
+    for (const Size &extent : extents_of(context_.var(var_)))
+      conditions.push_back(Size::make(Size::Op::greater, {extent, Size::integer(0)}));
     bool exhausted = false;
     const bool holds = impossible(kernel_, conditions, {}, exhausted);
     if (exhausted)
@@ -149,7 +162,7 @@ private:
 
   // `start` at the step where it is largest (or least), if it rises with every step by a fixed amount.
   std::optional<Size> extreme(bool largest) {
-    Symbols symbols(kernel_, {dim_.extent});
+    Symbols symbols(kernel_, extents_of(context_.var(var_)));
     Polynomial p = symbols.polynomial(dim_.start);
     for (int round = 0; round < 8; ++round) {
       int moving = kNone;
@@ -183,7 +196,7 @@ private:
                 : Size::make(Size::Op::greater, {Size::make(Size::Op::add, {start, dim_.block}), Size::integer(0)});
       Check check;
       check.kind = Check::Kind::window;
-      check.condition = both_unless_empty(dim_.extent, condition);
+      check.condition = unless_empty(context_.var(var_), condition);
       check.loops = list_of(steps_of(kernel_, check.condition));
       check.tables = context_.tables_of(check.condition);
       check.var = var_;
@@ -233,8 +246,12 @@ void report_outside(Context &context, VarId var, const Finding &finding, const D
   const Var &operand = context.var(var);
   if (finding.witness) {
     Diagnostic &error = context.diags.add(DiagId::window_outside, operand.place, {operand.name});
-    error.help = to_string(context.kernel, *finding.witness) + ": the window starts at " + to_string(dim.start) +
-                 ", the array has " + to_string(dim.extent);
+    const auto number = [&](const Size &size) {
+      const auto value = value_at(context.kernel, *finding.witness, size);
+      return value && !size.is_integer() ? to_string(size) + " = " + std::to_string(*value) : to_string(size);
+    };
+    error.help = to_string(context.kernel, *finding.witness) + ": the window starts at " + number(dim.start) +
+                 " and has " + number(dim.block) + ", the array has " + number(dim.extent);
     return;
   }
   const TableId table = context.tables_of(dim.start).front();
