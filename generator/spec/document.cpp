@@ -1,3 +1,5 @@
+// The one file that sees toml++. Its trees are turned into Nodes, its columns (code points) into bytes, its exceptions
+// into messages.
 #include "spec/document.h"
 
 #include <algorithm>

@@ -16,7 +16,7 @@ struct Section {
 // In the order in which they are read: what others refer to comes first.
 constexpr Section kSections[] = {
     {"types", read_types},
-    {"params", read_params},
+    {"params", read_params}, // then -D, so that numbers made of parameters see it
     {"axes", read_axes},
     {"inputs", [](Reader &reader, const Node &section) { read_operands(reader, section, Role::input); }},
     {"outputs", [](Reader &reader, const Node &section) { read_operands(reader, section, Role::output); }},
@@ -47,7 +47,7 @@ void check_count(Reader &reader, size_t count, size_t most, const std::string &w
 }
 
 void read_sections(Reader &reader, Node &root) {
-  for (const Section &section : kSections)
+  for (const Section &section : kSections) {
     for (Entry &entry : root.entries) {
       if (entry.key != section.name)
         continue;
@@ -63,6 +63,9 @@ void read_sections(Reader &reader, Node &root) {
       });
       section.read(reader, entry.value);
     }
+    if (section.name == "params")
+      apply_defines(reader);
+  }
   const Spec &spec = reader.spec;
   check_count(reader, spec.operands.size() + spec.scalars.size() + spec.tables.size(), 256, "arguments");
   check_count(reader, spec.grid.size(), 16, "grid dimensions");
@@ -90,7 +93,6 @@ std::optional<Spec> load_spec(const std::string &path, const std::string &text, 
   check_root_keys(reader, *root);
   read_sections(reader, *root);
   read_text(reader, *root);
-  apply_defines(reader);
   add_batch_options(reader);
   find_axes(reader);
   resolve_expressions(reader);

@@ -1,3 +1,4 @@
+// A parser by operator binding. Depth and length are bounded, as the texts come from anyone.
 #include "spec/parse_size.h"
 
 #include <algorithm>

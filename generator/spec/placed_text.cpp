@@ -1,3 +1,4 @@
+// Offsets in a string to places in the file.
 #include "spec/placed_text.h"
 
 #include <algorithm>

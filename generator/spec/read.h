@@ -47,6 +47,8 @@ Place content_place(const Node &node); // of the text between the quotes; of oth
 std::optional<Size> read_size(Reader &reader, const Node &node, const std::string &what);
 // One number or a list of them; an empty list is an error.
 std::vector<Size> read_sizes(Reader &reader, const Node &node, const std::string &what);
+// A number known when the code is generated: literal, or an expression over parameters that have one value.
+std::optional<int64_t> read_constant(Reader &reader, const Node &node, const std::string &what); // read_axes.cpp
 std::optional<TypeName> read_type(Reader &reader, const PlacedText &text);
 void wrong_kind(Reader &reader, const Node &node, const std::string &what, const std::string &wanted);
 void unknown_key(Reader &reader, const Entry &entry, const std::vector<std::string> &known, const std::string &where);
@@ -95,6 +97,7 @@ std::optional<std::pair<TypeName, std::vector<Size>>> read_table_type(Reader &re
 
 // --- names.cpp ---
 bool is_keyword(std::string_view word);
+void add_first_label(Diagnostic &diagnostic, const Name &name); // where it was declared
 // Marks a declaration as broken where anything was wrong with it since the guard was made.
 class BrokenGuard {
 public:
@@ -116,9 +119,11 @@ private:
 // Checks the form of a name and enters it. False, with a message, if it cannot stand; what it names is best read
 // nevertheless, so that its mistakes are found and its axes are known.
 bool declare(Reader &reader, const std::string &name, const Place &place, NameKind kind, const std::string &what);
-void find_axes(Reader &reader);           // fills Spec::axis_order
-void resolve_expressions(Reader &reader); // gives the names in all expressions their kinds, folds, checks overflow
+void find_axes(Reader &reader); // fills Spec::axis_order
 std::vector<std::string> names_of(const Reader &reader, std::initializer_list<NameKind> kinds);
+
+// --- resolve.cpp: expressions ---
+void resolve_expressions(Reader &reader);
 
 // --- validate.cpp: what concerns several sections ---
 void validate(Reader &reader);

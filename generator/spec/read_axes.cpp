@@ -7,9 +7,6 @@
 
 namespace kgen {
 
-namespace {
-
-// A fixed number: literal, or an expression over parameters that have one value.
 std::optional<int64_t> read_constant(Reader &reader, const Node &node, const std::string &what) {
   const auto size = read_size(reader, node, what);
   if (!size)
@@ -26,6 +23,8 @@ std::optional<int64_t> read_constant(Reader &reader, const Node &node, const std
     reader.diags.add(DiagId::spec_not_constant, size->place, {what});
   return value;
 }
+
+namespace {
 
 void check_size(Reader &reader, int64_t value, const Place &place) {
   if (value < 0)

@@ -39,6 +39,14 @@ bool for_roles(Reader &reader, const Entry &entry, const OperandDecl &operand, s
   return false;
 }
 
+const Param *find_param(const Reader &reader, const Node &node) {
+  if (node.kind == Node::Kind::string)
+    for (const Param &param : reader.spec.params)
+      if (param.name == node.text.text)
+        return &param;
+  return nullptr;
+}
+
 void read_outside(Reader &reader, const Entry &entry, OperandDecl &operand) {
   const Node &node = entry.value;
   operand.outside_place = node.place;
@@ -46,8 +54,12 @@ void read_outside(Reader &reader, const Entry &entry, OperandDecl &operand) {
     operand.outside = node.number;
   else if (node.kind == Node::Kind::integer)
     operand.outside = static_cast<double>(node.integer);
+  else if (const Param *param = find_param(reader, node); param != nullptr && param->choices.size() == 1)
+    operand.outside = std::holds_alternative<double>(param->choices[0])
+                          ? std::get<double>(param->choices[0])
+                          : static_cast<double>(read_constant(reader, node, "`outside`").value_or(0));
   else
-    wrong_kind(reader, node, "`outside`", "a number, `inf`, `-inf` or `nan` (without quotes)");
+    wrong_kind(reader, node, "`outside`", "a number, `inf`, `-inf` or `nan` (without quotes), or a parameter");
 }
 
 void read_layout(Reader &reader, const Entry &entry, OperandDecl &operand) {

@@ -1,3 +1,4 @@
+// The end of a run that found kgen itself at fault.
 #include "support/check.h"
 
 #include <cstdio>

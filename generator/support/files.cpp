@@ -1,3 +1,4 @@
+// Reading and writing files; the only code of the early stages that touches the disk.
 #include "support/files.h"
 
 #include <cerrno>

@@ -1,3 +1,4 @@
+// Small helpers on text.
 #include "support/text.h"
 
 #include <algorithm>

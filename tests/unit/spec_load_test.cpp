@@ -226,6 +226,20 @@ TEST_CASE("-D fixes a choice in the kind that the spec gives it") {
             options)) == Strings{"bf16_f32"});
 }
 
+TEST_CASE("numbers made of parameters see -D") {
+  LoadOptions options;
+  options.defines = {{"n", "8"}, {"low", "-inf"}};
+  const Spec spec =
+      load("params.n = 4\nparams.low = 0.5\naxes.D = ['n', '2 * n']\naxes.E = { multiple_of = 'n / 2' }\n"
+           "inputs.x = { type = 'f32[D]', outside = 'low' }\ninputs.y = { type = 'i8[D]', outside = 'n' }" +
+               kRest,
+           options);
+  CHECK(spec.axes[0].fixed == std::vector<int64_t>{8, 16});
+  CHECK(spec.axes[1].multiple_of == 4);
+  CHECK(*spec.operands[0].outside < -1e308);
+  CHECK(*spec.operands[1].outside == 8);
+}
+
 TEST_CASE("--batch adds a batch") {
   LoadOptions options;
   options.batch = {{"B", "x, z"}};

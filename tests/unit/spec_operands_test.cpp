@@ -124,7 +124,7 @@ TEST_CASE("operands") {
        R"~(
 1:42: `optional` must be true or false; this is a whole number [KG0103]
 1:54: `columns` is no choice of `layout` (a layout is "strided" (its strides are arguments) or "dense", the default) [KG0127]
-1:75: `outside` must be a number, `inf`, `-inf` or `nan` (without quotes); this is a string [KG0103]
+1:75: `outside` must be a number, `inf`, `-inf` or `nan` (without quotes), or a parameter; this is a string [KG0103]
 )~"},
       {R"~(inputs.x = { type = 'i8[N]', outside = -inf }
 inputs.y = { type = 'u8[N]', outside = -1 }
