@@ -25,7 +25,7 @@
 namespace kgen::body {
 namespace {
 
-constexpr unsigned kStackBytes = 512u << 20; // reserved, not used: only what recursion touches is memory
+constexpr unsigned kStackBytes = 256u << 20; // reserved, not used: only what recursion touches is memory
 
 constexpr const char *kArguments[] = {"-x",
                                       "c++",
@@ -58,25 +58,31 @@ public:
     llvm::SmallString<128> text;
     info.FormatDiagnostic(text);
     std::optional<Span> span;
-    if (info.hasSourceManager() && info.getLocation().isValid())
+    int variant = 0;
+    if (info.hasSourceManager() && info.getLocation().isValid()) {
       span = span_of(info);
+      const clang::SourceManager &sources = info.getSourceManager();
+      variant = unit_.variant_at(sources.getFileOffset(sources.getFileLoc(info.getLocation())));
+    }
     if (level == clang::DiagnosticsEngine::Note) {
       if (!messages_.empty())
-        add_note(messages_.back(), text.str().str(), span);
+        add_note(messages_.back(), text.str().str(), span, variant);
       return;
     }
     // Some warnings are mistakes in a body; all others are switched off.
     if (level >= clang::DiagnosticsEngine::Warning && !text.str().starts_with("too many errors"))
-      messages_.push_back({true, text.str().str(), span, {}, {}});
+      messages_.push_back({text.str().str(), span, variant, {}, {}});
   }
 
   const std::vector<ClangMessage> &messages() const { return messages_; }
 
 private:
-  static void add_note(ClangMessage &message, std::string text, const std::optional<Span> &span) {
+  static void add_note(ClangMessage &message, std::string text, const std::optional<Span> &span, int variant) {
     const bool instantiation = text.find("requested here") != std::string::npos;
-    if (instantiation && span && !message.used_from)
+    if (instantiation && span && !message.used_from) {
       message.used_from = span;
+      message.variant = variant;
+    }
     const bool about_candidates = text.find("candidate") != std::string::npos;
     const bool folded = text.find("template ignored") != std::string::npos;
     if (about_candidates && !folded && span)

@@ -211,6 +211,10 @@ void Converter::declaration(const clang::Decl *d, std::vector<Stmt> &out) {
   }
   if (variable->isInvalidDecl() || (variable->getInit() != nullptr && variable->getInit()->containsErrors()))
     return;
+  if (llvm::isa<clang::DecompositionDecl>(variable)) {
+    refuse("structured bindings", span(d->getLocation()), "declare each local");
+    return;
+  }
   if (!variable->hasLocalStorage()) {
     refuse("variables that outlive the step", span(d->getLocation()), "declare `scratch`");
     return;

@@ -242,6 +242,8 @@ Expr Converter::literal(const clang::IntegerLiteral *e) {
 Expr Converter::reference(const clang::DeclRefExpr *e) {
   const Span at = span(e);
   const auto *variable = llvm::dyn_cast<clang::VarDecl>(e->getDecl());
+  if (llvm::isa<clang::BindingDecl>(e->getDecl()))
+    return failed_value(); // refused where it is declared
   if (variable == nullptr)
     return fail(DiagId::body_function, at, {"`" + e->getDecl()->getNameAsString() + "` is a function, not a value"},
                 "call it");
@@ -438,11 +440,13 @@ Expr Converter::element(const clang::ArraySubscriptExpr *e) {
   const auto *name = llvm::dyn_cast<clang::DeclRefExpr>(base);
   const auto *variable = name == nullptr ? nullptr : llvm::dyn_cast<clang::VarDecl>(name->getDecl());
   const auto found = variable == nullptr ? frame_->ids.end() : frame_->ids.find(variable);
+  if (hopeless(e))
+    return failed_value();
   if (found == frame_->ids.end())
-    return variable != nullptr && variable->isLocalVarDeclOrParm() && !variable->getType()->isPointerType()
-               ? failed_value()
-           : hopeless(e) ? failed_value()
-                         : fail(DiagId::body_address, at, {"pointers"});
+    return variable != nullptr && variable->getType()->isArrayType()
+               ? fail(DiagId::body_array, at, {"`" + variable->getNameAsString() + "` is not a local array"},
+                      "declare it where it is used")
+               : fail(DiagId::body_address, at, {"pointers"});
   const Local local = (*frame_->locals)[static_cast<size_t>(found->second)];
   out.name = local.name;
   out.local = found->second;

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "body/builtins.h"
 #include "body/library.h"
@@ -67,8 +70,9 @@ std::string tidy(std::string text, const Unit &unit) {
 
 class MessageReporter {
 public:
-  MessageReporter(const ClangMessage &message, const Span &span, const Unit &unit, Reporter &reporter)
-      : message_(message), span_(span), unit_(unit), reporter_(reporter) {}
+  // `only`: the variants that have this mistake, in words; empty if all have it.
+  MessageReporter(const ClangMessage &message, const Span &span, std::string only, const Unit &unit, Reporter &reporter)
+      : message_(message), span_(span), only_(std::move(only)), unit_(unit), reporter_(reporter) {}
 
   void run() {
     using Handler = void (MessageReporter::*)();
@@ -105,7 +109,7 @@ public:
 private:
   void add(DiagId id, const std::vector<std::string> &arguments, std::string help = {}) {
     if (Diagnostic *d = reporter_.add(id, span_, arguments))
-      d->help = std::move(help);
+      d->help = only_.empty() ? std::move(help) : only_ + (help.empty() ? "" : "; " + help);
   }
 
   // Clang's own suggestion, if it is a name that the user could write.
@@ -218,7 +222,8 @@ private:
     for (const LibraryFunction &function : library_functions())
       if (function.name == name)
         help = "it is `" + function.signature + "`";
-    if (help.empty() && !message_.notes.empty())
+    const bool users = unit_.functions != nullptr && unit_.functions->identifiers.contains(name);
+    if ((help.empty() || users) && !message_.notes.empty())
       help = candidate(message_.notes.front());
     add(DiagId::body_cpp, {"these are not the arguments of `" + name + "`"}, help);
   }
@@ -282,17 +287,38 @@ private:
 
   const ClangMessage &message_;
   Span span_;
+  std::string only_;
   const Unit &unit_;
   Reporter &reporter_;
 };
 
+Span place_of(const ClangMessage &message, const Unit &unit) {
+  const Span nowhere{unit.body, 0, 1};
+  return message.span ? *message.span : message.used_from ? *message.used_from : nowhere;
+}
+
+std::string only_in(const std::set<int> &variants, const Unit &unit) {
+  if (variants.size() == unit.variants->size())
+    return {};
+  std::vector<std::string> names;
+  for (int variant : variants)
+    if (const std::string &name = (*unit.variants)[static_cast<size_t>(variant)].suffix;
+        names.empty() || names.back() != name)
+      names.push_back(name);
+  return "this is so for " + enumerate(names) + " only";
+}
+
 } // namespace
 
 void report_clang_messages(const std::vector<ClangMessage> &messages, const Unit &unit, Reporter &reporter) {
+  std::map<std::pair<const SourceText *, size_t>, std::set<int>> variants;
   for (const ClangMessage &message : messages) {
-    const Span nowhere{unit.body, 0, 1};
-    const Span span = message.span ? *message.span : message.used_from ? *message.used_from : nowhere;
-    MessageReporter(message, span, unit, reporter).run();
+    const Span span = place_of(message, unit);
+    variants[{span.source, span.begin}].insert(message.variant);
+  }
+  for (const ClangMessage &message : messages) {
+    const Span span = place_of(message, unit);
+    MessageReporter(message, span, only_in(variants[{span.source, span.begin}], unit), unit, reporter).run();
   }
 }
 

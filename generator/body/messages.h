@@ -11,9 +11,9 @@
 namespace kgen::body {
 
 struct ClangMessage {
-  bool is_error = true;
   std::string text;
-  std::optional<Span> span;      // nullopt: not in the user's text
+  std::optional<Span> span; // nullopt: not in the user's text
+  int variant = 0;
   std::optional<Span> used_from; // of the innermost instantiation that the user's text asked for
   std::vector<std::string> notes;
 };

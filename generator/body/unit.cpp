@@ -186,6 +186,11 @@ ParamValue param_value(const Param &param, const Variant &variant) {
   return found != variant.params.end() ? found->second : param.choices.front();
 }
 
+int Unit::variant_at(size_t offset) const {
+  auto after = std::ranges::upper_bound(segments, offset, {}, &Segment::begin);
+  return after == segments.begin() ? 0 : std::prev(after)->variant;
+}
+
 std::optional<Span> Unit::span(size_t begin, size_t length) const {
   auto after = std::ranges::upper_bound(segments, begin, {}, &Segment::begin);
   if (after == segments.begin())

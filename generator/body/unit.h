@@ -36,6 +36,7 @@ struct Unit {
   std::vector<std::string> grid;   // kgen_grid<i>
   std::vector<VariantNames> names; // one per variant
 
+  int variant_at(size_t offset) const;
   // nullopt: not the user's text.
   std::optional<Span> span(size_t begin, size_t length) const;
 };

@@ -86,3 +86,23 @@ TEST_CASE("a param must name a function that exists") {
                    "body = 'o = act(x);'\n")
             .messages == "2:8: no function is named `rleu` | did you mean `relu`?\n");
 }
+
+TEST_CASE("a mistake of some variants names them") {
+  const std::string head =
+      "kernel = \"k\"\ntypes.T = [\"i32\", \"f32\", \"f64\"]\ninputs.x = \"T[N]\"\noutputs.o = \"T[N]\"\n"
+      "grid.k = { axis = \"N\", block = 4 }\n";
+  CHECK(parse_spec(head + "body = 'o = x % 2;'\n").messages ==
+        "6:15: invalid operands to binary expression (`const float` and `int`) | this is so for `f32` and `f64` only; "
+        "`%`, shifts and `& | ^` take whole numbers\n");
+  CHECK(parse_spec(head + "body = 'o = relu(k);'\n").messages ==
+        "6:13: `k` is a grid dimension, which this function cannot take | write `int64_t(k)`\n");
+}
+
+TEST_CASE("names of builtins are kept from operands") {
+  for (const char *name :
+       {"sum", "at", "index", "exp", "random_bits", "inf", "real", "axis", "where", "cumsum_reverse"})
+    CHECK(parse_spec("kernel = \"k\"\ninputs." + std::string(name) +
+                     " = \"f32[N]\"\noutputs.o = \"f32[N]\"\n"
+                     "body = 'o = 1;'\n")
+              .list.size() == 1);
+}
