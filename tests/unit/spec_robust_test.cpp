@@ -84,6 +84,25 @@ TEST_CASE("too deep, too long, too many") {
                  repeat("[", 100) + "\"\"\"\"\"" + kRest) == "");
 }
 
+TEST_CASE("counts are bounded") {
+  std::string types, many, grid, axes, dims = "A";
+  for (int i = 0; i < 300; ++i) {
+    const std::string n = std::to_string(i);
+    types += i < 6 ? "types.T" + n + " = ['f32', 'f16', 'f64', 'i32']\n" : "";
+    many += "inputs.x" + n + " = 'f32[N]'\n";
+    grid += i < 17 ? "grid.g" + n + " = { size = 2 }\n" : "";
+    axes += i < 65 ? "axes.A" + n + " = 3\n" : "";
+    dims += i < 64 ? ", A" + n : "";
+  }
+  CHECK(messages(types + kRest) ==
+        "the choices multiply to more than 1024 sets of functions (write types.only = [...], or "
+        "fix some choices with -D) [KG0166]\n");
+  CHECK(messages(many + kRest) == "more than 256 arguments [KG0140]\n");
+  CHECK(messages(grid + kRest) == "more than 16 grid dimensions [KG0140]\n");
+  CHECK(messages(axes + kRest) == "more than 64 axes [KG0140]\n");
+  CHECK(messages("inputs.x = 'f32[" + dims + "]'" + kRest) == "1:16: more than 64 dimensions [KG0140]\n");
+}
+
 TEST_CASE("many mistakes take no long time") {
   std::string inputs, names, exprs;
   for (int i = 0; i < 9000; ++i) {
