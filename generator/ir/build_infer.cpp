@@ -65,16 +65,17 @@ private:
     return axes;
   }
 
-  // Conditions inside a loop under which break or continue stand make the rest of it conditional.
-  AxisSet leaving(const std::vector<Stmt> &statements, AxisSet context) const {
+  // Conditions inside a loop under which break or continue stand make the rest of it conditional; its step follows a
+  // continue all the same.
+  AxisSet leaving(const std::vector<Stmt> &statements, AxisSet context, bool by_continue) const {
     AxisSet out;
     for (const Stmt &s : statements) {
-      if (s.kind == Stmt::Kind::leave || s.kind == Stmt::Kind::next)
+      if (s.kind == Stmt::Kind::leave || (s.kind == Stmt::Kind::next && by_continue))
         out |= context;
       if (s.kind != Stmt::Kind::branch)
         continue;
       AxisSet inner = context | kernel_.exprs[s.value].axes;
-      out |= leaving(s.body, inner) | leaving(s.otherwise, inner);
+      out |= leaving(s.body, inner, by_continue) | leaving(s.otherwise, inner, by_continue);
     }
     return out;
   }
@@ -112,9 +113,9 @@ private:
         walk(s.otherwise, context | value);
         break;
       case Stmt::Kind::loop:
-        s.axes = value | leaving(s.body, AxisSet());
+        s.axes = value | leaving(s.body, AxisSet(), true);
         walk(s.body, context | s.axes);
-        walk(s.step, context | s.axes);
+        walk(s.step, context | value | leaving(s.body, AxisSet(), false));
         break;
       case Stmt::Kind::leave:
       case Stmt::Kind::next:

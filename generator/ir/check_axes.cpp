@@ -83,7 +83,12 @@ private:
         not_uniform(e.axis, e.place);
       return;
     case Op::grid_index:
+      return seen(e.ref, e.place);
     case Op::grid_size:
+      if (AxisId axis = kernel_.grid[e.ref].axis; axis != kNone && kernel_.axes[axis].ragged != kNone)
+        add(DiagId::ragged_steps, e.place, {kernel_.grid[e.ref].name, kernel_.axes[axis].name}).help =
+            "the rows have different lengths; ask last(" + kernel_.grid[e.ref].name + ") or size(" +
+            kernel_.axes[axis].name + ")";
       return seen(e.ref, e.place);
     case Op::block:
       if (kernel_.axes[e.axis].grid != kNone)

@@ -226,7 +226,9 @@ private:
     for (ExprId id : origin.blocked) {
       if (kernel_.expr(id).op == Op::scan)
         scan(s, id, origin);
-      else if (!update)
+      else if (update)
+        part(id, guarded);
+      else
         fold(s, id, var, guarded);
     }
     if (var.kind == Var::Kind::output) {
@@ -285,6 +287,18 @@ private:
                    : "leave " + build_.axis_names(e.reduced) + " out of the grid: kgen tiles by itself";
       return;
     }
+  }
+
+  // A mean or a position of one block, put together with those of other steps.
+  void part(ExprId id, const std::set<GridId> &guarded) {
+    const Expr &e = kernel_.expr(id);
+    bool mean = e.monoid == Monoid::mean;
+    if (!mean && e.monoid != Monoid::argmax && e.monoid != Monoid::argmin)
+      return;
+    for (GridId dim : dimensions_of(id))
+      if (is_many(dim) && !guarded.count(dim) && reported_.insert(id).second)
+        build_.diags.add(DiagId::mean_blocked, e.place, {mean ? "mean" : "a position", build_.axis_names(e.reduced)}).help =
+            "add up sums over the steps, and divide at the last one";
   }
 
   void scan(const Stmt &s, ExprId id, const Origin &origin) {

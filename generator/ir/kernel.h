@@ -71,7 +71,9 @@ struct Axis {
   Place place;
 };
 
-// One dimension of an array with one axis or none. A split dimension `(G C)` is two of these: in memory it is the same.
+// One dimension of an array with one axis or none. A split dimension `(G C)` is two of these with one array_dim: in memory
+// it is one. So is a ragged axis with the axis that it is ragged over: [B, N] is one packed dimension, element table[b] + n.
+// A window that moves (not whole) may be that of an axis which the body does not see (squeezed: axis kNone).
 struct Dim {
   AxisId axis = kNone;           // kNone: extent 1 in a step (written `1`, or squeezed)
   Size extent;                   // of the array
@@ -113,7 +115,8 @@ struct Table {
 
 struct GridDim {
   std::string name;
-  Size size;                     // number of steps; over sizes, outer grid names and tables
+  Size size;                     // number of steps; over sizes, outer grid names and tables. Over an axis and not stated
+                                 // parallel: max(1, cdiv(...)). Over a ragged axis by its total: never too few steps
   std::optional<Size> at_most;
   AxisId axis = kNone;           // blocks this axis by `block`
   Size block;
@@ -187,7 +190,8 @@ struct Stmt {
     assign,   // target (at coords, an output: scatter) = value; `update`: target = target op value
     declare,  // a local array comes to life, zeroed
     branch,   // value: condition; body, otherwise
-    loop,     // while (value) { body; step }; value kNone: forever. Initialisation stands before it
+    loop,     // while (value) { body; step }; value kNone: forever. Initialisation stands before it. Its axes: those of the
+              // condition and of the conditions of its breaks and continues
     leave,    // break
     next,     // continue: goes on with `step`
     check,    // assert: value

@@ -252,7 +252,7 @@ private:
     AxisSet inner = loop || s.kind == Stmt::Kind::branch ? context | s.axes : context;
     statements(s.body, inner, loops + loop);
     statements(s.otherwise, inner, loops);
-    statements(s.step, inner, loops + loop);
+    statements(s.step, context, loops + loop); // after a continue too
   }
 
   void assign(const Stmt &s) {

@@ -214,6 +214,25 @@ z = n;
   CHECK_CONTAINS(text, "while {M} true");
 }
 
+TEST_CASE("continue under a condition leaves the step to all elements") {
+  std::string text = printed(R"T(
+kernel = "k"
+inputs.x = "f32[M]"
+outputs.z = "f32[M]"
+body = '''
+float a = 0;
+for (int i = 0; i < 4; ++i) {
+  if (x > i) continue;
+  a = a + i;
+}
+z = a;
+'''
+)T");
+  CHECK_CONTAINS(text, "  i: i32 {}");
+  CHECK_CONTAINS(text, "  a: f32 {M}");
+  CHECK_CONTAINS(text, "while {M} i < 4");
+}
+
 TEST_CASE("ragged axes come with the axis of their rows") {
   std::string text = printed(R"T(
 kernel = "k"

@@ -215,6 +215,23 @@ TEST_CASE("rows of a ragged axis cannot go alone") {
                  "reducing over the rows B of the ragged axis `N`");
 }
 
+TEST_CASE("means of blocks that a window makes") {
+  std::string text = "kernel = \"k\"\ninputs.x = { type = \"f32[W]\", block = [400], offset = [\"160 * f\"] }\n"
+                     "axes.F = { equals = \"(W - 400) / 160 + 1\" }\n";
+  CHECK_CONTAINS(printed(text + "outputs.e = \"f32[F]\"\ngrid.f = { axis = \"F\", block = 1 }\nbody = 'e = mean(x, W);'\n"),
+                 "e{F} = mean.f32[W](x)");
+  CHECK_CONTAINS(refused(text + "outputs.e = \"f32[]\"\ngrid.f = { size = \"F\" }\n"
+                                "body = 'if (first(f)) e = 0; e += mean(x, W);'\n"),
+                 "mean along `W`, which the grid blocks");
+}
+
+TEST_CASE("steps over a ragged axis are not one number") {
+  CHECK_CONTAINS(refused("kernel = \"k\"\naxes.N = { ragged = \"t\", over = \"B\" }\ntables.t = \"i64[B + 1]\"\n"
+                         "inputs.x = \"f32[B, N]\"\noutputs.z = \"f32[B, N]\"\n"
+                         "grid.n = { axis = \"N\", block = 4 }\nbody = 'z = x + size(n);'\n"),
+                 "over the ragged axis `N`");
+}
+
 TEST_CASE("the batch cannot be blocked") {
   CHECK_CONTAINS(refused("kernel = \"k\"\nbatch.B = [\"x\", \"z\"]\ninputs.x = \"f32[N]\"\noutputs.z = \"f32[N]\"\n"
                          "grid.b = { axis = \"B\", block = 1 }\nbody = 'z = x;'\n"),
