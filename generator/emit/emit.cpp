@@ -116,6 +116,7 @@ std::string helper_text(const Templates& templates, TargetKind target, const std
   KGEN_CHECK(needed.empty());
   const bool cuda = target == TargetKind::cuda;
   replace_all(out, "FUNCTION", cuda ? "__host__ __device__ inline" : "inline");
+  replace_all(out, "DEVICE", "__device__ inline");
   replace_all(out, "EXP_F32", cuda ? "expf" : "std::exp");
   replace_all(out, "EXP_F64", cuda ? "exp" : "std::exp");
   return out;
@@ -327,7 +328,7 @@ Names names_of(const Function& function, const Kernel& kernel) {
 bool mentions_word(const std::string& text, const std::string& word) {
   auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += word.size())
-    if ((at == 0 || !is_word(text[at - 1])) && (at + word.size() == text.size() || !is_word(text[at + word.size()]))) return true;
+    if ((at == 0 || (!is_word(text[at - 1]) && text[at - 1] != '.')) && (at + word.size() == text.size() || !is_word(text[at + word.size()]))) return true;
   return false;
 }
 
@@ -344,6 +345,18 @@ std::string derived_declarations(Printer& printer, const std::string& text) {
   return out;
 }
 
+std::string small_text(const Variation& v, Printer& printer) {
+  constexpr int64_t kLargest32 = int64_t{1} << 30;  // indices below this, and the threads around them, fit 32 bits
+  return "const bool small = " + at_least(printer.size(v.facts.largest_index), binding::kLess + 1) + " < " + std::to_string(kLargest32) + ";";
+}
+
+std::string silence_unused(const std::vector<std::string>& names, const std::string& text) {
+  std::string out;
+  for (const std::string& name : names)
+    if (!mentions_word(text, name)) out += "(void)" + name + ";\n";
+  return out;
+}
+
 std::string checks_text(const Function& function, const Variation& v, Spelling& spelling, Statuses& statuses, bool device) {
   Plan nothing;
   nothing.kernel = v.kernel;
@@ -351,6 +364,7 @@ std::string checks_text(const Function& function, const Variation& v, Spelling& 
   Names names = names_of(function, v.kernel);
   Printer printer(nothing, v.facts, spelling, names);
   print_checks(function, v, printer, statuses, device);
+  if (device) printer.lines.add(small_text(v, printer));
   const std::string checks = printer.lines.text();
   return derived_declarations(printer, checks) + checks;
 }

@@ -1,10 +1,33 @@
 #include "emit/format.h"
 
+#include <sstream>
+
 #include "clang/Format/Format.h"
 #include "clang/Tooling/Core/Replacement.h"
 #include "support/check.h"
 
 namespace kgen {
+namespace {
+
+// Compilers without OpenMP warn about its pragmas, so files hold a macro in their place; but clang-format lays out only
+// code that follows a real pragma.
+std::string with_pragma_macros(const std::string& text) {
+  static const std::string pragma = "#pragma omp ";
+  std::istringstream in(text);
+  std::string out, directive;
+  for (std::string line; std::getline(in, line);) {
+    if (line.rfind(pragma, 0) == 0) {
+      directive = line.substr(pragma.size());
+      continue;
+    }
+    if (!directive.empty()) out += line.substr(0, line.find_first_not_of(' ')) + "OMP(omp " + directive + ")\n";
+    directive.clear();
+    out += line + "\n";
+  }
+  return out;
+}
+
+}  // namespace
 
 std::string format_cpp(const std::string& text) {
   using namespace clang;
@@ -13,12 +36,11 @@ std::string format_cpp(const std::string& text) {
   style.SortIncludes = format::FormatStyle::SI_Never;
   style.AllowShortIfStatementsOnASingleLine = format::FormatStyle::SIS_WithoutElse;
   style.MaxEmptyLinesToKeep = 1;
-  style.StatementMacros = {"OMP"};
   const tooling::Replacements edits =
       format::reformat(style, text, {tooling::Range(0, static_cast<unsigned>(text.size()))}, "generated.cpp");
   llvm::Expected<std::string> out = tooling::applyAllReplacements(text, edits);
   KGEN_CHECK(static_cast<bool>(out));
-  return *out;
+  return with_pragma_macros(*out);
 }
 
 }  // namespace kgen

@@ -32,7 +32,7 @@ Names::Names() {
 std::string Names::claim(const std::string& wish) {
   if (taken_.insert(wish).second) return wish;
   for (int n = 2;; ++n) {
-    std::string name = wish + (n == 2 ? "_" : "_" + std::to_string(n));
+    std::string name = wish + (n == 2 ? "_" : std::to_string(n));
     if (taken_.insert(name).second) return name;
   }
 }

@@ -33,7 +33,7 @@ class OpenmpKernel {
       body += field + " = " + spelling().helper("reserve") + "(bytes, " + count + ", " + std::to_string(bytes_of(type)) + ");\n";
     };
     for (const Buffer& b : buffers_)
-      add(b.name, b.per_worker ? spelling().helper("thread_count") + "() * " + at_least({b.elements, binding::kAdd}, binding::kMultiply) : b.elements, b.type);
+      add(b.name, b.per_worker ? spelling().helper("thread_count") + "() * " + at_least(code_of(b.elements), binding::kMultiply) : b.elements, b.type);
     for (const Phase& phase : plan_.phases)
       for (VarId var : phase.partials) add(partials_name(var), std::to_string(kMostChunks), plan_.kernel.vars[var].type);
     return text + fields + "int64_t bytes = 0;\n\n" + "explicit " + camel(name()) + "Workspace(" + size_parameters_text(function_) + ") {\n" +
@@ -48,10 +48,12 @@ class OpenmpKernel {
       for (const Buffer& b : buffers_)
         if (!b.per_worker) head += pointer(b, "workspace + space." + b.name);
     }
-    std::string text = "void " + name() + "(" + parameters_text(function_);
-    if (needs_workspace()) text += ", char* workspace";
-    text += ") {\n" + derived_declarations(printer_, head + body) + head + body + "}\n";
-    return with_used_parameters(text);
+    std::string parameters = parameters_text(function_);
+    std::vector<std::string> names;
+    for (const Argument& a : function_.arguments) names.push_back(a.name);
+    if (needs_workspace()) parameters += ", char* workspace", names.push_back("workspace");
+    body = derived_declarations(printer_, head + body) + head + body;
+    return "void " + name() + "(" + parameters + ") {\n" + silence_unused(names, body) + body + "}\n";
   }
 
  private:
@@ -71,21 +73,10 @@ class OpenmpKernel {
     return out;
   }
 
-  // A parameter that the body does not use loses its name's warning by a cast.
-  std::string with_used_parameters(std::string text) const {
-    const size_t brace = text.find("{\n");
-    const std::string body = text.substr(brace);
-    std::string silence;
-    for (const Argument& a : function_.arguments)
-      if (!mentions_word(body, a.name)) silence += "(void)" + a.name + ";\n";
-    if (needs_workspace() && !mentions_word(body, "workspace")) silence += "(void)workspace;\n";
-    return text.insert(brace + 2, silence);
-  }
-
   std::string pointer(const Buffer& b, const std::string& at) {
     const std::string type = Spelling::c_type(b.type);
     return type + "* const " + printer_.name(b.var) + " = reinterpret_cast<" + type + "*>(" + at + ")" +
-           (b.per_worker ? " + " + spelling().helper("thread_number") + "() * " + at_least({b.elements, binding::kAdd}, binding::kMultiply) : "") + ";\n";
+           (b.per_worker ? " + " + spelling().helper("thread_number") + "() * " + at_least(code_of(b.elements), binding::kMultiply) : "") + ";\n";
   }
 
   // The buffers that belong to one work item.
@@ -133,7 +124,7 @@ class OpenmpKernel {
     std::string clauses = chain.size() > 1 ? " collapse(" + std::to_string(chain.size()) + ")" : "";
     clauses += " schedule(static)";
     if (only_maps) clauses += " if (" + work + " > " + std::to_string(kSerialBelow) + ")";
-    printer_.lines.add("OMP(omp parallel for" + clauses + ")");
+    printer_.lines.add("#pragma omp parallel for" + clauses);
     for (const PlanNode* n : chain) open(*n);
     worker_pointers(phase);
     printer_.list(last.body);
@@ -150,7 +141,7 @@ class OpenmpKernel {
   Code trips(const PlanNode& n) {
     if (n.kind == PlanNode::Kind::steps) return printer_.size(grid_steps(plan_.kernel, n.grid));
     const Printer::Range r = printer_.range(n);
-    return r.begin == "0" ? Code{r.end, r.end.find(' ') == std::string::npos ? binding::kPrimary : binding::kAdd} : Code{r.end + " - " + at_least({r.begin, binding::kAdd}, binding::kMultiply), binding::kAdd};
+    return r.begin == "0" ? Code{r.end, r.end.find(' ') == std::string::npos ? binding::kPrimary : binding::kAdd} : Code{r.end + " - " + at_least(code_of(r.begin), binding::kMultiply), binding::kAdd};
   }
 
   bool depends_on(const PlanNode& n, const std::vector<const PlanNode*>& outer) {
@@ -181,15 +172,15 @@ class OpenmpKernel {
     Lines& out = printer_.lines;
     const std::string chunk = names_.claim(v + "_chunk"), first = names_.claim(v + "_first");
     out.add("const int64_t " + chunk + " = " + spelling().helper("larger") + "(" + least + ", " + spelling().helper("ceil_div") + "(" + r.end + " - " +
-            at_least({r.begin, binding::kAdd}, binding::kMultiply) + ", " + std::to_string(kMostChunks) + "));");
+            at_least(code_of(r.begin), binding::kMultiply) + ", " + std::to_string(kMostChunks) + "));");
     for (VarId var : phase.partials) {
       const std::string type = Spelling::c_type(plan_.kernel.vars[var].type);
       out.add(type + "* const " + partials_name(var) + " = reinterpret_cast<" + type + "*>(workspace + space." + partials_name(var) + ");");
     }
-    out.add("OMP(omp parallel for schedule(static))");
+    out.add("#pragma omp parallel for schedule(static)");
     out.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first + " += " + chunk + ") {");
     worker_pointers(phase);
-    const std::string slot = r.begin == "0" ? first + " / " + chunk : "(" + first + " - " + at_least({r.begin, binding::kAdd}, binding::kMultiply) + ") / " + chunk;
+    const std::string slot = r.begin == "0" ? first + " / " + chunk : "(" + first + " - " + at_least(code_of(r.begin), binding::kMultiply) + ") / " + chunk;
     for_partials(phase, [&](const PlanNode& step, VarId var, bool is_partner) {
       const Type type = plan_.kernel.vars[var].type;
       out.add(Spelling::arithmetic(type) + " " + printer_.name(var) + " = " + (is_partner ? spelling().constant(type, 0, 0) : spelling().identity(step.monoid, type)) + ";");

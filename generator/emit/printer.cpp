@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "emit/interface.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
 #include "support/check.h"
@@ -36,10 +37,6 @@ std::string Printer::size_name(AxisId axis) const {
   const Axis& a = kernel.axes[axis];
   return a.rest ? "rows" : a.name;
 }
-
-void Printer::open(AxisId) {}
-void Printer::close(AxisId) {}
-void Printer::open_steps(GridId) {}
 
 std::string Printer::steps_text(GridId grid) { return size_text(grid_steps(kernel, grid)); }
 
@@ -463,16 +460,19 @@ Printer::Range Printer::range(const PlanNode& loop) {
 
 bool Printer::starts_here(VarId var, const std::vector<PlanNode>& siblings) {
   if (plan.storage[var].kind != Storage::Kind::scalar || declared_[var]) return false;
-  return scopes.of(var).list == &siblings;
+  const std::vector<PlanNode>* list = scopes.of(var).list;
+  if (list != nullptr) return list == &siblings;
+  // Shared by phases: declared where the first of them has it.
+  return std::any_of(plan.phases.begin(), plan.phases.end(), [&](const Phase& p) { return &p.nodes == &siblings; });
 }
 
 void Printer::declare_before(const std::vector<PlanNode>& nodes, size_t index) {
   std::vector<VarId> vars;
   for (const Access& a : accesses_of(kernel, nodes[index])) vars.push_back(a.var);
   for (VarId var : vars) {
-    if (scopes.of(var).list != &nodes || declared_[var]) continue;
     const Storage::Kind kind = plan.storage[var].kind;
-    if (kind != Storage::Kind::scalar && kind != Storage::Kind::array) continue;
+    if (declared_[var] || (kind != Storage::Kind::scalar && kind != Storage::Kind::array)) continue;
+    if (kind == Storage::Kind::scalar ? !starts_here(var, nodes) : scopes.of(var).list != &nodes) continue;
     const PlanNode& node = nodes[index];
     const bool sets = (node.kind == PlanNode::Kind::assign || node.kind == PlanNode::Kind::fold_init || node.kind == PlanNode::Kind::scan_init ||
                        node.kind == PlanNode::Kind::scan_step) &&
@@ -651,18 +651,27 @@ void Printer::loop(const PlanNode& n) {
   const Range r = range(n);
   const std::string& v = axis_names_[n.axis];
   if (n.reversed)
-    lines.add("for (" + index_type + " " + v + " = " + r.end + "; " + v + "-- > " + r.begin + ";) {");
+    lines.add("for (" + index_type + " " + v + " = " + (index_type == "int64_t" ? r.end : index_type + "(" + r.end + ")") + "; " + v + "-- > " + r.begin + ";) {");
   else
-    lines.add("for (" + index_type + " " + v + " = " + r.begin + "; " + v + " < " + r.end + "; ++" + v + ") {");
+    lines.add("for (" + index_type + " " + v + " = " + (index_type == "int64_t" || r.begin == "0" ? r.begin : index_type + "(" + r.begin + ")") + "; " + v + " < " + r.end + "; ++" + v + ") {");
   list(n.body);
   lines.add("}");
 }
 
-std::string Printer::step_guard(GridId) { return ""; }
+std::string Printer::step_guard(Statuses& statuses, const std::string& leave) {
+  std::string text;
+  for (const Guard& guard : facts.guards)
+    text += "if (!(" + size_text(guard.condition) + ")) {\nif (table_status != nullptr) *table_status = " + std::to_string(statuses.of(guard.message)) + ";\n" + leave + ";\n}\n";
+  return text;
+}
 
 void Printer::steps(const PlanNode& n) {
   const std::string& v = grid_names_[n.grid];
   lines.add("for (" + index_type + " " + v + " = 0; " + v + " < " + steps_text(n.grid) + "; ++" + v + ") {");
+  bool innermost = true;
+  for (const PlanNode& child : n.body)
+    for_each_node(child, [&](const PlanNode& inner) { innermost = innermost && inner.kind != PlanNode::Kind::steps; });
+  if (guards != nullptr && innermost) lines.add(step_guard(*guards));
   list(n.body);
   lines.add("}");
 }

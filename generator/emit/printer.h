@@ -26,6 +26,8 @@ class Lines {
   std::string text_;
 };
 
+class Statuses;
+
 class Printer {
  public:
   Printer(const Plan& plan, const Facts& facts, Spelling& spelling, Names& names);
@@ -43,9 +45,6 @@ class Printer {
     std::string begin, end;  // of global indices
   };
   Range range(const PlanNode& loop);
-  void open(AxisId axis);  // its loop variable is in scope from now on
-  void close(AxisId axis);
-  void open_steps(GridId grid);
   const std::string& axis_name(AxisId axis) const { return axis_names_[axis]; }
   const std::string& grid_name(GridId grid) const { return grid_names_[grid]; }
   const std::string& name(VarId var) const { return var_names_[var]; }
@@ -57,11 +56,14 @@ class Printer {
   std::string position(AxisId axis);  // within the step's window
   Size extent_of(AxisId axis) const;  // positions that a buffer must hold
   std::string buffer_elements(VarId var);
-  std::string step_guard(GridId grid);  // "" or the condition under which a step may run
+  // Lines that leave a step whose windows, by entries of device tables, would lie outside; they note it in table_status.
+  std::string step_guard(Statuses& statuses, const std::string& leave = "continue");
+  void rename(VarId var, const std::string& name) { var_names_[var] = name; }
 
   // Set by the targets.
   std::string index_type = "int64_t";
   bool parallel = false;  // scattered additions must be atomic
+  Statuses* guards = nullptr;  // set where tables are device memory: steps then check their windows
 
   Lines lines;
   Spelling& spelling;

@@ -54,6 +54,10 @@ const char* wrapping(Op op) {
 
 std::string at_least(const Code& code, int least) { return code.binding < least ? "(" + code.text + ")" : code.text; }
 
+Code code_of(const std::string& text) {
+  return {text, text.find(' ') == std::string::npos ? binding::kPrimary : binding::kChoose};
+}
+
 std::string Spelling::c_type(Type type) { return std::string(type_row(type).c_type); }
 
 std::string Spelling::arithmetic(Type type) { return c_type(type_row(type).arithmetic); }

@@ -46,6 +46,10 @@ Names names_of(const Function& function, const Kernel& kernel);
 std::string derived_declarations(Printer& printer, const std::string& text);
 // The checks of a launcher for this variation, with the derived sizes that they need.
 std::string checks_text(const Function& function, const Variation& variation, Spelling& spelling, Statuses& statuses, bool device);
+// `const bool small = ...;`: do 32-bit indices do? Stands after the checks.
+std::string small_text(const Variation& variation, Printer& printer);
+// `(void)N;` for those of the names that the text does not mention.
+std::string silence_unused(const std::vector<std::string>& names, const std::string& text);
 // Does the identifier occur in the text?
 bool mentions_word(const std::string& text, const std::string& word);
 

@@ -7,15 +7,18 @@
 namespace kgen {
 
 Scopes::Scopes(const Plan& plan) : plan_(plan) {
-  for (const Phase& phase : plan.phases)
+  for (const Phase& phase : plan.phases) {
+    path_.push_back({nullptr, &phase.nodes});
     for (const PlanNode& node : phase.nodes) visit(node);
+    path_.pop_back();
+  }
   scopes_.resize(plan.kernel.vars.size());
   for (const auto& [var, path] : paths_) {
     Scope& scope = scopes_[var];
     scope.used = true;
     if (!path.empty()) scope.list = path.back().list;
     for (const Step& step : path)
-      if (step.node->kind == PlanNode::Kind::loop) scope.open |= AxisSet::of(step.node->axis);
+      if (step.node != nullptr && step.node->kind == PlanNode::Kind::loop) scope.open |= AxisSet::of(step.node->axis);
   }
 }
 
@@ -39,7 +42,7 @@ void Scopes::record(VarId var) {
   Path path = path_;
   if (plan_.kernel.vars[var].kind == Var::Kind::scratch)
     for (size_t i = 0; i < path.size(); ++i)
-      if (path[i].node->kind == PlanNode::Kind::steps && path[i].node->order == PlanNode::Order::ordered) path.resize(i);
+      if (path[i].node != nullptr && path[i].node->kind == PlanNode::Kind::steps && path[i].node->order == PlanNode::Order::ordered) path.resize(i);
   auto [it, fresh] = paths_.emplace(var, path);
   if (fresh) return;
   size_t common = 0;

@@ -35,7 +35,9 @@ Storage storage_of(const Plan& plan, const Scopes& scopes, VarId id) {
   for (AxisId axis : plan.axis_order)
     if ((var.axes - scope.open).contains(axis)) storage.dims.push_back(axis);
   if (scope.list == nullptr) {
-    storage.kind = storage.dims.empty() && var.array.empty() ? Storage::Kind::scalar : Storage::Kind::program;
+    // Phases of one OpenMP function share its variables; kernels share memory only.
+    const bool variable = storage.dims.empty() && var.array.empty() && plan.target == TargetKind::openmp;
+    storage.kind = variable ? Storage::Kind::scalar : Storage::Kind::program;
     return storage;
   }
   if (storage.dims.empty() && var.array.empty()) return storage;

@@ -23,11 +23,11 @@ FUNCTION int64_t ceil_div(int64_t a, int64_t b) {
   return -floor_div(-a, b);
 }
 //@ smaller
-FUNCTION int64_t smaller(int64_t a, int64_t b) {
+template <class A, class B> FUNCTION auto smaller(A a, B b) {
   return a < b ? a : b;
 }
 //@ larger
-FUNCTION int64_t larger(int64_t a, int64_t b) {
+template <class A, class B> FUNCTION auto larger(A a, B b) {
   return a > b ? a : b;
 }
 //@ is_nan

@@ -15,27 +15,27 @@ FUNCTION uint16_t to_f16(float v) {
   return __half_as_ushort(__float2half_rn(v));
 }
 //@ atomic_add
-template <class V> FUNCTION void atomic_add(int32_t* place, V value) {
+template <class V> DEVICE void atomic_add(int32_t* place, V value) {
   atomicAdd(place, int32_t(value));
 }
-template <class V> FUNCTION void atomic_add(uint32_t* place, V value) {
+template <class V> DEVICE void atomic_add(uint32_t* place, V value) {
   atomicAdd(place, uint32_t(value));
 }
-template <class V> FUNCTION void atomic_add(int64_t* place, V value) {
+template <class V> DEVICE void atomic_add(int64_t* place, V value) {
   atomicAdd(reinterpret_cast<unsigned long long*>(place), static_cast<unsigned long long>(value));
 }
-template <class V> FUNCTION void atomic_add(uint64_t* place, V value) {
+template <class V> DEVICE void atomic_add(uint64_t* place, V value) {
   atomicAdd(reinterpret_cast<unsigned long long*>(place), static_cast<unsigned long long>(value));
 }
-template <class V> FUNCTION void atomic_add(float* place, V value) {
+template <class V> DEVICE void atomic_add(float* place, V value) {
   atomicAdd(place, float(value));
 }
-template <class V> FUNCTION void atomic_add(double* place, V value) {
+template <class V> DEVICE void atomic_add(double* place, V value) {
   atomicAdd(place, double(value));
 }
 //@ atomic_add_small
 // Elements of one or two bytes: the word around them is exchanged.
-template <class T, class V> FUNCTION void atomic_add(T* place, V value) {
+template <class T, class V> DEVICE void atomic_add(T* place, V value) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(place);
   uint32_t* word = reinterpret_cast<uint32_t*>(address & ~uintptr_t{3});
   const uint32_t shift = uint32_t(address & 3) * 8, mask = (sizeof(T) == 1 ? 0xffu : 0xffffu) << shift;
@@ -108,15 +108,38 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
+//@ padded_bytes
+// Room for `count` elements, so that the next tile is aligned too.
+inline int64_t padded_bytes(int64_t count, int64_t bytes) {
+  return (count * bytes + 15) / 16 * 16;
+}
+//@ workspace_tiles
+// Tiles that do not fit into shared memory lie in the workspace, one set a block.
+inline int64_t workspace_tiles(int64_t bytes, int64_t shared_limit, int64_t blocks) {
+  return bytes <= shared_limit ? 0 : bytes * blocks;
+}
+//@ take
+// The next tile of `count` elements.
+template <class T> DEVICE T* take(char*& tile, int64_t count) {
+  T* const out = reinterpret_cast<T*>(tile);
+  tile += (count * int64_t(sizeof(T)) + 15) / 16 * 16;
+  return out;
+}
+//@ Best
+// A value and where it stands.
+template <class T> struct Best {
+  T value;
+  int64_t index;
+};
 //@ block_fold
 #if defined(__CUDACC__)
-FUNCTION unsigned char* shared_memory() {
+DEVICE unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char bytes[];
   return bytes;
 }
 #endif
 // Folds one value a thread over the block, in a fixed order; every thread gets the result.
-template <class T, class Combine> FUNCTION T block_fold(T value, Combine combine) {
+template <class T, class Combine> DEVICE T block_fold(T value, Combine combine) {
   T* const slots = reinterpret_cast<T*>(shared_memory());
   __syncthreads();
   slots[threadIdx.x] = value;
@@ -129,7 +152,7 @@ template <class T, class Combine> FUNCTION T block_fold(T value, Combine combine
 }
 //@ broadcast: block_fold
 // The value of the block's first thread, for all of them.
-template <class T> FUNCTION T broadcast(T value) {
+template <class T> DEVICE T broadcast(T value) {
   T* const slot = reinterpret_cast<T*>(shared_memory());
   __syncthreads();
   if (threadIdx.x == 0) *slot = value;

@@ -91,11 +91,11 @@ template <class T> inline void atomic_add(T* place, T value) {
   __atomic_fetch_add(place, value, __ATOMIC_RELAXED);
 }
 inline void atomic_add(float* place, float value) {
-  OMP(omp atomic)
+#pragma omp atomic
   *place += value;
 }
 inline void atomic_add(double* place, double value) {
-  OMP(omp atomic)
+#pragma omp atomic
   *place += value;
 }
 //@ overflows
