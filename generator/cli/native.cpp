@@ -195,7 +195,9 @@ private:
     if (ref.kind == ArgumentRef::Kind::scalar) {
       double value = input_.scalars.at(kernel_.scalars[ref.index].name);
       pointers_.push_back(nullptr);
-      integers_.push_back(convert(number_value(value), Type::f64, Type::i64).integer);
+      auto whole = input_.integers.find(kernel_.scalars[ref.index].name);
+      integers_.push_back(whole != input_.integers.end() ? whole->second
+                                                         : convert(number_value(value), Type::f64, Type::i64).integer);
       numbers_.push_back(value);
       return true;
     }

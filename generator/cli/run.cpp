@@ -68,7 +68,12 @@ std::string given_input(const Options &options, const Kernel &kernel, RunInput &
     std::optional<double> value = pair ? number_of(pair->second) : std::nullopt;
     if (!value)
       return "--scalar takes NAME=NUMBER, not " + text;
+    if (std::none_of(kernel.scalars.begin(), kernel.scalars.end(),
+                     [&](const ScalarArgument &s) { return s.name == pair->first; }))
+      return "--scalar " + pair->first + ": the kernel has no such scalar";
     input.scalars[pair->first] = *value;
+    if (std::optional<int64_t> whole = integer_of(pair->second))
+      input.integers[pair->first] = *whole;
   }
   for (const std::string &text : options.inputs) {
     auto pair = pair_of(text);

@@ -26,6 +26,7 @@ struct RunInput {
   std::map<std::string, int64_t> sizes; // the size arguments, by axis name
   std::map<std::string, Array> arrays;  // inputs and in/out arrays; an optional one may be absent
   std::map<std::string, double> scalars;
+  std::map<std::string, int64_t> integers; // scalars of integer types, where a double does not hold them
   std::map<std::string, Array> tables;
 };
 

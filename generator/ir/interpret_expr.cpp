@@ -90,6 +90,11 @@ Tensor Run::constant(ExprId id) {
     return known;
   }
   const ScalarArgument &scalar = kernel_.scalars[e.ref];
+  if (auto whole = input_.integers.find(scalar.name); whole != input_.integers.end() && !is_floating(scalar.type)) {
+    Value value = convert(integer_value(whole->second), Type::i64, scalar.type);
+    known = uniform(convert(value, scalar.type, e.type), e.type);
+    return known;
+  }
   auto given = input_.scalars.find(scalar.name);
   if (given == input_.scalars.end())
     fail("scalar `" + scalar.name + "` is not given", e.place);

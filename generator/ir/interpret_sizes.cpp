@@ -12,7 +12,8 @@ int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 
 
 [[noreturn]] void fail(std::string text, const Place &place = {}) { throw Failure{std::move(text), place}; }
 
-int64_t checked(bool overflow, int64_t value, const Place &place) {
+// `value` by reference: it is set by the test that is evaluated beside it.
+int64_t checked(bool overflow, const int64_t &value, const Place &place) {
   if (overflow)
     fail("a size expression exceeds 64 bits", place);
   return value;
