@@ -89,6 +89,7 @@ public:
         {"too few arguments to function call", &MessageReporter::passed_on},
         {"variable '", &MessageReporter::unset},
         {"non-void function", &MessageReporter::no_result},
+        {"void function 'kgen_statements'", &MessageReporter::early_return},
         {"call to function '", &MessageReporter::declared_late},
         {"invalid operands to binary expression", &MessageReporter::operands},
         {"cannot deduce type of initializer list", &MessageReporter::list_value},
@@ -243,6 +244,8 @@ private:
   }
 
   void no_result() { add(DiagId::body_function, {"a function must return a value on every way through it"}); }
+
+  void early_return() { add(DiagId::body_unsupported, {"`return`s from the body"}, "put the rest under an `if`"); }
 
   void declared_late() {
     const std::string name = quoted_part(message_.text);
