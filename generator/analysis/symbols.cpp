@@ -1,5 +1,5 @@
 // Polynomials over atoms, and the search for a proof that one is not negative. The search is bounded by kBudget
-// replacements; what is not found within it counts as not provable here (isl or a check may still settle it).
+// replacements for one proof; what is not found within it counts as not provable here (isl or a check may settle it).
 #include "analysis/symbols.h"
 
 #include <algorithm>
@@ -10,6 +10,7 @@ namespace kgen {
 namespace {
 
 constexpr int kBudget = 400;
+constexpr int kTotalBudget = 20000; // of all proofs with one set of symbols
 constexpr int kDepth = 16;
 constexpr size_t kMaxTerms = 200;
 
@@ -92,7 +93,13 @@ Polynomial operator*(const Polynomial &a, const Polynomial &b) {
 
 Polynomial operator-(const Polynomial &a, const Polynomial &b) { return a + b * Polynomial::constant(-1); }
 
-Symbols::Symbols(const Kernel &kernel, std::vector<Size> positive) : kernel_(kernel), positive_(std::move(positive)) {}
+Symbols::Symbols(const Kernel &kernel, std::vector<Size> positive) : kernel_(kernel), positive_(std::move(positive)) {
+  // Of axes that are computed from others, it is the definition that is positive.
+  for (const Size &size : positive_)
+    for (const Axis &axis : kernel_.axes)
+      if (size == Size::axis(axis.name) && !is_argument(axis))
+        assumed_.push_back(polynomial(axis.size) - Polynomial::constant(1));
+}
 
 void Symbols::add_variable(const std::string &name, const Size &count, uint64_t bit) { variables_[name] = {count, bit}; }
 
@@ -364,14 +371,23 @@ std::optional<Polynomial> Symbols::divide(const Polynomial &p, const Polynomial 
 }
 
 bool Symbols::plainly_nonnegative(const Polynomial &p) const {
-  Polynomial shifted;
+  bool natural = true, shifts = false;
   for (const auto &[m, c] : p.terms) {
-    Polynomial term = Polynomial::constant(c);
+    natural = natural && c >= 0;
     for (int id : m) {
       if (!atoms_[id].low)
         return false;
-      term = term * (of_atom(id) + Polynomial::constant(*atoms_[id].low));
+      natural = natural && *atoms_[id].low >= 0;
+      shifts = shifts || *atoms_[id].low != 0;
     }
+  }
+  if (natural || !shifts || p.overflow)
+    return natural && !p.overflow;
+  Polynomial shifted;
+  for (const auto &[m, c] : p.terms) {
+    Polynomial term = Polynomial::constant(c);
+    for (int id : m)
+      term = term * (of_atom(id) + Polynomial::constant(*atoms_[id].low));
     shifted = shifted + term;
   }
   return !shifted.overflow &&
@@ -381,14 +397,17 @@ bool Symbols::plainly_nonnegative(const Polynomial &p) const {
 bool Symbols::nonnegative(const Polynomial &p) {
   if (budget_ <= 0)
     budget_ = kBudget;
-  const bool proved = prove(p, 0);
+  bool proved = prove(p, 0);
+  // Or it is more than something assumed.
+  for (size_t i = 0; !proved && i < assumed_.size(); ++i)
+    proved = prove(p - assumed_[i], 0);
   budget_ = 0;
   return proved;
 }
 
 // c * atom + rest >= 0, by what is known of the atom.
 bool Symbols::prove_with(const Polynomial &c, const Polynomial &rest, int id, int depth) {
-  const Atom atom = atoms_[id];
+  const Atom &atom = atoms_[id];
   for (const Polynomial &value : atom.defined)
     if (prove(c * value + rest, depth))
       return true;
@@ -426,7 +445,7 @@ bool Symbols::prove_with(const Polynomial &c, const Polynomial &rest, int id, in
 }
 
 bool Symbols::prove(const Polynomial &p, int depth) {
-  if (p.overflow || depth > kDepth || --budget_ <= 0)
+  if (p.overflow || depth > kDepth || --budget_ <= 0 || ++spent_ > kTotalBudget)
     return false;
   if (const auto value = p.as_constant())
     return *value >= 0;

@@ -83,11 +83,13 @@ private:
 
   const Kernel &kernel_;
   std::vector<Size> positive_;
+  std::vector<Polynomial> assumed_; // not negative
   std::map<std::string, std::pair<Size, uint64_t>> variables_;
   bool fixed_steps_ = false;
   std::vector<Atom> atoms_;
   std::map<std::string, int> by_text_;
   int budget_ = 0;
+  int spent_ = 0;
 };
 
 // Replaces fixed and derived axes by what they are, so that only size arguments, steps and tables are left.
