@@ -19,12 +19,13 @@ struct Expr {
     literal, // `integer` or `number`, by type; `weak` when it adapts to the other operand
     operand, // name: input, output or scratch at the current point, or a run-time scalar
     local,   // local: index into Body::locals or, in a function, Function::locals (parameters come first)
-    axis,  // name: an axis; as an argument, or inside a coordinate its index. In a function: local = its axis parameter
-    grid,  // name: a grid dimension; as a value its step
-    table, // name, args: t[a][b]
-    element,     // local array element: local, args: one index per dimension
-    unary,       // name: "-" "!" "~" ; args[0]
-    binary,      // name: "+" ... "&&" "||" "<" ...; args[0], args[1], already converted to one type
+    axis,    // name: an axis as an argument (as a value, in a coordinate, it is the builtin "index"). In a function:
+             // local = its axis parameter
+    grid,    // name: a grid dimension; as a value its step
+    table,   // name, args: t[a][b]
+    element, // local array element: local, args: one index per dimension
+    unary,   // name: "-" "!" "~" ; args[0]
+    binary,  // name: "+" ... "&&" "||" "<" ...; args[0], args[1], already converted to one type
     conditional, // args: condition, then, else
     cast,        // args[0] to `type`; `implicit`
     builtin,     // name: "exp", "sum", "at", "index", ...; args in order (coordinates, axes, where included)
@@ -38,7 +39,7 @@ struct Expr {
   int local = -1;
   int function = -1;
   int64_t integer = 0;
-  double number = 0;
+  double number = 0;     // as written, also where `type` is f32
   bool weak = false;     // an unsuffixed literal or a float param, or made of such only
   bool implicit = false; // a cast that C++ inserted
   std::vector<Expr> args;

@@ -1,4 +1,5 @@
 // Calls: of builtins, of functions, and the operators of kgen's own classes, which are coordinates and table reads.
+#include <algorithm>
 #include <utility>
 
 #include "body/builtins.h"
@@ -137,11 +138,11 @@ Expr Converter::function_call(const clang::CallExpr *e, const clang::FunctionDec
   out.function = function_of(callee, span(e->getCallee()));
   if (out.function < 0)
     return failed_value();
-  frame_->operations += sizes_[static_cast<size_t>(out.function)];
-  if (frame_->operations > kMaxOperations) {
-    frame_->operations = 0; // said once
-    return fail(DiagId::body_too_large, at, {std::to_string(kMaxOperations)}, "fewer calls of calls");
-  }
+  frame_->operations = std::min(frame_->operations + sizes_[static_cast<size_t>(out.function)], kMaxOperations + 1);
+  if (frame_->operations > kMaxOperations)
+    return std::exchange(too_large_, true)
+               ? failed_value()
+               : fail(DiagId::body_too_large, at, {std::to_string(kMaxOperations)}, "fewer calls of calls");
   const Function made = body_.functions[static_cast<size_t>(out.function)];
   out.type = made.result;
   for (unsigned i = 0; i < e->getNumArgs() && i < static_cast<unsigned>(made.parameters); ++i) {

@@ -1,8 +1,16 @@
 // Functions: each instantiation becomes one Function. ir inlines them, so that recursion is refused here.
+#include <algorithm>
+#include <utility>
+
 #include "body/converter.h"
 #include "body/exprs.h"
 
 namespace kgen::body {
+namespace {
+
+constexpr int kMaxCalls = 64;
+
+} // namespace
 
 // Functions that nobody calls are converted too, to find what is wrong with them, and dropped again.
 void Converter::check_functions(const clang::DeclContext *user) {
@@ -44,11 +52,13 @@ int Converter::function_of(const clang::FunctionDecl *function, const Span &call
     fail(DiagId::body_function, call, {"`" + function->getNameAsString() + "` is declared, but has no body"});
     return -1;
   }
+  if (active_calls_ >= kMaxCalls && functions_.count(definition) == 0)
+    return too_many_calls(call);
   const auto [known, is_new] = functions_.emplace(definition, -1);
   if (!is_new) {
     if (known->second < 0)
       fail(DiagId::body_recursion, call, {function->getNameAsString()}, "use a loop");
-    return known->second;
+    return known->second < 0 ? -1 : note_height(known->second, call);
   }
   Frame *outer = frame_;
   const std::optional<Span> outer_site = call_site_;
@@ -60,7 +70,9 @@ int Converter::function_of(const clang::FunctionDecl *function, const Span &call
     call_site_ = call;
   frame_ = &frame;
   in_coordinate_ = false;
+  ++active_calls_;
   Function converted = convert_function(definition);
+  --active_calls_;
   frame_ = outer;
   call_site_ = outer_site;
   in_coordinate_ = outer_coordinate;
@@ -69,8 +81,22 @@ int Converter::function_of(const clang::FunctionDecl *function, const Span &call
   body_.functions.push_back(std::move(converted));
   sizes_.resize(body_.functions.size());
   sizes_.back() = frame.operations;
+  heights_.resize(body_.functions.size());
+  heights_.back() = frame.calls;
   functions_[definition] = index;
-  return index;
+  return note_height(index, call);
+}
+
+// ir inlines as deep as calls are nested.
+int Converter::note_height(int function, const Span &call) {
+  frame_->calls = std::max(frame_->calls, heights_[static_cast<size_t>(function)] + 1);
+  return frame_->calls > kMaxCalls ? too_many_calls(call) : function;
+}
+
+int Converter::too_many_calls(const Span &call) {
+  if (!std::exchange(too_deep_, true))
+    fail(DiagId::body_too_deep, call, {"calls", std::to_string(kMaxCalls)});
+  return -1;
 }
 
 Function Converter::convert_function(const clang::FunctionDecl *definition) {

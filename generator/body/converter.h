@@ -45,12 +45,15 @@ private:
     bool in_body = false;
     bool in_library = false;
     int64_t operations = 0; // with calls inlined
+    int calls = 0;          // nested in each other, below this one
   };
 
   // convert_functions.cpp
   void check_functions(const clang::DeclContext *user);
   void check_function(const clang::FunctionDecl *function);
   int function_of(const clang::FunctionDecl *function, const Span &call);
+  int note_height(int function, const Span &call);
+  int too_many_calls(const Span &call);
   Function convert_function(const clang::FunctionDecl *definition);
   void add_parameter(const clang::ParmVarDecl *parameter);
   void give(const clang::ReturnStmt *s, std::vector<Stmt> &out);
@@ -122,10 +125,13 @@ private:
   Frame *frame_ = nullptr;
   std::map<const clang::FunctionDecl *, int> functions_; // -1: being converted
   std::vector<int64_t> sizes_;                           // operations of each function, with calls inlined
-  std::optional<Span> call_site_;                        // of the user's call, while a library function is converted
-  std::set<size_t> doubles_;                             // statements that were warned of
+  std::vector<int> heights_;                             // calls nested in each other in each function
+  int active_calls_ = 0;
+  std::optional<Span> call_site_; // of the user's call, while a library function is converted
+  std::set<size_t> doubles_;      // statements that were warned of
   int depth_ = 0;
   bool too_deep_ = false; // said
+  bool too_large_ = false;
   bool in_coordinate_ = false;
 };
 

@@ -51,13 +51,22 @@ TEST_CASE("many statements are no matter") {
 TEST_CASE("at most 20 messages") { CHECK(parse_text(repeat("o = N;\n", 1000)).list.size() == 20); }
 
 TEST_CASE("calls of calls of calls are counted as they inline") {
-  std::string functions = "real f0(real v) { return v + v; }\n";
-  for (int i = 1; i < 64; ++i)
-    functions += "real f" + std::to_string(i) + "(real v) { return f" + std::to_string(i - 1) + "(v) + f" +
-                 std::to_string(i - 1) + "(v); }\n";
-  const Outcome out = parse_text("o = f63(x);", functions);
-  CHECK(out.bodies.empty());
-  CHECK(out.messages.find("with all calls inlined, this has more than 1000000 operations") != std::string::npos);
+  std::string twice = "real f0(real v) { return v + v; }\n", once = twice;
+  for (int i = 1; i < 5000; ++i) {
+    const std::string below = "f" + std::to_string(i - 1) + "(v)", head = "real f" + std::to_string(i);
+    if (i < 60)
+      twice += head + "(real v) { return " + below + " + " + below + "; }\n";
+    once += head + "(real v) { return " + below + "; }\n";
+  }
+  const Outcome large = parse_text("o = f59(x);", twice);
+  REQUIRE(large.list.size() == 1);
+  CHECK(large.list[0].text == "with all calls inlined, this has more than 1000000 operations");
+  const Outcome deep = parse_text("o = f4999(x);", once);
+  REQUIRE(deep.list.size() == 1);
+  CHECK(deep.list[0].text == "calls nested more than 64 deep");
+  const Outcome stepwise = parse_text("o = f40(x) + f80(x) + f120(x);", once);
+  REQUIRE(stepwise.list.size() == 1);
+  CHECK(stepwise.list[0].text == "calls nested more than 64 deep");
 }
 
 TEST_CASE("templates that instantiate themselves without end are recursion") {
