@@ -1,5 +1,5 @@
-// Spec + Body -> Kernel, one part after the other. A part that found mistakes ends the build after the parts that do not
-// depend on it have had their say.
+// Spec + Body -> Kernel, one part after the other. A part that found mistakes ends the build after the parts that do
+// not depend on it have had their say.
 #include "ir/build.h"
 
 #include "support/check.h"

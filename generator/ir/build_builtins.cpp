@@ -18,8 +18,8 @@ struct FoldRow {
 };
 
 constexpr FoldRow kFolds[] = {
-    {"sum", Monoid::sum},   {"dot", Monoid::sum}, {"prod", Monoid::product},  {"min", Monoid::min},
-    {"max", Monoid::max},   {"mean", Monoid::mean}, {"all", Monoid::all},     {"any", Monoid::any},
+    {"sum", Monoid::sum},       {"dot", Monoid::sum},       {"prod", Monoid::product}, {"min", Monoid::min},
+    {"max", Monoid::max},       {"mean", Monoid::mean},     {"all", Monoid::all},      {"any", Monoid::any},
     {"argmax", Monoid::argmax}, {"argmin", Monoid::argmin},
 };
 
@@ -252,8 +252,7 @@ std::vector<Coordinate> Lowering::coordinates(const body::Expr &e, VarId var) {
     AxisId axis = axis_of(arg);
     bool known = kernel_.vars[var].kind == Var::Kind::local || kernel_.vars[var].axes.contains(axis);
     if (!known)
-      build_.diags
-          .add(DiagId::coordinate_unknown, here(arg.place), {kernel_.vars[var].name, kernel_.axes[axis].name})
+      build_.diags.add(DiagId::coordinate_unknown, here(arg.place), {kernel_.vars[var].name, kernel_.axes[axis].name})
           .help = "its axes are " + build_.axis_names(kernel_.vars[var].axes);
     for (const Coordinate &other : out)
       if (other.axis == axis)

@@ -18,9 +18,9 @@ struct Infix {
 };
 
 constexpr Infix kBinary[] = {
-    {"+", Op::add},     {"-", Op::sub},    {"*", Op::mul},     {"/", Op::div}, {"%", Op::rem}, {"&", Op::bit_and},
-    {"|", Op::bit_or},  {"^", Op::bit_xor}, {"<<", Op::shl},   {">>", Op::shr}, {"<", Op::lt}, {"<=", Op::le},
-    {">", Op::gt},      {">=", Op::ge},    {"==", Op::eq},     {"!=", Op::ne},
+    {"+", Op::add},    {"-", Op::sub},     {"*", Op::mul},  {"/", Op::div},  {"%", Op::rem}, {"&", Op::bit_and},
+    {"|", Op::bit_or}, {"^", Op::bit_xor}, {"<<", Op::shl}, {">>", Op::shr}, {"<", Op::lt},  {"<=", Op::le},
+    {">", Op::gt},     {">=", Op::ge},     {"==", Op::eq},  {"!=", Op::ne},
 };
 
 constexpr Infix kUnary[] = {{"-", Op::neg}, {"!", Op::logical_not}, {"~", Op::bit_not}};

@@ -1,5 +1,5 @@
-// Axis sets by a fixpoint: an expression has the axes of what it is made of; a local has those of all values assigned to
-// it and of the conditions that it is assigned under. Scratch takes the batch the same way.
+// Axis sets by a fixpoint: an expression has the axes of what it is made of; a local has those of all values assigned
+// to it and of the conditions that it is assigned under. Scratch takes the batch the same way.
 #include "ir/build.h"
 
 namespace kgen::build {

@@ -1,5 +1,6 @@
-// Calls: a function's statements with fresh locals. A parameter that is only read stands for its argument where that is a
-// plain value. One return at the end is the value; earlier ones assign a result, and what follows them becomes structure.
+// Calls: a function's statements with fresh locals. A parameter that is only read stands for its argument where that is
+// a plain value. One return at the end is the value; earlier ones assign a result, and what follows them becomes
+// structure.
 #include "ir/lowering.h"
 
 #include <algorithm>
@@ -14,9 +15,7 @@ using Kind = body::Stmt::Kind;
 
 bool returns(const std::vector<body::Stmt> &statements);
 
-bool returns(const body::Stmt &s) {
-  return s.kind == Kind::give || returns(s.body) || returns(s.otherwise);
-}
+bool returns(const body::Stmt &s) { return s.kind == Kind::give || returns(s.body) || returns(s.otherwise); }
 
 bool returns(const std::vector<body::Stmt> &statements) {
   return std::any_of(statements.begin(), statements.end(), [](const body::Stmt &s) { return returns(s); });
@@ -41,7 +40,8 @@ bool needs_flag(const std::vector<body::Stmt> &statements) {
 }
 
 template <class Test> bool any_expr(const body::Expr &e, const Test &test) {
-  return test(e) || std::any_of(e.args.begin(), e.args.end(), [&](const body::Expr &arg) { return any_expr(arg, test); });
+  return test(e) ||
+         std::any_of(e.args.begin(), e.args.end(), [&](const body::Expr &arg) { return any_expr(arg, test); });
 }
 
 template <class Test> bool any_stmt(const std::vector<body::Stmt> &statements, const Test &test) {
@@ -60,12 +60,10 @@ bool is_assigned(const body::Function &f, int parameter) {
 bool is_read_elsewhere(const body::Function &f, int parameter) {
   auto at = [&](const body::Expr &e) {
     return e.kind == body::Expr::Kind::builtin && (e.name == "at" || e.name == "inside") && !e.args.empty() &&
-           any_expr(e.args[0], [&](const body::Expr &x) {
-             return x.kind == body::Expr::Kind::local && x.local == parameter;
-           });
+           any_expr(e.args[0],
+                    [&](const body::Expr &x) { return x.kind == body::Expr::Kind::local && x.local == parameter; });
   };
-  return any_stmt(f.statements,
-                  [&](const body::Stmt &s) { return any_expr(s.value, at) || any_expr(s.target, at); });
+  return any_stmt(f.statements, [&](const body::Stmt &s) { return any_expr(s.value, at) || any_expr(s.target, at); });
 }
 
 } // namespace
@@ -112,10 +110,9 @@ ExprId Lowering::call(const body::Expr &e) {
   frame.call = f.from_library || frames_.back().call.line > 0 ? here(e.place) : Place{};
   bind(e, frame);
   Flow outer = flow_;
-  bool simple = !f.statements.empty() && f.statements.back().kind == Kind::give &&
-                !any_stmt(f.statements, [&](const body::Stmt &s) {
-                  return s.kind == Kind::give && &s != &f.statements.back();
-                });
+  bool simple =
+      !f.statements.empty() && f.statements.back().kind == Kind::give &&
+      !any_stmt(f.statements, [&](const body::Stmt &s) { return s.kind == Kind::give && &s != &f.statements.back(); });
   frames_.push_back(std::move(frame));
   ExprId out = kNone;
   if (simple) {

@@ -213,8 +213,6 @@ void build_operands(Build &build) {
   }
 }
 
-void build_arguments(Build &build) {
-  build.kernel.arguments = build.spec.arguments;
-}
+void build_arguments(Build &build) { build.kernel.arguments = build.spec.arguments; }
 
 } // namespace kgen::build

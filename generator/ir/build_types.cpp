@@ -1,5 +1,5 @@
-// Types of expressions: conversions, exact weak literals, constants folded, and the accumulators of reductions, which go
-// by the operands before promotion.
+// Types of expressions: conversions, exact weak literals, constants folded, and the accumulators of reductions, which
+// go by the operands before promotion.
 #include "ir/lowering.h"
 
 #include <cmath>
@@ -112,7 +112,8 @@ std::optional<Type> join(std::optional<Type> a, std::optional<Type> b, bool logi
     return *a == Type::boolean ? b : a;
   if (bytes_of(*a) != bytes_of(*b))
     a = bytes_of(*a) > bytes_of(*b) ? a : b, b = a;
-  bool small = bytes_of(*a) <= 2; // of equal width: unsigned only when both are, as promotion has it; else as C++ has it
+  bool small =
+      bytes_of(*a) <= 2; // of equal width: unsigned only when both are, as promotion has it; else as C++ has it
   return is_unsigned(*a) == small ? b : a;
 }
 

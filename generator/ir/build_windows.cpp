@@ -1,5 +1,5 @@
-// The window that operands with an axis share, and with it the shape of scratch. Only operands that the body uses at the
-// current point along the axis count: one that is read through `at` alone may look elsewhere.
+// The window that operands with an axis share, and with it the shape of scratch. Only operands that the body uses at
+// the current point along the axis count: one that is read through `at` alone may look elsewhere.
 #include "ir/build.h"
 
 #include <algorithm>

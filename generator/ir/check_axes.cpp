@@ -130,8 +130,7 @@ private:
           "restrict its lanes instead: " + name + "(..., " + list(e.reduced) + ", where(condition))";
     for (AxisId axis : (have - e.reduced).list())
       if (e.reduced.contains(kernel_.axes[axis].over))
-        add(DiagId::ragged_over_reduced, e.place,
-            {kernel_.axes[kernel_.axes[axis].over].name, kernel_.axes[axis].name})
+        add(DiagId::ragged_over_reduced, e.place, {kernel_.axes[kernel_.axes[axis].over].name, kernel_.axes[axis].name})
             .help = "reduce along both, or along " + kernel_.axes[axis].name + " first";
     bool whole = e.monoid == Monoid::mean || e.monoid == Monoid::argmax || e.monoid == Monoid::argmin;
     for (AxisId axis : e.reduced.list())

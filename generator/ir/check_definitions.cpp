@@ -79,7 +79,8 @@ private:
       return;
     }
     if (!written_.count(e.ref) && !comes_back(var) && reported_.insert(e.ref).second) {
-      std::string old = var.alias == kNone ? "" : "; what the array held before is `" + kernel_.vars[var.alias].name + "`";
+      std::string old =
+          var.alias == kNone ? "" : "; what the array held before is `" + kernel_.vars[var.alias].name + "`";
       build_.diags.add(DiagId::read_before_write, e.place, {var.name}).help =
           "it starts undefined in every step; assign it first" + old;
     }

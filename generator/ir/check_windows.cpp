@@ -1,6 +1,6 @@
-// How values and windows move with the grid: reductions and scans that see one block only, writes that every step repeats,
-// sums kept in half precision, writes at other coordinates. A write is an update when its value depends, through locals
-// too, on what the target held.
+// How values and windows move with the grid: reductions and scans that see one block only, writes that every step
+// repeats, sums kept in half precision, writes at other coordinates. A write is an update when its value depends,
+// through locals too, on what the target held.
 #include "ir/build.h"
 
 #include <algorithm>
@@ -247,7 +247,8 @@ private:
         continue;
       const std::string &name = kernel_.grid[dim].name;
       build_.diags.add(DiagId::write_stays, s.place, {var.name, name}).help =
-          "write it under if (last(" + name + ")) or if (first(" + name + ")), add to it, or say overwrite = true: then the last step wins";
+          "write it under if (last(" + name + ")) or if (first(" + name +
+          ")), add to it, or say overwrite = true: then the last step wins";
       return;
     }
   }
@@ -297,8 +298,8 @@ private:
       return;
     for (GridId dim : dimensions_of(id))
       if (is_many(dim) && !guarded.count(dim) && reported_.insert(id).second)
-        build_.diags.add(DiagId::mean_blocked, e.place, {mean ? "mean" : "a position", build_.axis_names(e.reduced)}).help =
-            "add up sums over the steps, and divide at the last one";
+        build_.diags.add(DiagId::mean_blocked, e.place, {mean ? "mean" : "a position", build_.axis_names(e.reduced)})
+            .help = "add up sums over the steps, and divide at the last one";
   }
 
   void scan(const Stmt &s, ExprId id, const Origin &origin) {
@@ -312,7 +313,8 @@ private:
       const std::string &axis = kernel_.axes[e.axis].name, &name = kernel_.grid[dim].name;
       Diagnostic &d = build_.diags.add(DiagId::scan_blocked, e.place, {"a running value", axis, name});
       d.labels.push_back({s.place, "here"});
-      d.help = "combine it with scratch that carries the value of the blocks before, or leave " + axis + " out of the grid";
+      d.help =
+          "combine it with scratch that carries the value of the blocks before, or leave " + axis + " out of the grid";
     }
   }
 
@@ -321,7 +323,8 @@ private:
       for (const Dim &dim : var.dims)
         if (dim.axis == coord.axis && !dim.whole)
           build_.diags.add(DiagId::scatter_blocked, s.place, {var.name, kernel_.axes[dim.axis].name}).help =
-              "leave " + kernel_.axes[dim.axis].name + " out of the grid, or give " + var.name + " a \"whole\" window along it";
+              "leave " + kernel_.axes[dim.axis].name + " out of the grid, or give " + var.name +
+              " a \"whole\" window along it";
     if (origins_[s.value].old.count(s.target))
       build_.diags.add(DiagId::scatter_reads, s.place, {var.name}).help =
           "at(" + var.name + ", ...) += v adds for all elements";
@@ -329,9 +332,9 @@ private:
 
   Build &build_;
   const Kernel &kernel_;
-  std::vector<std::set<GridId>> blocked_by_;       // per axis
-  std::map<VarId, std::vector<ExprId>> assigned_;  // values
-  std::vector<Origin> origins_;                    // per expression
+  std::vector<std::set<GridId>> blocked_by_;      // per axis
+  std::map<VarId, std::vector<ExprId>> assigned_; // values
+  std::vector<Origin> origins_;                   // per expression
   std::map<VarId, Origin> locals_;
   std::set<VarId> written_; // surely, in this step
   std::set<ExprId> reported_;

@@ -1,6 +1,6 @@
-// The body's statements as the kernel's: calls inlined with fresh locals, early returns made structured, for and while as
-// one loop, types and accumulators settled, literals folded. Calls become statements that stand before the statement of
-// the call; in an arm that may not be evaluated they stand under its condition.
+// The body's statements as the kernel's: calls inlined with fresh locals, early returns made structured, for and while
+// as one loop, types and accumulators settled, literals folded. Calls become statements that stand before the statement
+// of the call; in an arm that may not be evaluated they stand under its condition.
 #pragma once
 
 #include <functional>
@@ -25,13 +25,13 @@ private:
   struct Frame {
     const body::Function *function = nullptr;
     const std::vector<body::Local> *locals = nullptr;
-    std::vector<VarId> vars;          // of the locals; kNone: none yet
-    std::map<int, ExprId> values;     // parameters that stand for their argument
-    std::map<int, AxisId> axes;       // axis parameters
-    VarId result = kNone;             // what early returns assign
-    VarId returned = kNone;           // has it returned: where structure alone cannot say
-    int loops = 0;                    // open in this function
-    Place call;                       // of a library function: the call that the user wrote
+    std::vector<VarId> vars;      // of the locals; kNone: none yet
+    std::map<int, ExprId> values; // parameters that stand for their argument
+    std::map<int, AxisId> axes;   // axis parameters
+    VarId result = kNone;         // what early returns assign
+    VarId returned = kNone;       // has it returned: where structure alone cannot say
+    int loops = 0;                // open in this function
+    Place call;                   // of a library function: the call that the user wrote
   };
 
   // What is surely assigned here; `dead` after break, continue, return.

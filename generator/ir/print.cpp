@@ -292,14 +292,15 @@ private:
 
   void operand(const Var &v) {
     constexpr std::string_view kinds[] = {"input", "output", "scratch", "local"};
-    std::string out = std::string(kinds[static_cast<int>(v.kind)]) + " " + v.name + ": " + name_of(v.type) + "[" + dims(v) + "]";
+    std::string out =
+        std::string(kinds[static_cast<int>(v.kind)]) + " " + v.name + ": " + name_of(v.type) + "[" + dims(v) + "]";
     if (v.outside != 0)
       out += ", outside " + number_text(v.outside);
     if (v.alias != kNone)
       out += ", alias " + k_.vars[v.alias].name;
-    for (auto [set, word] : {std::pair(v.strided, "strided"), std::pair(v.optional, "optional"),
-                             std::pair(v.partial, "partial"), std::pair(v.overwrite, "overwrite"),
-                             std::pair(v.atomic, "atomic")})
+    for (auto [set, word] :
+         {std::pair(v.strided, "strided"), std::pair(v.optional, "optional"), std::pair(v.partial, "partial"),
+          std::pair(v.overwrite, "overwrite"), std::pair(v.atomic, "atomic")})
       if (set)
         out += std::string(", ") + word;
     line(out, 1);
@@ -344,7 +345,11 @@ private:
     switch (s.kind) {
     case Stmt::Kind::assign:
       return line(k_.vars[s.target].name + subscripts(s.indices) + (s.coords.empty() ? "" : coords(s.coords)) +
-                      axes(s.axes) + (s.scatter_add ? " += " : s.update ? " := " : " = ") + expr(s.value),
+                      axes(s.axes) +
+                      (s.scatter_add ? " += "
+                       : s.update    ? " := "
+                                     : " = ") +
+                      expr(s.value),
                   depth);
     case Stmt::Kind::declare:
       return line("array " + k_.vars[s.target].name, depth);

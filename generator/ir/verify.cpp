@@ -1,5 +1,5 @@
-// The legal form of a kernel: ids in range, types that fit, axis sets that follow from the arguments. What fails here is a
-// fault of the stage that made the kernel.
+// The legal form of a kernel: ids in range, types that fit, axis sets that follow from the arguments. What fails here
+// is a fault of the stage that made the kernel.
 #include "ir/kernel.h"
 
 #include <algorithm>

@@ -163,9 +163,9 @@ z *= 0.5;
 b = c;
 '''
 )T") == "  z{N} = i8(x)\n"
-       "  z{N} := i8(i32(z) + i32(c))\n"
-       "  z{N} := i8(f32(z) * 0.5)\n"
-       "  b{N} = bool(c)\n");
+        "  z{N} := i8(i32(z) + i32(c))\n"
+        "  z{N} := i8(f32(z) * 0.5)\n"
+        "  b{N} = bool(c)\n");
 }
 
 TEST_CASE("axes of a local: values, conditions and loops, by a fixpoint") {
@@ -268,9 +268,9 @@ i = argmax(x, N, where(a > 0));
 h = linrec(a, x, N);
 '''
 )T") == "  y{N} = cumsum_reverse_exclusive.f32[N](x) + sum.f32[I](x[N = index(N) + index(I) - 1] where inside(x[N = "
-       "index(N) + index(I) - 1]))\n"
-       "  i{} = argmax.f32[N](x where a > 0.0)\n"
-       "  h{N} = linrec.f32[N](a, x)\n");
+        "index(N) + index(I) - 1]))\n"
+        "  i{} = argmax.f32[N](x where a > 0.0)\n"
+        "  h{N} = linrec.f32[N](a, x)\n");
 }
 
 TEST_CASE("constant conditions choose at generation") {

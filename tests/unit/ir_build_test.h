@@ -46,5 +46,6 @@ inline bool contains(const std::string &text, const std::string &part) { return 
 
 } // namespace kgen::test
 
-#define CHECK_CONTAINS(text, part) CHECK_MESSAGE(kgen::test::contains(text, part), "no `" << (part) << "` in\n" << (text))
+#define CHECK_CONTAINS(text, part)                                                                                     \
+  CHECK_MESSAGE(kgen::test::contains(text, part), "no `" << (part) << "` in\n" << (text))
 #define CHECK_LACKS(text, part) CHECK_MESSAGE(!kgen::test::contains(text, part), "`" << (part) << "` in\n" << (text))

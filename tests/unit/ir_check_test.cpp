@@ -1,4 +1,5 @@
-// What the builder refuses on types, axes and structure alone: each message where it belongs, and near misses that pass.
+// What the builder refuses on types, axes and structure alone: each message where it belongs, and near misses that
+// pass.
 #include "ir_build_test.h"
 
 using namespace kgen;
@@ -27,8 +28,9 @@ std::string warned(const std::string &text) {
 TEST_CASE("sizes of axes") {
   CHECK_CONTAINS(refused("kernel = \"k\"\ninputs.x = \"f32[N=M+1]\"\noutputs.z = \"f32[N=M]\"\nbody = 'z = 0;'\n"),
                  "axis `N` has size M + 1 here and M there");
-  CHECK_CONTAINS(refused("kernel = \"k\"\naxes.P = { multiple_of = 8 }\noutputs.z = \"f32[M]\"\nbody = 'z = index(P);'\n"),
-                 "the size of axis `P` is not known");
+  CHECK_CONTAINS(
+      refused("kernel = \"k\"\naxes.P = { multiple_of = 8 }\noutputs.z = \"f32[M]\"\nbody = 'z = index(P);'\n"),
+      "the size of axis `P` is not known");
   CHECK_CONTAINS(refused("kernel = \"k\"\ninputs.x = \"f32[N=K]\"\noutputs.z = \"f32[K=N]\"\nbody = 'z = 0;'\n"),
                  "depends on itself");
 }
@@ -38,20 +40,23 @@ TEST_CASE("windows of operands that share an axis") {
   CHECK_CONTAINS(refused(head + "inputs.x = \"f32[M=64]\"\noutputs.z = \"f32[M]\"\nbody = 'z = x;'\n"),
                  "`x` has 64 along `M`, but the grid blocks M");
   CHECK_CONTAINS(
-      refused(head + "inputs.x = { type = \"f32[M]\", block = [8], index = [\"i\"] }\noutputs.z = \"f32[M]\"\nbody = 'z = x;'\n"),
+      refused(
+          head +
+          "inputs.x = { type = \"f32[M]\", block = [8], index = [\"i\"] }\noutputs.z = \"f32[M]\"\nbody = 'z = x;'\n"),
       "along `M` the block of `x` is 8, that of `z` is 4");
-  CHECK_CONTAINS(
-      refused(head + "inputs.x = { type = \"f32[M]\", block = [\"whole\"], index = [1] }\noutputs.z = \"f32[M]\"\nbody = 'z = at(x, M = 0);'\n"),
-      "a whole dimension of `x` has index 1");
+  CHECK_CONTAINS(refused(head + "inputs.x = { type = \"f32[M]\", block = [\"whole\"], index = [1] }\noutputs.z = "
+                                "\"f32[M]\"\nbody = 'z = at(x, M = 0);'\n"),
+                 "a whole dimension of `x` has index 1");
   // Read through at alone, the windows may differ.
-  CHECK_CONTAINS(
-      printed(head + "inputs.x = { type = \"f32[M]\", block = [\"whole\"] }\noutputs.z = \"f32[M]\"\nbody = 'z = at(x, M = M - 1);'\n"),
-      "z{M} = x[M = index(M) - 1]");
+  CHECK_CONTAINS(printed(head + "inputs.x = { type = \"f32[M]\", block = [\"whole\"] }\noutputs.z = \"f32[M]\"\nbody = "
+                                "'z = at(x, M = M - 1);'\n"),
+                 "z{M} = x[M = index(M) - 1]");
 }
 
 TEST_CASE("an index that is not one number") {
-  std::string text = "kernel = \"k\"\ngrid.i = { axis = \"M\", block = 4, semantics = \"parallel\" }\n"
-                     "inputs.x = { type = \"f32[M]\", block = [4], index = [\"i / 2\"] }\noutputs.z = \"f32[M]\"\nbody = 'z = ";
+  std::string text =
+      "kernel = \"k\"\ngrid.i = { axis = \"M\", block = 4, semantics = \"parallel\" }\n"
+      "inputs.x = { type = \"f32[M]\", block = [4], index = [\"i / 2\"] }\noutputs.z = \"f32[M]\"\nbody = 'z = ";
   CHECK_CONTAINS(refused(text + "x + index(M);'\n"), "its index is not one number");
   CHECK_CONTAINS(printed(text + "x + index(x, M);'\n"), "z{M} = x + f32(index(x, M))");
 }
@@ -67,12 +72,14 @@ TEST_CASE("values and conditions wider than their target") {
 TEST_CASE("reductions of what is not there, or under conditions") {
   CHECK_CONTAINS(refused(spec("z = sum(x, K);")), "sum along K, along which its argument does not differ");
   CHECK_CONTAINS(refused(spec("z = cumsum(w, N);")), "along N, along which its argument does not differ");
-  CHECK_CONTAINS(refused(spec("z = 0; if (x > 0) z = sum(x, N);")), "sum along N under a condition that differs along N");
+  CHECK_CONTAINS(refused(spec("z = 0; if (x > 0) z = sum(x, N);")),
+                 "sum along N under a condition that differs along N");
   CHECK_CONTAINS(refused(spec("z = 0; if (x > 0) z = cumsum(x, N);")), "under a condition that differs along N");
   CHECK_CONTAINS(refused(spec("float a = x; while (sum(a, N) > 1) a *= x;")), "output `z` is never written");
   CHECK_CONTAINS(refused(spec("float a = x; z = 0; while (a > 1) { a *= 0.5; z = max(a, N); }")),
                  "max along N under a condition that differs along N");
-  CHECK_CONTAINS(refused(spec("float a = x; z = 0; if (x > 0) z = at(a, N = N - 1);")), "`a` is read elsewhere along N");
+  CHECK_CONTAINS(refused(spec("float a = x; z = 0; if (x > 0) z = at(a, N = N - 1);")),
+                 "`a` is read elsewhere along N");
   // Along other axes it is fine.
   CHECK_CONTAINS(printed(spec("z = 0; if (sum(x, N) > 0) z = sum(x, N);")), "if {M} sum.f32[N](x) > 0.0");
   CHECK_CONTAINS(printed(spec("z = sum(1, K, where(w > 0));")), "sum.i64[K](1 where w > 0.0)");
@@ -80,9 +87,11 @@ TEST_CASE("reductions of what is not there, or under conditions") {
 
 TEST_CASE("coordinates") {
   CHECK_CONTAINS(refused(spec("float a = sum(x, N); z = at(a, N = 0);")), "`a` has no axis N");
-  CHECK_CONTAINS(refused("kernel = \"k\"\ninputs.x = \"f32[M]\"\noutputs.z = \"f32[M]\"\n"
-                         "functions = 'real f(real v, axis A, axis B) { return at(v, A = 0, B = 1); }'\nbody = 'z = f(x, M, M);'\n"),
-                 "two coordinates along `M`");
+  CHECK_CONTAINS(
+      refused(
+          "kernel = \"k\"\ninputs.x = \"f32[M]\"\noutputs.z = \"f32[M]\"\n"
+          "functions = 'real f(real v, axis A, axis B) { return at(v, A = 0, B = 1); }'\nbody = 'z = f(x, M, M);'\n"),
+      "two coordinates along `M`");
   CHECK_CONTAINS(refused("kernel = \"k\"\ninputs.x = \"f32[M]\"\noutputs.z = \"f32[M]\"\n"
                          "functions = 'real f(real v, axis A) { return at(v + 1, A = 0); }'\nbody = 'z = f(x, M);'\n"),
                  "`at`");
@@ -101,16 +110,18 @@ TEST_CASE("blocked reductions: means, results that leave the block, scans withou
   CHECK_CONTAINS(printed(spec("if (first(k)) a = 0; real t = a + sum(w, K); a = t; if (last(k)) z = a;",
                               k + "scratch.a = \"f32[]\"\n")),
                  "a{} = t");
-  CHECK_CONTAINS(printed("kernel = \"k\"\ninputs.w = \"f32[K]\"\noutputs.p = \"f32[C]\"\naxes.C = { equals = \"cdiv(K, 4)\" }\n"
-                         "grid.k = { axis = \"K\", block = 4 }\nbody = 'p = sum(w, K);'\n"),
-                 "sees one block of `k` only");
+  CHECK_CONTAINS(
+      printed("kernel = \"k\"\ninputs.w = \"f32[K]\"\noutputs.p = \"f32[C]\"\naxes.C = { equals = \"cdiv(K, 4)\" }\n"
+              "grid.k = { axis = \"K\", block = 4 }\nbody = 'p = sum(w, K);'\n"),
+      "sees one block of `k` only");
   CHECK_CONTAINS(printed("kernel = \"k\"\ninputs.w = \"f32[K]\"\naxes.C = { equals = \"cdiv(K, 4)\" }\n"
                          "outputs.p = { type = \"f32[C]\", block = [1], index = [\"k\"] }\n"
                          "grid.k = { axis = \"K\", block = 4 }\nbody = 'p = sum(w, K);'\n"),
                  "p{C} = sum.f32[K](w)");
   // Scratch that moves with the blocks carries nothing.
-  CHECK_CONTAINS(refused(spec("if (first(k)) z = 0; a = 1; a += cumsum(w, K); z += sum(a, K);", k + "scratch.a = \"f32[K]\"\n")),
-                 "a running value along `K` starts anew");
+  CHECK_CONTAINS(
+      refused(spec("if (first(k)) z = 0; a = 1; a += cumsum(w, K); z += sum(a, K);", k + "scratch.a = \"f32[K]\"\n")),
+      "a running value along `K` starts anew");
 }
 
 TEST_CASE("the causal online softmax by hand passes") {
@@ -148,7 +159,8 @@ TEST_CASE("writes that every step repeats") {
   CHECK_CONTAINS(printed("kernel = \"k\"\noutputs.z = { type = \"f32[M]\", overwrite = true }\n"
                          "grid.k = { size = \"5\", semantics = \"arbitrary\" }\nbody = 'z = k;'\n"),
                  "z{M} = f32(k)");
-  CHECK_CONTAINS(printed("kernel = \"k\"\noutputs.z = \"f32[M]\"\ngrid.k = { size = \"1\" }\nbody = 'z = k;'\n"), "z{M} = f32(k)");
+  CHECK_CONTAINS(printed("kernel = \"k\"\noutputs.z = \"f32[M]\"\ngrid.k = { size = \"1\" }\nbody = 'z = k;'\n"),
+                 "z{M} = f32(k)");
 }
 
 TEST_CASE("sums over steps in half precision") {
@@ -162,10 +174,12 @@ TEST_CASE("sums over steps in half precision") {
 TEST_CASE("questions about windows") {
   std::string k = "grid.k = { axis = \"K\", block = 4, semantics = \"arbitrary\" }\n";
   CHECK_CONTAINS(refused(spec("if (first(z)) z = 0;", k)), "first(z): the window of `z` never moves");
-  CHECK_CONTAINS(refused(spec("if (first(k)) z = 0; z += sum(w, K) * k;", "grid.k = { axis = \"K\", block = [4, 8] }\n")),
-                 "the block of `k` is a list of choices");
-  CHECK_CONTAINS(refused(spec("if (first(k)) z = 0; z += sum(w, K) * block(K);", "grid.k = { axis = \"K\", block = [4, 8] }\n")),
-                 "the block of `k` is a list of choices");
+  CHECK_CONTAINS(
+      refused(spec("if (first(k)) z = 0; z += sum(w, K) * k;", "grid.k = { axis = \"K\", block = [4, 8] }\n")),
+      "the block of `k` is a list of choices");
+  CHECK_CONTAINS(
+      refused(spec("if (first(k)) z = 0; z += sum(w, K) * block(K);", "grid.k = { axis = \"K\", block = [4, 8] }\n")),
+      "the block of `k` is a list of choices");
 }
 
 TEST_CASE("optional operands") {
@@ -183,28 +197,33 @@ TEST_CASE("reads before writes") {
   CHECK_CONTAINS(refused(spec("z += x;")), "`z` is read before it is written");
   CHECK_CONTAINS(refused(spec("z = a;", "scratch.a = \"f32[M]\"\n")), "`a` is read but never written");
   CHECK_CONTAINS(refused(spec("float a = sum(x, M, N);")), "output `z` is never written");
-  CHECK_CONTAINS(refused("kernel = \"k\"\ninputs.x = \"f32[N]\"\noutputs.z = { type = \"f32[N]\", alias = \"x\" }\nbody = 'z += 1;'\n"),
+  CHECK_CONTAINS(refused("kernel = \"k\"\ninputs.x = \"f32[N]\"\noutputs.z = { type = \"f32[N]\", alias = \"x\" "
+                         "}\nbody = 'z += 1;'\n"),
                  "`z` is read before it is written");
   CHECK_CONTAINS(refused(spec("float a; if (x > 0) a = 1; z = a;")), "`a`");
   CHECK_CONTAINS(printed(spec("float a; if (x > 0) a = 1; else a = 2; z = a;")), "z{M, N} = a");
-  CHECK_CONTAINS(printed(spec("float a; while (true) { if (x > 0) { a = 1; break; } a = 2; break; } z = a;")), "z{M, N} = a");
+  CHECK_CONTAINS(printed(spec("float a; while (true) { if (x > 0) { a = 1; break; } a = 2; break; } z = a;")),
+                 "z{M, N} = a");
 }
 
 TEST_CASE("writes at other coordinates") {
-  std::string head = "kernel = \"k\"\ninputs.i = \"i32[N]\"\ninputs.x = \"f32[N]\"\noutputs.c = \"i32[K=9]\"\n"
-                     "outputs.f = { type = \"f32[K=9]\", atomic = true }\noutputs.g = \"f32[K=9]\"\nbody = 'c = 0; f = 0; g = 0; ";
+  std::string head =
+      "kernel = \"k\"\ninputs.i = \"i32[N]\"\ninputs.x = \"f32[N]\"\noutputs.c = \"i32[K=9]\"\n"
+      "outputs.f = { type = \"f32[K=9]\", atomic = true }\noutputs.g = \"f32[K=9]\"\nbody = 'c = 0; f = 0; g = 0; ";
   CHECK_CONTAINS(printed(head + "at(c, K = i) += 1; at(f, K = i) += x;'\n"), "c[K = i64(i)]{N} += 1");
   CHECK_CONTAINS(refused(head + "at(g, K = i) += x;'\n"), "`g` is floating");
   CHECK_CONTAINS(refused(head + "at(c, K = i) *= 2;'\n"), "`*=` at other coordinates");
   CHECK_CONTAINS(refused(head + "at(c, K = i) = at(c, K = i) + 1;'\n"), "whose value reads `c`");
   CHECK_CONTAINS(refused(head + "float t = x; at(t, N = i) = 1;'\n"), "needs an output");
-  CHECK_CONTAINS(refused("kernel = \"k\"\ninputs.i = \"i32[N]\"\noutputs.z = \"i32[K]\"\n"
-                         "grid.k = { axis = \"K\", block = 4, semantics = \"parallel\" }\nbody = 'z = 0; at(z, K = i) = 1;'\n"),
-                 "`z` is blocked along `K`");
+  CHECK_CONTAINS(
+      refused("kernel = \"k\"\ninputs.i = \"i32[N]\"\noutputs.z = \"i32[K]\"\n"
+              "grid.k = { axis = \"K\", block = 4, semantics = \"parallel\" }\nbody = 'z = 0; at(z, K = i) = 1;'\n"),
+      "`z` is blocked along `K`");
 }
 
 TEST_CASE("a constant that becomes one number per element") {
-  CHECK_CONTAINS(warned(spec("float s = 0; s += x; z = s;")), "`s` starts as one number and becomes one per element of M and N");
+  CHECK_CONTAINS(warned(spec("float s = 0; s += x; z = s;")),
+                 "`s` starts as one number and becomes one per element of M and N");
   CHECK(warned(spec("float s = 0; s += sum(x, M, N); z = s;")) == "");
   CHECK(warned(spec("int n = 0; while (n < x) ++n; z = n;")) == "");
 }
@@ -218,8 +237,9 @@ TEST_CASE("rows of a ragged axis cannot go alone") {
 TEST_CASE("means of blocks that a window makes") {
   std::string text = "kernel = \"k\"\ninputs.x = { type = \"f32[W]\", block = [400], offset = [\"160 * f\"] }\n"
                      "axes.F = { equals = \"(W - 400) / 160 + 1\" }\n";
-  CHECK_CONTAINS(printed(text + "outputs.e = \"f32[F]\"\ngrid.f = { axis = \"F\", block = 1 }\nbody = 'e = mean(x, W);'\n"),
-                 "e{F} = mean.f32[W](x)");
+  CHECK_CONTAINS(
+      printed(text + "outputs.e = \"f32[F]\"\ngrid.f = { axis = \"F\", block = 1 }\nbody = 'e = mean(x, W);'\n"),
+      "e{F} = mean.f32[W](x)");
   CHECK_CONTAINS(refused(text + "outputs.e = \"f32[]\"\ngrid.f = { size = \"F\" }\n"
                                 "body = 'if (first(f)) e = 0; e += mean(x, W);'\n"),
                  "mean along `W`, which the grid blocks");

@@ -37,42 +37,44 @@ TEST_CASE("axis parameters and fresh locals per call") {
 }
 
 TEST_CASE("early returns become arms") {
-  CHECK(statements(with("real f(real v) { if (v < 0) return 0; real r = sqrt(v); if (r > 2) { return 2; } else { r += 1; } "
-                        "return r; }\n",
-                        "z = f(x);")) == "  if {M, N} x < 0.0\n"
-                                         "    f_result{M, N} = 0.0\n"
-                                         "  else\n"
-                                         "    r{M, N} = sqrt(x)\n"
-                                         "    if {M, N} r > 2.0\n"
-                                         "      f_result{M, N} = 2.0\n"
-                                         "    else\n"
-                                         "      r{M, N} := r + 1.0\n"
-                                         "      f_result{M, N} = r\n"
-                                         "  z{M, N} = f_result\n");
+  CHECK(statements(
+            with("real f(real v) { if (v < 0) return 0; real r = sqrt(v); if (r > 2) { return 2; } else { r += 1; } "
+                 "return r; }\n",
+                 "z = f(x);")) == "  if {M, N} x < 0.0\n"
+                                  "    f_result{M, N} = 0.0\n"
+                                  "  else\n"
+                                  "    r{M, N} = sqrt(x)\n"
+                                  "    if {M, N} r > 2.0\n"
+                                  "      f_result{M, N} = 2.0\n"
+                                  "    else\n"
+                                  "      r{M, N} := r + 1.0\n"
+                                  "      f_result{M, N} = r\n"
+                                  "  z{M, N} = f_result\n");
 }
 
 TEST_CASE("a return inside loops sets a flag and breaks") {
-  CHECK(statements(with("int f(real v) { for (int i = 0; i < 9; ++i) { for (int j = 0; j < i; ++j) { if (v < j) return j; } } "
-                        "return -1; }\n",
-                        "z = f(x);")) == "  f_returned{M, N} = false\n"
-                                         "  i{M, N} = 0\n"
-                                         "  while {M, N} i < 9\n"
-                                         "    j{M, N} = 0\n"
-                                         "    while {M, N} j < i\n"
-                                         "      if {M, N} x < f32(j)\n"
-                                         "        f_result{M, N} = j\n"
-                                         "        f_returned{M, N} = true\n"
-                                         "        break\n"
-                                         "    step\n"
-                                         "      j{M, N} := j + 1\n"
-                                         "    if {M, N} f_returned\n"
-                                         "      break\n"
-                                         "  step\n"
-                                         "    i{M, N} := i + 1\n"
-                                         "  if {M, N} !f_returned\n"
-                                         "    f_result{M, N} = -1\n"
-                                         "    f_returned{M, N} = true\n"
-                                         "  z{M, N} = f32(f_result)\n");
+  CHECK(statements(
+            with("int f(real v) { for (int i = 0; i < 9; ++i) { for (int j = 0; j < i; ++j) { if (v < j) return j; } } "
+                 "return -1; }\n",
+                 "z = f(x);")) == "  f_returned{M, N} = false\n"
+                                  "  i{M, N} = 0\n"
+                                  "  while {M, N} i < 9\n"
+                                  "    j{M, N} = 0\n"
+                                  "    while {M, N} j < i\n"
+                                  "      if {M, N} x < f32(j)\n"
+                                  "        f_result{M, N} = j\n"
+                                  "        f_returned{M, N} = true\n"
+                                  "        break\n"
+                                  "    step\n"
+                                  "      j{M, N} := j + 1\n"
+                                  "    if {M, N} f_returned\n"
+                                  "      break\n"
+                                  "  step\n"
+                                  "    i{M, N} := i + 1\n"
+                                  "  if {M, N} !f_returned\n"
+                                  "    f_result{M, N} = -1\n"
+                                  "    f_returned{M, N} = true\n"
+                                  "  z{M, N} = f32(f_result)\n");
 }
 
 TEST_CASE("a return in one arm only, with a statement after it") {
