@@ -19,8 +19,8 @@ public:
       argument(axis);
     divisors();
     for (size_t a = 0; a < kernel_.axes.size(); ++a)
-      if (kernel_.axes[a].derived)
-        derived(static_cast<AxisId>(a));
+      if (!(kernel_.axes[a].size == Size::axis(kernel_.axes[a].name)))
+        computed(static_cast<AxisId>(a));
     for (size_t v = 0; v < kernel_.vars.size(); ++v)
       extents(static_cast<VarId>(v));
     for (size_t t = 0; t < kernel_.tables.size(); ++t)
@@ -93,11 +93,12 @@ private:
     check.condition = Size::make(Size::Op::not_equal, {size, Size::integer(0)});
   }
 
-  void derived(AxisId id) {
+  // An axis of `equals`, or one whose every extent is `X=e`.
+  void computed(AxisId id) {
     const Axis &axis = kernel_.axes[id];
     if (proved_natural(axis.size))
       return;
-    Check &check = add(Check::Kind::size_derived, axis.name,
+    Check &check = add(axis.derived ? Check::Kind::size_derived : Check::Kind::extent_negative, axis.name,
                        axis.name + " = " + to_string(axis.size) + " would be negative");
     check.condition = at_least_zero(axis.size);
     check.axis = id;

@@ -122,7 +122,14 @@ private:
   bool along(const Dim &dim) {
     Polynomial constant;
     auto open = digits(symbols_.polynomial(dim.start), constant);
-    if (!open || !symbols_.nonnegative(constant * Polynomial::constant(-1)))
+    if (!open)
+      return false;
+    for (Digit &digit : *open) // what counts down, counted from its end
+      if (const Polynomial up = digit.stride * Polynomial::constant(-1); symbols_.nonnegative(up)) {
+        constant = constant + digit.stride * digit.most;
+        digit.stride = up;
+      }
+    if (!symbols_.nonnegative(constant * Polynomial::constant(-1)))
       return false;
     // What is reached so far: 0 .. reach - 1. The next digit is one whose stride leaves no gap.
     Polynomial reach = constant + symbols_.polynomial(dim.block);

@@ -45,11 +45,11 @@ struct Analysed {
         out.push_back(check);
     return out;
   }
-  // Codes of all messages in order of place: "KG0401 KG0404".
-  std::string codes() const {
+  // All messages in order of place, by the names of their rows: "parallel_overlap window_outside".
+  std::string names() const {
     std::string out;
     for (const Diagnostic &d : diags.sorted())
-      out += (out.empty() ? "" : " ") + std::string(diagnostic_row(d.id).code);
+      out += (out.empty() ? "" : " ") + std::string(diagnostic_row(d.id).name);
     return out;
   }
 };

@@ -1,0 +1,351 @@
+// Each rule of section 4 that the analysis holds: a spec that keeps it and one that breaks it, with its witness.
+#include <doctest/doctest.h>
+
+#include "analysis/symbols.h"
+#include "analysis_harness.h"
+
+using namespace kgen;
+using kgen::test::Analysed;
+using kgen::test::analyse;
+
+namespace {
+
+Analysed legal(const std::string &text) {
+  Analysed out = analyse(text);
+  CHECK_MESSAGE(out.errors == "", out.errors);
+  REQUIRE(out.built);
+  return out;
+}
+
+// The help of the one message; its name must be this.
+std::string refused(const std::string &text, const std::string &name) {
+  const Analysed out = analyse(text);
+  CHECK_MESSAGE(out.names() == name, out.errors);
+  return out.diags.empty() ? "" : out.diags.sorted()[0].help;
+}
+
+bool has(const std::string &text, const std::string &part) {
+  const bool found = text.find(part) != std::string::npos;
+  if (!found)
+    MESSAGE(text);
+  return found;
+}
+
+const std::string kMatmul = R"toml(kernel = "matmul"
+inputs.x = "f32[M, K]"
+inputs.y = "f32[K, N]"
+outputs.z = "f32[M, N]"
+scratch.acc = "f32[M, N]"
+grid.i = { axis = "M", block = 8 }
+grid.j = { axis = "N", block = 16 }
+grid.k = { axis = "K", block = 4 }
+body = '''
+if (first(k)) acc = 0;
+acc += dot(x, y, K);
+if (last(k)) z = acc;
+'''
+)toml";
+
+} // namespace
+
+TEST_CASE("semantics are inferred") {
+  const Analysed a = legal(kMatmul);
+  CHECK(a.parallel("i"));
+  CHECK(a.parallel("j"));
+  CHECK(!a.parallel("k"));
+  CHECK(a.dimension("k").carried.size() == 1);
+  CHECK(a.dimension("i").dissolvable);
+  CHECK(a.dimension("j").dissolvable);
+  CHECK(a.axis("M").independent);
+  CHECK(!a.axis("K").independent);
+  CHECK(a.axis("K").folded);
+}
+
+TEST_CASE("a matmul with scratch accumulates over K") {
+  const Analysed a = legal(kMatmul);
+  REQUIRE(a.dimension("k").accumulates);
+  const Accumulation &sum = *a.dimension("k").accumulates;
+  REQUIRE(sum.carried.size() == 1);
+  CHECK(a.kernel.vars[sum.carried[0].var].name == "acc");
+  CHECK(sum.carried[0].monoid == Monoid::sum);
+  REQUIRE(sum.carried[0].init.size() == 1);
+  REQUIRE(sum.carried[0].updates.size() == 1);
+  CHECK(statement(a.kernel, sum.carried[0].init[0]).target == sum.carried[0].var);
+  CHECK(statement(a.kernel, sum.carried[0].updates[0]).update);
+  CHECK(sum.last.size() == 1);
+  CHECK(sum.every.empty());
+}
+
+TEST_CASE("what is not first, accumulate, last stays in order") {
+  const auto reason = [](const std::string &body) {
+    const Analysed a = legal(R"toml(kernel = "a"
+inputs.x = "f32[M, K]"
+outputs.z = "f32[M]"
+scratch.acc = "f32[M]"
+scratch.top = "f32[M]"
+grid.k = { axis = "K", block = 4, semantics = "arbitrary" }
+body = ''')toml" + body + "'''\n");
+    return a.dimension("k").accumulates ? "accumulates" : a.dimension("k").accumulate_reason;
+  };
+  CHECK(reason("if (first(k)) acc = 1; acc += sum(x, K); if (last(k)) z = acc;") == "accumulates");
+  CHECK(reason("if (first(k)) acc = -inf; acc = max(max(x, K), acc); if (last(k)) z = acc;") == "accumulates");
+  CHECK(reason("if (first(k)) { acc = 0; top = 0; } acc += sum(x, K); top = max(top, max(x * x, K)); "
+               "if (last(k)) z = acc / top;") == "accumulates");
+  CHECK(reason("if (first(k)) acc = 0; real y = x * x; acc += sum(y, K); if (last(k)) z = acc;") == "accumulates");
+  CHECK(reason("if (first(k)) acc = 0; acc = 0.5 * acc + sum(x, K); if (last(k)) z = acc;") != "accumulates");
+  CHECK(reason("if (first(k)) acc = 0; acc += max(x, K); if (last(k)) z = acc;") != "accumulates");
+  CHECK(reason("if (first(k)) acc = 0; acc += sum(x * acc, K); if (last(k)) z = acc;") != "accumulates");
+  CHECK(reason("if (first(k)) acc = 0; acc += sum(x * k, K); if (last(k)) z = acc;") != "accumulates");
+  CHECK(reason("if (first(k)) acc = 0; if (last(k)) z = acc; acc += sum(x, K);") != "accumulates");
+  CHECK(reason("if (first(k)) acc = 0; real m = max(x, K); acc += sum(x - m, K); if (last(k)) z = acc;") != "accumulates");
+  CHECK(reason("if (first(k)) acc = 0; acc += sum(x, K); if (last(k)) z = acc + max(x, K);") != "accumulates");
+}
+
+TEST_CASE("a stated parallel is held to") {
+  CHECK(has(refused(R"toml(kernel = "a"
+inputs.x = "f32[M, N]"
+outputs.z = "f32[N]"
+grid.i = { axis = "M", block = 8, semantics = "parallel" }
+body = '''
+if (first(i)) z = 0;
+z += sum(x, M);
+'''
+)toml",
+                    "parallel_constant"),
+            "steps (i = 0) and (i = 1), element z[0]"));
+  CHECK(has(refused(R"toml(kernel = "a"
+inputs.x = "f32[M, N]"
+outputs.z = "f32[M, N]"
+scratch.acc = "f32[N]"
+grid.i = { axis = "M", block = 8, semantics = "parallel" }
+body = '''
+if (first(i)) acc = 0;
+acc += sum(x, M);
+z = acc;
+'''
+)toml",
+                    "parallel_carries"),
+            "steps (i = 0) and (i = 1): the second reads what the first wrote"));
+  CHECK(has(refused(R"toml(kernel = "a"
+outputs.z = { type = "f32[N]", block = [4], offset = ["3 * i"] }
+grid.i = { size = "cdiv(N, 3)", semantics = "parallel" }
+body = 'z = 1;'
+)toml",
+                    "parallel_overlap"),
+            "at N = 4, steps (i = 0) and (i = 1), element z[3]"));
+}
+
+TEST_CASE("windows lie inside, or the launcher asks, or it is refused") {
+  const auto spec = [](const std::string &index, const std::string &steps) {
+    return "kernel = \"a\"\ninputs.x = { type = \"f32[N]\", block = [16], index = [\"" + index +
+           "\"] }\noutputs.z = { type = \"f32[N]\", block = [16], index = [\"i\"], partial = true }\ngrid.i = { size = \"" +
+           steps + "\" }\nbody = 'z = 1;'\n";
+  };
+  CHECK(legal(spec("i", "cdiv(N, 16)")).operand("x").bounds.verdict == Verdict::proved);
+  CHECK(legal(spec("min(i, 0)", "cdiv(N, 16)")).operand("x").bounds.verdict == Verdict::proved);
+  CHECK(legal(spec("cdiv(N, 16) - 1 - i", "cdiv(N, 16)")).operand("x").bounds.verdict == Verdict::proved);
+  const Analysed two = legal(spec("i", "2"));
+  CHECK(two.operand("x").bounds.verdict == Verdict::checked);
+  REQUIRE(two.checks(Check::Kind::window).size() == 1);
+  CHECK(to_string(two.checks(Check::Kind::window)[0].condition) == "N <= 0 ? 1 : 16 < N");
+  CHECK(has(refused(spec("i + 1", "cdiv(N, 16)"), "window_outside"), "at N = 1, step (i = 0)"));
+  CHECK(has(refused(spec("i - 1", "cdiv(N, 16)"), "window_outside"), "= -16"));
+}
+
+TEST_CASE("windows that hang on tables") {
+  const auto spec = [](const std::string &facts) {
+    return "kernel = \"a\"\ntables.col = { type = \"i32[S]\"" + facts +
+           " }\ninputs.x = { type = \"f32[K]\", block = [64], index = [\"col[s]\"] }\n"
+           "outputs.z = { type = \"f32[S, K=64]\", block = [\"squeeze\", \"whole\"], index = [\"s\", 0] }\n"
+           "grid.s = { size = \"S\" }\nbody = 'z = x;'\n";
+  };
+  const Analysed ranged = legal(spec(", range = \"cdiv(K, 64)\""));
+  CHECK(ranged.operand("x").bounds.verdict == Verdict::proved);
+  CHECK(ranged.facts.guards.size() == 2); // entries of device memory are never trusted with an access
+  CHECK(ranged.checks(Check::Kind::table_range).size() == 1);
+  const Analysed host = legal(spec(", where = \"host\""));
+  CHECK(host.operand("x").bounds.verdict == Verdict::checked);
+  CHECK(host.facts.guards.empty());
+  REQUIRE(host.checks(Check::Kind::window).size() == 2);
+  CHECK(host.checks(Check::Kind::window)[0].loops == std::vector<GridId>{0});
+  const Analysed other = legal(spec(", range = \"8\""));
+  CHECK(other.operand("x").bounds.verdict == Verdict::checked);
+  CHECK(to_string(other.checks(Check::Kind::window)[0].condition) == "K <= 0 ? 1 : 448 < K");
+  CHECK(has(refused(spec(""), "window_unknown"), "range = \"cdiv(K, 64)\""));
+}
+
+TEST_CASE("the order of a table decides whether windows come back") {
+  const auto spec = [](const std::string &facts, const std::string &grid) {
+    return "kernel = \"a\"\ntables.row = { type = \"i32[S]\", range = \"cdiv(M, 64)\"" + facts +
+           " }\ninputs.a = { type = \"f32[S, M=64]\", block = [\"squeeze\", \"whole\"], index = [\"s\", 0] }\n"
+           "outputs.z = { type = \"f32[M]\", block = [64], index = [\"row[s]\"], partial = true }\ngrid.s = { size = \"S\"" +
+           grid + " }\nbody = '''\nif (first(z)) z = 0;\nz += a;\n'''\n";
+  };
+  const Analysed sorted = legal(spec(", sorted = true", ""));
+  CHECK(!sorted.parallel("s"));
+  CHECK(sorted.operand("z").revisit.verdict == Verdict::proved);
+  CHECK(legal(spec(", unique = true", "")).parallel("s"));
+  CHECK(legal(spec(", unique = true", ", semantics = \"parallel\"")).operand("z").disjoint.verdict == Verdict::proved);
+  CHECK(legal(spec(", where = \"host\"", "")).checks(Check::Kind::table_runs).size() == 1);
+  CHECK(legal(spec(", where = \"host\"", ", semantics = \"parallel\"")).checks(Check::Kind::table_disjoint).size() == 1);
+  CHECK(has(refused(spec("", ""), "late_revisit"), "declare tables.row"));
+  refused(spec(", sorted = true", ", semantics = \"parallel\""), "parallel_overlap");
+}
+
+TEST_CASE("late revisits name the order that works") {
+  const std::string help = refused(R"toml(kernel = "a"
+inputs.x = "f32[M, K]"
+outputs.z = "f32[M]"
+grid.k = { axis = "K", block = 8, semantics = "arbitrary" }
+grid.i = { axis = "M", block = 8 }
+body = '''
+if (first(k)) z = 0;
+z += sum(x, K);
+'''
+)toml",
+                                   "late_revisit");
+  CHECK(has(help, "steps (k = 0, i = 0) and (k = 1, i = 0), element z[0]"));
+  CHECK(has(help, "put `k` after `i`"));
+}
+
+TEST_CASE("windows of an output reach every element") {
+  const auto spec = [](const std::string &index, const std::string &grid) {
+    return "kernel = \"a\"\ninputs.s = \"f32[N]\"\noutputs.z = { type = \"f32[N]\", block = [16], index = [\"" + index +
+           "\"] }\n" + grid + "body = 'z = 1;'\n";
+  };
+  CHECK(legal(spec("i", "grid.i = { size = \"cdiv(N, 16)\" }\n")).operand("z").windows_cover.verdict == Verdict::proved);
+  CHECK(legal(spec("4 * i + j", "grid.i = { size = \"cdiv(N, 64)\" }\ngrid.j = { size = \"4\" }\n"))
+            .operand("z")
+            .windows_cover.verdict == Verdict::proved);
+  CHECK(legal(spec("cdiv(N, 16) - 1 - i", "grid.i = { size = \"cdiv(N, 16)\" }\n")).operand("z").windows_cover.verdict ==
+        Verdict::proved);
+  CHECK(legal(spec("i", "grid.i = { size = \"3\" }\n")).operand("z").windows_cover.verdict == Verdict::checked);
+  CHECK(has(refused(spec("2 * i", "grid.i = { size = \"cdiv(N, 32)\" }\n"), "not_covered"), "element z[16] is in no window"));
+}
+
+TEST_CASE("every element of a window is written") {
+  const auto body = [](const std::string &text) {
+    return "kernel = \"a\"\ninputs.x = \"f32[M, K]\"\noutputs.z = \"f32[M]\"\n"
+           "grid.k = { axis = \"K\", block = 8, semantics = \"arbitrary\" }\nbody = '''\n" +
+           text + "\n'''\n";
+  };
+  legal(body("if (first(k)) z = 0; else z += sum(x, K);"));
+  legal(body("if (k == 0) z = 0; z += sum(x, K);"));
+  legal(body("if (last(k)) z = 1;"));
+  legal(body("if (last(k)) { if (index(M) > 3) z = 1; else z = 2; }"));
+  legal(body("if (last(k)) for (int n = 0; n < 2; ++n) z = n;"));
+  refused(body("if (last(k)) { if (index(M) > 3) z = 1; }"), "not_written");
+  refused(body("if (last(k)) for (int n = 0; n < size(M); ++n) z = n;"), "not_written");
+  refused(body("if (first(k) && !last(k)) z = 0;"), "not_written");
+}
+
+TEST_CASE("nothing is read before it is written") {
+  const auto body = [](const std::string &text) {
+    return "kernel = \"a\"\ninputs.x = \"f32[M, K]\"\noutputs.z = \"f32[M]\"\nscratch.acc = \"f32[M]\"\n"
+           "grid.i = { axis = \"M\", block = 4 }\n"
+           "grid.k = { axis = \"K\", block = 8, semantics = \"arbitrary\" }\nbody = '''\n" +
+           text + "\n'''\n";
+  };
+  legal(body("if (first(k)) acc = 0; acc += sum(x, K); if (last(k)) z = acc;"));
+  legal(body("if (!first(k)) acc += sum(x, K); else acc = 0; if (last(k)) z = acc;"));
+  legal(body("acc = first(k) ? 0 : acc + sum(x, K); if (last(k)) z = acc;"));
+  CHECK(has(refused(body("acc += sum(x, K); if (last(k)) z = acc;"), "undefined_read"), "begin with if (first(k)) acc = 0;"));
+  refused(body("if (last(k)) acc = 0; acc += sum(x, K); if (last(k)) z = acc;"), "undefined_read");
+  refused(body("if (first(k) && x > 0) acc = 0; acc += sum(x, K); if (last(k)) z = acc;"), "condition_axis_missing");
+  refused(body("if (first(k) && index(M) > 0) acc = 0; acc += sum(x, K); if (last(k)) z = acc;"), "undefined_read");
+}
+
+TEST_CASE("stores at other coordinates are one-to-one") {
+  const auto spec = [](const std::string &target, const std::string &statement) {
+    return "kernel = \"a\"\ntables.to = { type = \"i32[N]\", unique = true, range = \"N\" }\ninputs.x = \"f32[N]\"\n"
+           "outputs.z = " +
+           target + "\nbody = '" + statement + "'\n";
+  };
+  const std::string part = "{ type = \"f32[M]\", partial = true }", all = "\"f32[M=N]\"";
+  legal(spec(all, "at(z, M = size(N) - 1 - N) = x;"));
+  legal(spec(all, "at(z, M = to[N]) = x;"));
+  legal(spec(part, "at(z, M = 2 * N + 1) = x;"));
+  refused(spec("\"f32[M]\"", "at(z, M = 2 * N + 1) = x;"), "not_written");
+  CHECK(has(refused(spec(part, "at(z, M = N / 2) = x;"), "scatter_collides"), "(N = 0) and (N = 1) meet"));
+  refused(spec(part, "at(z, M = N % 3) = x;"), "scatter_collides");
+  refused(spec(part, "at(z, M = 5) = x;"), "scatter_collides");
+}
+
+TEST_CASE("an aliased input is read in time") {
+  const auto spec = [](const std::string &grid, const std::string &statements) {
+    return "kernel = \"a\"\ninputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\noutputs.z = { type = \"f32[N]\", alias = \"x\" }\n" +
+           grid + "body = '''\n" + statements + "\n'''\n";
+  };
+  legal(spec("", "y = x; z = x + 1;"));
+  legal(spec("", "y = 0; z = at(x, N = size(N) - 1 - N);"));
+  legal(spec("grid.i = { axis = \"N\", block = 8 }\n", "y = x; z = x + 1;"));
+  CHECK(has(refused(spec("", "z = x + 1; y = x;"), "alias_stale"), "auto old = x;"));
+  refused(spec("grid.i = { axis = \"N\", block = 8 }\n", "y = 0; z = at(x, N = size(N) - 1 - N);"), "alias_window");
+}
+
+TEST_CASE("reads at coordinates that stay inside need no guard") {
+  const auto guarded = [](const std::string &coordinate) {
+    const Analysed a = legal("kernel = \"a\"\naxes.P = { equals = \"(H - 1) / 2 + 1\" }\naxes.I = 3\ninputs.x = \"f32[H]\"\n"
+                             "inputs.w = \"i32[P]\"\noutputs.y = \"f32[P]\"\nbody = 'y = sum(at(x, H = " +
+                             coordinate + ") + index(I) * 0, I) + w;'\n");
+    int count = 0;
+    for (const Expr &expr : a.kernel.exprs)
+      count += expr.op == Op::read && !expr.coords.empty() && !expr.safe;
+    return count > 0;
+  };
+  CHECK(!guarded("2 * P"));
+  CHECK(!guarded("P"));
+  CHECK(!guarded("min(2 * P + I, size(H) - 1)"));
+  CHECK(guarded("2 * P + I"));
+  CHECK(guarded("2 * P - 1"));
+  CHECK(guarded("w"));
+}
+
+TEST_CASE("launchers test sizes in order") {
+  const Analysed a = legal(R"toml(kernel = "a"
+axes.M = { multiple_of = 8 }
+axes.D = [64, 128]
+axes.P = { equals = "H - 3" }
+inputs.x = "f32[M, D, H]"
+inputs.y = "f32[K=M - 2 * H]"
+outputs.z = "f32[M, P]"
+body = 'z = 1;'
+)toml");
+  CHECK(a.checks(Check::Kind::size_multiple).size() == 1);
+  CHECK(a.checks(Check::Kind::size_fixed).size() == 1);
+  REQUIRE(a.checks(Check::Kind::size_derived).size() == 1);
+  CHECK(to_string(a.checks(Check::Kind::size_derived)[0].condition) == "H - 3 >= 0");
+  CHECK(a.checks(Check::Kind::extent_negative).size() == 1);
+  CHECK(a.checks(Check::Kind::overflow).size() == 3);
+  CHECK(a.facts.checks.front().kind == Check::Kind::size_negative);
+}
+
+TEST_CASE("a dimension without steps must leave nothing unwritten") {
+  const Analysed a = legal(R"toml(kernel = "a"
+inputs.x = "f32[N]"
+outputs.z = "f32[M]"
+grid.s = { size = "N", semantics = "arbitrary" }
+body = 'if (first(s)) z = 0;'
+)toml");
+  REQUIRE(a.checks(Check::Kind::grid_empty).size() == 1);
+  CHECK(to_string(a.checks(Check::Kind::grid_empty)[0].condition) == "N > 0 ? 1 : M <= 0 ? 1 : 0");
+}
+
+TEST_CASE("counts of bytes and operations") {
+  const Analysed a = legal(kMatmul);
+  Symbols symbols(a.kernel);
+  const auto is = [&](const Size &size, const Size &expected) {
+    return (symbols.polynomial(size) - symbols.polynomial(expected)).is_zero();
+  };
+  const auto product = [](std::vector<Size> factors) {
+    Size out = Size::integer(1);
+    for (const Size &factor : factors)
+      out = Size::make(Size::Op::multiply, {out, factor});
+    return out;
+  };
+  const Size m = Size::axis("M"), n = Size::axis("N"), k = Size::axis("K"), four = Size::integer(4);
+  CHECK(is(a.facts.counts.operations.at(Op::mul), product({m, n, k})));
+  CHECK(is(a.facts.counts.bytes_written, product({m, n, four})));
+  CHECK(is(a.facts.counts.bytes_read, Size::make(Size::Op::add, {product({m, k, four}), product({k, n, four})})));
+  CHECK(is(a.facts.counts.step_bytes_written, Size::integer(8 * 16 * 4)));
+}
