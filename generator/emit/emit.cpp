@@ -102,6 +102,7 @@ std::string helper_text(const Templates& templates, TargetKind target, const std
   HelperSections sections;
   sections.add(templates.text("common/helpers.h"));
   sections.add(templates.text(target == TargetKind::cuda ? "cuda/helpers.h" : "openmp/helpers.h"));
+  if (target == TargetKind::openmp) sections.add(templates.text("openmp/lanes.h"));
   std::set<std::string> needed;
   std::vector<std::string> todo(wanted.begin(), wanted.end());
   while (!todo.empty()) {
@@ -126,7 +127,7 @@ std::string helper_text(const Templates& templates, TargetKind target, const std
 Views includes(const std::string& text, std::vector<std::string> first) {
   static const std::vector<std::pair<std::string, std::string>> table = {
       {"std::sort", "algorithm"}, {"std::exp", "cmath"}, {"std::", "cmath"}, {"INFINITY", "cmath"}, {"NAN", "cmath"},
-      {"std::malloc", "cstdlib"}, {"memcpy", "cstring"}, {"initializer_list", "initializer_list"}, {"std::set", "set"},
+      {"std::malloc", "cstdlib"}, {"memcpy", "cstring"}, {"initializer_list", "initializer_list"}, {"std::set", "set"}, {"std::conditional", "type_traits"},
       {"std::vector", "vector"}};
   for (const auto& [word, header] : table) {
     if (text.find(word) == std::string::npos) continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "emit/lanes.h"
 #include "emit/target_file.h"
 #include "plan/access.h"
 
@@ -10,15 +11,32 @@ namespace kgen {
 namespace {
 
 constexpr int64_t kChunk = 4096;        // iterations of an innermost loop that one work item takes
+constexpr int64_t kDeepChunk = 256;     // the same where each iteration has loops inside
 constexpr int64_t kMostChunks = 256;    // of a whole-array reduction
 constexpr int64_t kSerialBelow = 16384; // innermost iterations under which starting threads does not pay
+
+// schedule.openmp.lanes = false prints scalar loops.
+bool wants_lanes(const Kernel& kernel) {
+  return std::none_of(kernel.schedule.begin(), kernel.schedule.end(), [](const ScheduleEntry& entry) {
+    return entry.target == "openmp" && entry.key == "lanes" && entry.value == ParamValue(int64_t{0});
+  });
+}
+
+Names names_beside_lanes(const Function& function, const Kernel& kernel) {
+  Names names = names_of(function, kernel);
+  reserve_lane_names(names);
+  return names;
+}
 
 class OpenmpKernel {
  public:
   OpenmpKernel(const Function& function, const Variation& variation, Spelling& spelling)
       : function_(function), name_(variation_name(function, variation)), plan_(make_plan(variation.lowered, variation.lowered_facts, TargetKind::openmp)),
-        names_(names_of(function, plan_.kernel)), printer_(plan_, variation.lowered_facts, spelling, names_) {
+        names_(names_beside_lanes(function, plan_.kernel)), printer_(plan_, variation.lowered_facts, spelling, names_) {
     buffers_ = buffers_of(plan_, printer_);
+    if (!wants_lanes(plan_.kernel) || hides_lane_names(function)) return;
+    lanes_.emplace(printer_, names_);
+    printer_.lanes = &*lanes_;
   }
 
   bool needs_workspace() const { return !buffers_.empty() || chunked(); }
@@ -116,6 +134,7 @@ class OpenmpKernel {
       // Loops can be collapsed while their ranges do not hang on those outside.
       if (i > 0 && depends_on(*node, chain)) break;
       chain.push_back(node);
+      if (takes_lanes(*node)) break;
     }
     std::string work;
     for (const PlanNode* n : chain) work += (work.empty() ? "" : " * ") + at_least(trips(*n), binding::kMultiply);
@@ -125,11 +144,23 @@ class OpenmpKernel {
     clauses += " schedule(static)";
     if (only_maps) clauses += " if (" + work + " > " + std::to_string(kSerialBelow) + ")";
     printer_.lines.add("#pragma omp parallel for" + clauses);
-    for (const PlanNode* n : chain) open(*n);
-    worker_pointers(phase);
-    printer_.list(last.body);
+    for (const PlanNode* n : chain)
+      if (n != &last || !takes_lanes(last)) open(*n);
+    if (takes_lanes(last)) {
+      // Threads share the lane loop by parts that hang on sizes only.
+      const Printer::Range r = printer_.range(last);
+      const std::string first = names_.claim(printer_.axis_name(last.axis) + "_first"), part = std::to_string(only_maps ? kChunk : kDeepChunk);
+      printer_.lines.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first + " += " + part + ") {");
+      worker_pointers(phase);
+      printer_.lanes->loop(last, {first, spelling().helper("smaller") + "(" + first + " + " + part + ", " + r.end + ")"});
+    } else {
+      worker_pointers(phase);
+      printer_.list(last.body);
+    }
     for (size_t i = 0; i < chain.size(); ++i) printer_.lines.add("}");
   }
+
+  bool takes_lanes(const PlanNode& n) const { return printer_.lanes != nullptr && printer_.lanes->takes(n); }
 
   static bool has_loop(const std::vector<PlanNode>& nodes) {
     bool found = false;
@@ -185,15 +216,21 @@ class OpenmpKernel {
       const Type type = plan_.kernel.vars[var].type;
       out.add(Spelling::arithmetic(type) + " " + printer_.name(var) + " = " + (is_partner ? spelling().constant(type, 0, 0) : spelling().identity(step.monoid, type)) + ";");
     });
-    out.add("for (int64_t " + v + " = " + first + "; " + v + " < " + spelling().helper("smaller") + "(" + first + " + " + chunk + ", " + r.end + "); ++" + v + ") {");
-    printer_.list(root.body);
-    out.add("}");
+    const Printer::Range part = {first, spelling().helper("smaller") + "(" + first + " + " + chunk + ", " + r.end + ")"};
+    if (takes_lanes(root)) {
+      printer_.lanes->loop(root, part);
+    } else {
+      out.add("for (int64_t " + v + " = " + part.begin + "; " + v + " < " + part.end + "; ++" + v + ") {");
+      printer_.list(root.body);
+      out.add("}");
+    }
     for (VarId var : phase.partials) out.add(partials_name(var) + "[" + slot + "] = " + printer_.name(var) + ";");
     out.add("}");
     // Combine.
     for_partials(phase, [&](const PlanNode& step, VarId var, bool is_partner) {
       const Type type = plan_.kernel.vars[var].type;
       out.add(Spelling::arithmetic(type) + " " + printer_.name(var) + " = " + (is_partner ? spelling().constant(type, 0, 0) : spelling().identity(step.monoid, type)) + ";");
+      printer_.mark_declared(var);
     });
     out.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first + " += " + chunk + ") {");
     for_partials(phase, [&](const PlanNode& step, VarId var, bool is_partner) {
@@ -228,6 +265,7 @@ class OpenmpKernel {
   Names names_;
   Printer printer_;
   std::vector<Buffer> buffers_;
+  std::optional<LanePrinter> lanes_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "emit/interface.h"
+#include "emit/lanes.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
 #include "support/check.h"
@@ -240,6 +241,8 @@ std::string Printer::buffer_elements(VarId id) {
 }
 
 std::string Printer::storage_type(VarId id) const {
+  if (lanes != nullptr)
+    if (const std::string type = lanes->type_of(id); !type.empty()) return type;
   const Var& var = kernel.vars[id];
   const bool scalar = plan.storage[id].kind == Storage::Kind::scalar;
   return scalar ? Spelling::arithmetic(var.type) : Spelling::c_type(var.type);
@@ -256,6 +259,18 @@ Code Printer::inside(const std::vector<std::pair<std::string, std::string>>& che
   return all.text.empty() ? Code{"true"} : all;
 }
 
+// A local or scratch holds the positions of this step; beyond them there is nothing.
+std::vector<std::pair<std::string, std::string>> Printer::buffer_checks(const std::vector<Coordinate>& coords) {
+  std::vector<std::pair<std::string, std::string>> checks;
+  for (const Coordinate& c : coords) {
+    if (is_identity(kernel, c)) continue;
+    const std::string first = size_text(origin(c.axis));
+    const std::string at = first == "0" ? expression(c.value).text : at_least(expression(c.value), binding::kAdd) + " - (" + first + ")";
+    checks.push_back({at, size_text(extent_of(c.axis))});
+  }
+  return checks;
+}
+
 Code Printer::read(const Expr& e, ExprId) {
   const Var& var = kernel.vars[e.ref];
   const Storage& storage = plan.storage[e.ref];
@@ -268,13 +283,7 @@ Code Printer::read(const Expr& e, ExprId) {
     const std::string outside = spelling.constant(e.type, static_cast<int64_t>(var.outside), var.outside);
     return {inside(checks).text + " ? " + value.text + " : " + outside, binding::kChoose};
   }
-  for (const Coordinate& c : e.coords) {
-    if (is_identity(kernel, c) || e.safe) continue;
-    // A local or scratch holds the positions of this step; beyond them there is nothing.
-    const std::string first = size_text(origin(c.axis));
-    const std::string at = first == "0" ? expression(c.value).text : at_least(expression(c.value), binding::kAdd) + " - (" + first + ")";
-    checks.push_back({at, size_text(extent_of(c.axis))});
-  }
+  if (!e.safe) checks = buffer_checks(e.coords);
   const Code value = spelling.loaded(element(e.ref, e.coords, {}), var.type);
   if (checks.empty()) return value;
   return {inside(checks).text + " ? " + value.text + " : " + spelling.constant(e.type, 0, 0), binding::kChoose};
@@ -495,6 +504,7 @@ void Printer::list(const std::vector<PlanNode>& nodes) {
 }
 
 void Printer::node(const PlanNode& n, const std::vector<PlanNode>& siblings) {
+  if (lanes != nullptr && lanes->node(n, siblings)) return;
   switch (n.kind) {
     case PlanNode::Kind::loop: return loop(n);
     case PlanNode::Kind::steps: return steps(n);

@@ -27,6 +27,7 @@ class Lines {
 };
 
 class Statuses;
+class LanePrinter;
 
 class Printer {
  public:
@@ -58,11 +59,13 @@ class Printer {
   std::string buffer_elements(VarId var);
   // Lines that leave a step whose windows, by entries of device tables, would lie outside; they note it in table_status.
   std::string step_guard(Statuses& statuses, const std::string& leave = "continue");
+  void mark_declared(VarId var) { declared_[var] = true; }
   void rename(VarId var, const std::string& name) { var_names_[var] = name; }
 
   // Set by the targets.
   std::string index_type = "int64_t";
   bool parallel = false;  // scattered additions must be atomic
+  LanePrinter* lanes = nullptr;  // prints the loops that it takes
   Statuses* guards = nullptr;  // set where tables are device memory: steps then check their windows
 
   Lines lines;
@@ -73,8 +76,10 @@ class Printer {
   const Scopes scopes;
 
  private:
+  friend class LanePrinter;
   Code read(const Expr& e, ExprId id);
   Code table(const Expr& e);
+  std::vector<std::pair<std::string, std::string>> buffer_checks(const std::vector<Coordinate>& coords);
   Code inside(const std::vector<std::pair<std::string, std::string>>& checks);
   Code index_text(VarId var, const std::vector<Coordinate>& coords, std::vector<std::pair<std::string, std::string>>* checks);
   Code window_edge(const Expr& e);

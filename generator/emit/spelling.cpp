@@ -130,6 +130,16 @@ Code Spelling::operation(Op op, Type type, const std::vector<Code>& args, bool w
   return call(std::string(spelling));
 }
 
+Code Spelling::infix(Op op, const std::vector<Code>& args) const {
+  const std::string symbol(row(op).cpp_f32);
+  if (args.size() == 1) {
+    const std::string inner = at_least(args[0], binding::kUnary);
+    return {symbol + (symbol == "-" && inner[0] == '-' ? "(" + inner + ")" : inner), binding::kUnary};
+  }
+  const int level = infix_binding(symbol);
+  return {at_least(args[0], level) + " " + symbol + " " + at_least(args[1], level + 1), level};
+}
+
 Code Spelling::cast(const Code& value, Type from, Type to) {
   if (from == to) return value;
   if (to == Type::boolean) return {at_least(value, binding::kEqual + 1) + " != 0", binding::kEqual};

@@ -33,6 +33,8 @@ class Spelling {
   std::string constant(Type type, int64_t integer, double number) const;
   // A scalar operation of ops.def on printed arguments. `wraps`: 64-bit values of the user's, which may overflow.
   Code operation(Op op, Type argument, const std::vector<Code>& args, bool wraps = false);
+  // The same by its operator, for types whose operators are right as they are.
+  Code infix(Op op, const std::vector<Code>& args) const;
   Code cast(const Code& value, Type from, Type to);
   // An element as loaded from memory of its type, as the body's arithmetic type; and back.
   Code loaded(const std::string& element, Type type);
