@@ -195,7 +195,8 @@ void Run::settle_ranges() {
   for (size_t v = 0; v < kernel_.vars.size(); ++v)
     for (size_t d = 0; d < kernel_.vars[v].dims.size(); ++d) {
       AxisId axis = kernel_.vars[v].dims[d].axis;
-      if (axis == kNone || !storage_[v].present)
+      // Scratch has room for a whole block; that does not make lanes where the arrays end.
+      if (axis == kNone || !storage_[v].present || kernel_.vars[v].kind == Var::Kind::scratch)
         continue;
       const Range &range = dims_[v][d].range;
       if (!kernel_.axes[axis].uniform && !seen[axis])
