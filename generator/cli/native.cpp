@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -344,6 +346,46 @@ template <class Body> int in_child(int timeout_s, std::string &error, Body body)
   return out;
 }
 
+// KGEN_NATIVE_CACHE names a folder that keeps what was compiled, by the hash of all that went into it: test suites that
+// run one kernel at many sizes compile it once. Unset, nothing is kept.
+std::optional<fs::path> cached_library(const Compiled &compiled, const NativeOptions &options) {
+  const char *folder = std::getenv("KGEN_NATIVE_CACHE");
+  if (!folder || !*folder)
+    return std::nullopt;
+  std::string all = compile_command("", compiled.spec.kernel, options) + shim_text(compiled, options.target);
+  for (const EmittedFile &file : compiled.files)
+    all += file.name + file.text;
+  uint64_t hash = 14695981039346656037u;
+  for (unsigned char c : all)
+    hash = (hash ^ c) * 1099511628211u;
+  char name[32];
+  std::snprintf(name, sizeof name, "_%016llx.so", static_cast<unsigned long long>(hash));
+  std::error_code ignored;
+  fs::create_directories(folder, ignored);
+  return fs::path(folder) / (compiled.spec.kernel + name);
+}
+
+// Compiles in a folder of its own and moves the library to `result`; returns why that failed.
+std::string compile_library(const Compiled &compiled, const NativeOptions &options, const fs::path &folder,
+                            const fs::path &result) {
+  bool written = write_text(folder / "shim.cpp", shim_text(compiled, options.target));
+  for (const EmittedFile &file : compiled.files)
+    written = written && write_text(folder / fs::path(file.name).filename(), file.text);
+  if (!written)
+    return "the temporary folder cannot be written";
+  if (std::system(compile_command(folder, compiled.spec.kernel, options).c_str()) != 0)
+    return "the emitted code does not compile:\n" + first_lines(folder / "log", 20);
+  if (result == folder / "kernel.so")
+    return "";
+  // By way of a name in the same folder, so that others see the whole file or none.
+  std::error_code failed;
+  const fs::path whole = result.string() + folder.filename().string();
+  fs::copy_file(folder / "kernel.so", whole, failed);
+  if (!failed)
+    fs::rename(whole, result, failed);
+  return failed ? "the compiled code cannot be kept: " + failed.message() : "";
+}
+
 } // namespace
 
 NativeKernel::~NativeKernel() {
@@ -358,21 +400,18 @@ std::unique_ptr<NativeKernel> NativeKernel::build(const Compiled &compiled, cons
     reason = "no temporary folder can be made";
     return nullptr;
   }
-  fs::path folder = pattern;
-  bool written = write_text(folder / "shim.cpp", shim_text(compiled, options.target));
-  for (const EmittedFile &file : compiled.files)
-    written = written && write_text(folder / fs::path(file.name).filename(), file.text);
+  const fs::path folder = pattern;
+  const fs::path library_path = cached_library(compiled, options).value_or(folder / "kernel.so");
   std::unique_ptr<NativeKernel> out;
-  if (!written) {
-    reason = "the temporary folder cannot be written";
-  } else if (std::system(compile_command(folder, compiled.spec.kernel, options).c_str()) != 0) {
-    reason = "the emitted code does not compile:\n" + first_lines(folder / "log", 20);
-  } else if (void *library = ::dlopen((folder / "kernel.so").c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    out.reset(new NativeKernel);
-    out->library_ = library;
-    out->target_ = options.target;
-  } else {
-    reason = std::string("the emitted code cannot be loaded: ") + ::dlerror();
+  reason = fs::exists(library_path) ? "" : compile_library(compiled, options, folder, library_path);
+  if (reason.empty()) {
+    if (void *library = ::dlopen(library_path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      out.reset(new NativeKernel);
+      out->library_ = library;
+      out->target_ = options.target;
+    } else {
+      reason = std::string("the emitted code cannot be loaded: ") + ::dlerror();
+    }
   }
   std::error_code ignored;
   fs::remove_all(folder, ignored);

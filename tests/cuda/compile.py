@@ -1,0 +1,70 @@
+"""Compiles every generated .cu for sm_80 and sm_90a and holds ptxas' report against the committed budget.
+
+tests/cuda/budget.json: per file and architecture the most registers of any of its kernels; spills and local stack must
+be within what is noted there (0 unless noted). `--update` writes it anew; the diff is reviewed like code.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUDGET = ROOT / "tests/cuda/budget.json"
+ARCHITECTURES = ("sm_80", "sm_90a")
+
+
+def measure(job):
+    nvcc, source, architecture = job
+    with tempfile.TemporaryDirectory() as folder:
+        command = [nvcc, "-std=c++17", f"-arch={architecture}", "-Xptxas", "-v", "-Xcompiler", "-Wall,-Wextra", "-c",
+                   "-o", str(pathlib.Path(folder) / "out.o"), str(source)]
+        done = subprocess.run(command, capture_output=True, text=True)
+    name = f"{source.relative_to(ROOT / 'generated')} {architecture}"
+    if done.returncode != 0 or "warning" in done.stderr:
+        return name, None, done.stderr
+    registers = [int(n) for n in re.findall(r"Used (\d+) registers", done.stderr)]
+    spills = [int(n) for n in re.findall(r"(\d+) bytes spill", done.stderr)]
+    stack = [int(n) for n in re.findall(r"(\d+) bytes stack frame", done.stderr)]
+    if not registers:
+        return name, None, "ptxas reported no kernel"
+    return name, {"registers": max(registers), "spills": sum(spills), "stack": max(stack, default=0)}, ""
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--nvcc", default="nvcc")
+    parser.add_argument("--update", action="store_true")
+    arguments = parser.parse_args()
+    sources = sorted((ROOT / "generated").rglob("*_cuda.cu"))
+    jobs = [(arguments.nvcc, source, architecture) for source in sources for architecture in ARCHITECTURES]
+    budget = json.loads(BUDGET.read_text()) if BUDGET.exists() else {}
+    found, failed = {}, 0
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for name, numbers, errors in pool.map(measure, jobs):
+            if numbers is None:
+                failed += 1
+                print(f"{name}: does not compile cleanly\n{errors[:1500]}")
+                continue
+            found[name] = numbers
+            if arguments.update:
+                continue
+            allowed = budget.get(name)
+            if allowed is None:
+                failed += 1
+                print(f"{name}: no budget; run tests/cuda/compile.py --update and review the diff")
+            elif any(numbers[key] > allowed[key] for key in numbers):
+                failed += 1
+                print(f"{name}: {numbers} is over the budget {allowed}")
+    if arguments.update:
+        BUDGET.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+    print(f"{len(jobs) - failed} passed, {failed} failed")
+    return 1 if failed or not jobs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
