@@ -132,38 +132,29 @@ std::vector<std::map<std::string, int64_t>> edge_sizes(const Kernel &kernel) {
     for (const Dim &dim : var.dims)
       if (!dim.whole)
         note(dim.axis, dim.block);
-  std::map<std::string, int64_t> usual;
+  std::map<std::string, int64_t> usual, beyond, ones;
   std::map<std::string, std::set<int64_t>> sweep;
   int64_t spread = 0;
   for (AxisId id : kernel.size_arguments) {
     const Axis &axis = kernel.axes[id];
     if (axis.size.op != Size::Op::axis)
       continue; // specialised: the variant says it
+    auto rounded = [&](int64_t size) { return (size + axis.multiple_of - 1) / axis.multiple_of * axis.multiple_of; };
     std::set<int64_t> &own = sweep[axis.name];
-    own = {0, 1, 2, 7, 13, 31, 64, 257, 1009};
+    for (int64_t size : {0, 1, 2, 7, 13, 31, 64, 257, 1009})
+      own.insert(rounded(size));
     int64_t most = 0;
     for (int64_t block : blocks[axis.name]) {
-      own.insert({block - 1, block, block + 1});
+      for (int64_t size : {block - 1, block, block + 1})
+        own.insert(rounded(size));
       most = std::max(most, block);
     }
-    usual[axis.name] = most > 0 && most <= 64 ? most + 1 + spread : 5 + spread;
+    usual[axis.name] = rounded(most > 0 && most <= 64 ? most + 1 + spread : 5 + spread);
+    beyond[axis.name] = rounded(most > 0 ? most + 1 : 33);
+    ones[axis.name] = rounded(1);
     spread = (spread + 2) % 6; // unlike sizes, so that mixed-up axes show
-    if (axis.multiple_of > 1) {
-      std::set<int64_t> rounded;
-      for (int64_t size : own)
-        rounded.insert((size + axis.multiple_of - 1) / axis.multiple_of * axis.multiple_of);
-      own = rounded;
-      usual[axis.name] = (usual[axis.name] + axis.multiple_of - 1) / axis.multiple_of * axis.multiple_of;
-    }
   }
-  std::vector<std::map<std::string, int64_t>> out = {usual};
-  std::map<std::string, int64_t> beyond = usual, ones = usual;
-  for (auto &[name, size] : beyond)
-    size = blocks[name].empty() ? 33 : *blocks[name].rbegin() + 1;
-  for (auto &[name, size] : ones)
-    size = 1;
-  out.push_back(beyond);
-  out.push_back(ones);
+  std::vector<std::map<std::string, int64_t>> out = {usual, beyond, ones};
   for (const auto &[name, sizes] : sweep)
     for (int64_t size : sizes) {
       std::map<std::string, int64_t> next = usual;

@@ -329,6 +329,8 @@ template <class Body> int in_child(int timeout_s, std::string &error, Body body)
   int *result = static_cast<int *>(memory);
   pid_t child = ::fork();
   if (child == 0) {
+    for (int caught : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM}) // the caller's handlers are not ours
+      ::signal(caught, SIG_DFL);
     ::alarm(static_cast<unsigned>(timeout_s));
     *result = body();
     ::_exit(0);

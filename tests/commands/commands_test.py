@@ -1,0 +1,191 @@
+"""Runs kgen's commands in a temporary folder: what they write, what they say on which stream, and their exit codes."""
+
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+KGEN = str(pathlib.Path(sys.argv.pop(1)).resolve())
+
+ADD = """kernel = "add"
+types.T = ["f32", "f64"]
+inputs.x = "T[N]"
+inputs.y = "T[N]"
+outputs.z = "T[N]"
+body = 'z = x + y;'
+"""
+BAD = ADD.replace("x + y", "x + q")
+
+
+class Commands(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory(prefix="kgen_commands_")
+        self.folder = pathlib.Path(self.temporary.name)
+        self.addCleanup(self.temporary.cleanup)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    def kgen(self, *arguments, code=0, environment=None):
+        variables = {**os.environ, **(environment or {})}
+        done = subprocess.run(
+            [KGEN, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=60, env=variables
+        )
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def files(self, folder="out"):
+        root = self.folder / folder
+        return sorted(p.relative_to(root).as_posix() for p in root.rglob("*") if p.is_file())
+
+    def test_generate_writes_and_leaves_what_is_right(self):
+        self.write("add.toml", ADD)
+        first = self.kgen("add.toml", "-o", "out")
+        self.assertEqual(self.files(), ["add.h", "add_cuda.cu", "add_openmp.cpp"])
+        self.assertEqual(sorted(first.stdout.split()), ["out/add.h", "out/add_cuda.cu", "out/add_openmp.cpp"])
+        self.assertEqual(self.kgen("generate", "add.toml", "-o", "out").stdout, "")
+
+    def test_folders_are_mirrored(self):
+        self.write("specs/one/add.toml", ADD)
+        self.write("specs/two/deep/mul.toml", ADD.replace('"add"', '"mul"').replace("+", "*"))
+        self.write("specs/two/deep/mul.tune.toml", "not a spec")
+        self.kgen("specs", "-o", "out")
+        self.assertIn("one/add.h", self.files())
+        self.assertIn("two/deep/mul_openmp.cpp", self.files())
+        self.kgen("check", "specs", "-o", "out")
+
+    def test_nothing_is_written_when_anything_is_wrong(self):
+        self.write("specs/add.toml", ADD)
+        self.write("specs/bad.toml", BAD.replace('"add"', '"bad"'))
+        done = self.kgen("specs", "-o", "out", code=2)
+        self.assertIn("bad.toml:6", done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertFalse((self.folder / "out").exists())
+
+    def test_two_specs_for_one_file(self):
+        self.write("a.toml", ADD)
+        self.write("b.toml", ADD)
+        self.assertIn("a.toml and by b.toml", self.kgen("a.toml", "b.toml", "-o", "out", code=4).stderr)
+
+    def test_check_names_drift(self):
+        self.write("specs/add.toml", ADD)
+        self.kgen("specs", "-o", "out")
+        self.kgen("check", "specs", "-o", "out")
+        header = self.folder / "out/add.h"
+        right = header.read_text()
+        header.write_text(right.replace("add_f32_openmp", "add_f32_altered"))
+        done = self.kgen("check", "specs", "-o", "out", "--diff", code=1)
+        self.assertIn("differs: out/add.h\n", done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^-.*add_f32_altered")
+        self.assertRegex(done.stdout, r"(?m)^\+.*add_f32_openmp")
+        self.assertIn("to update, run: kgen specs -o out", done.stderr)
+        header.unlink()
+        self.assertIn("missing: out/add.h\n", self.kgen("check", "specs", "-o", "out", code=1).stdout)
+        header.write_text(right)
+        (self.folder / "out/old_openmp.cpp").write_text((self.folder / "out/add_openmp.cpp").read_text())
+        (self.folder / "out/own.cpp").write_text("// written by hand\n")
+        done = self.kgen("check", "specs", "-o", "out", code=1)
+        self.assertEqual(done.stdout, "orphan:  out/old_openmp.cpp\n")
+
+    def test_command_line_mistakes(self):
+        self.write("add.toml", ADD)
+        self.kgen(code=3)
+        self.kgen("add.toml", "--no-such-option", code=3)
+        self.kgen("add.toml", "-D", "T", code=3)
+        self.kgen("add.toml", "--stop-after", "lunch", code=3)
+        self.kgen("add.toml", "--targets", "opencl", code=3)
+        self.kgen("run", "add.toml", "--target", "abacus", code=3)
+        self.kgen("run", "add.toml", code=3)  # no size
+        self.kgen("run", "add.toml", "--size", "N=3", "--size", "Q=3", code=3)
+        self.kgen("run", "add.toml", "--size", "N=3", "--scalar", "a=3", code=3)
+        self.kgen("verify", "add.toml", "--target", "interpret", code=3)
+
+    def test_file_mistakes(self):
+        self.kgen("missing.toml", code=4)
+        (self.folder / "empty").mkdir()
+        self.kgen("empty", code=4)
+        self.write("add.toml", ADD)
+        self.write("out", "a file")
+        self.kgen("add.toml", "-o", "out", code=4)
+        self.kgen("run", "add.toml", "--in", "x=missing.npy", code=4)
+
+    def test_help_and_version(self):
+        self.assertIn("verify", self.kgen("--help").stdout)
+        self.assertIn("--stop-after", self.kgen("generate", "--help").stdout)
+        self.assertRegex(self.kgen("--version").stdout, r"\d+\.\d+")
+
+    def test_every_stage_prints(self):
+        self.write("add.toml", ADD.replace("body", 'grid.i = { axis = "N", block = 8 }\nbody'))
+        seen = set()
+        for stage in "spec body ir facts rewrite plan".split():
+            text = self.kgen("add.toml", "--stop-after", stage).stdout
+            self.assertIn("z", text)
+            seen.add(text)
+        self.assertEqual(len(seen), 6)
+        self.assertFalse((self.folder / "add.h").exists())
+
+    def test_messages_have_formats_and_colours(self):
+        self.write("bad.toml", BAD)
+        plain = self.kgen("bad.toml", code=2).stderr
+        self.assertNotIn("\x1b", plain)
+        self.assertIn("\x1b", self.kgen("bad.toml", "--color", "always", code=2).stderr)
+        self.assertIn("\x1b", self.kgen("bad.toml", code=2, environment={"CLICOLOR_FORCE": "1", "NO_COLOR": ""}).stderr)
+        self.assertNotIn(
+            "\x1b", self.kgen("bad.toml", code=2, environment={"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}).stderr
+        )
+        self.assertEqual(self.kgen("bad.toml", "--message-format", "short", code=2).stderr.count("\n"), 1)
+
+    def npy(self, name, values):
+        header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(values)},), }}"
+        header += " " * (-(len(header) + 11) % 64) + "\n"
+        data = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode()
+        self.write(name, data + struct.pack(f"<{len(values)}f", *values))
+
+    def test_run_reads_and_writes_arrays(self):
+        self.write("add.toml", ADD)
+        self.npy("x.npy", [1, 2, 3])
+        self.npy("y.npy", [10, 20, 30])
+        for target in ("interpret", "openmp"):
+            arguments = ["run", "add.toml", "-D", "T=f32", "--in", "x=x.npy", "--in", "y=y.npy", "--target", target]
+            self.assertEqual(self.kgen(*arguments).stdout, "z: f32[3] = 11 22 33\n")
+            self.kgen(*arguments, "--out", "z=z.npy")
+            self.assertEqual((self.folder / "z.npy").read_bytes()[-12:], struct.pack("<3f", 11, 22, 33))
+        self.npy("y.npy", [10, 20])
+        self.assertIn("`y` makes N 2", self.kgen("run", "add.toml", "--in", "x=x.npy", "--in", "y=y.npy", code=3).stderr)
+
+    def test_run_says_which_variant(self):
+        self.write("add.toml", ADD)
+        one = self.kgen("run", "add.toml", "--size", "N=4")
+        self.assertIn("f32 is run", one.stderr)
+        self.assertEqual(one.stdout, self.kgen("run", "add.toml", "--size", "N=4", "--seed", "1").stdout)
+        self.assertNotEqual(one.stdout, self.kgen("run", "add.toml", "--size", "N=4", "--seed", "2").stdout)
+        self.assertEqual(self.kgen("run", "add.toml", "--size", "N=4", "-D", "T=f64").stderr, "")
+
+    def test_run_reports_what_the_interpreter_refuses(self):
+        spec = ADD.replace("inputs.y", 'tables.t = { type = "i32[N]", sorted = true }\ninputs.y')
+        self.write("add.toml", spec)
+        header = "{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }"
+        header += " " * (-(len(header) + 11) % 64) + "\n"
+        self.write(
+            "t.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack("<2i", 1, 0)
+        )
+        self.assertIn("declared sorted", self.kgen("run", "add.toml", "--in", "t=t.npy", code=1).stderr)
+
+    def test_verify_tells_what_it_tried(self):
+        self.write("add.toml", ADD)
+        done = self.kgen("verify", "add.toml", "--seeds", "1", "-D", "T=f32")
+        self.assertIn("N=0\n", done.stdout)
+        self.assertRegex(done.stdout, r"\d+ elements compared")
+
+    def test_explain(self):
+        self.write("add.toml", ADD)
+        self.assertIn("file_unreadable", self.kgen("explain", "KG0001").stdout)
+        self.assertIn("add", self.kgen("explain", "add.toml").stdout)
+
+
+unittest.main()

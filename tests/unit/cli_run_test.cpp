@@ -1,0 +1,158 @@
+// Sizes from arrays, random inputs, and the comparison of emitted code with the interpreter, which must notice a fault.
+#include "cli/differential.h"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+
+#include "ir/evaluate.h"
+
+using namespace kgen;
+
+namespace {
+
+Compiled compiled(const std::string &text) {
+  Diagnostics diags;
+  CompileOptions options;
+  std::optional<Compiled> out = compile("test.toml", text, options, diags);
+  REQUIRE_MESSAGE(out, diags.render(Diagnostics::Format::short_lines, false));
+  return std::move(*out);
+}
+
+Array zeros(Type type, std::vector<int64_t> shape) {
+  Array array{type, std::move(shape), {}};
+  array.bytes.resize(array.elements() * bytes_of(type));
+  return array;
+}
+
+std::vector<int64_t> integers(const Array &array) {
+  std::vector<int64_t> out;
+  for (int64_t i = 0; i < array.elements(); ++i)
+    out.push_back(load_value(array.bytes.data() + i * bytes_of(array.type), array.type).integer);
+  return out;
+}
+
+const char *kAdd = R"(kernel = "add"
+inputs.x = "f32[M, N]"
+inputs.y = "f32[N]"
+outputs.z = "f32[M, N]"
+outputs.s = "f32[M]"
+body = '''
+z = x + y;
+s = sum(x, N);
+'''
+)";
+
+std::unique_ptr<NativeKernel> build(const Compiled &compiled) {
+  std::string reason;
+  std::unique_ptr<NativeKernel> native = NativeKernel::build(compiled, {}, reason);
+  REQUIRE_MESSAGE(native, reason);
+  return native;
+}
+
+} // namespace
+
+TEST_CASE("sizes come from arrays; contradictions are named") {
+  Compiled add = compiled(kAdd);
+  const Kernel &kernel = add.variations[0].kernel;
+  RunInput input;
+  std::string reason;
+  CHECK(missing_sizes(kernel, input) == std::vector<std::string>{"M", "N"});
+  input.arrays["x"] = zeros(Type::f32, {3, 5});
+  CHECK(infer_sizes(kernel, input, reason));
+  CHECK(input.sizes == std::map<std::string, int64_t>{{"M", 3}, {"N", 5}});
+  input.arrays["y"] = zeros(Type::f32, {4});
+  CHECK_FALSE(infer_sizes(kernel, input, reason));
+  CHECK(reason == "`y` makes N 4, but it is 5");
+  input.arrays["y"] = zeros(Type::f32, {4, 1});
+  CHECK_FALSE(infer_sizes(kernel, input, reason));
+  CHECK(reason == "`y` has 2 dimensions instead of 1");
+}
+
+TEST_CASE("random tables keep their declared facts; row starts run from 0 to the total") {
+  Compiled spec = compiled(R"(kernel = "ragged"
+axes.N = { ragged = "start", over = "B" }
+tables.start = "i64[B + 1]"
+tables.order = { type = "i32[B]", unique = true, range = "B" }
+inputs.x = "f32[B, N]"
+outputs.y = "f32[B]"
+body = 'y = sum(x, N) + order[index(B)];'
+)");
+  for (uint64_t seed = 1; seed < 20; ++seed) {
+    RunInput input;
+    input.sizes = {{"B", 6}, {"N", 9}};
+    std::string reason;
+    RandomOptions options;
+    options.seed = seed;
+    REQUIRE(fill_random(spec.variations[0].kernel, input, options, reason));
+    std::vector<int64_t> start = integers(input.tables.at("start")), order = integers(input.tables.at("order"));
+    CHECK(start.front() == 0);
+    CHECK(start.back() == 9);
+    CHECK(std::is_sorted(start.begin(), start.end()));
+    std::sort(order.begin(), order.end());
+    CHECK(order == std::vector<int64_t>{0, 1, 2, 3, 4, 5});
+    CHECK(interpret(spec.variations[0].kernel, input, {}).error == "");
+  }
+}
+
+TEST_CASE("emitted code agrees with the interpreter") {
+  Compiled add = compiled(kAdd);
+  DifferentialReport report = verify_native(add, *build(add), {});
+  CHECK(report.difference == "");
+  CHECK(report.cases > 20);
+  CHECK(report.elements > 1000);
+  CHECK(std::find(report.sizes.begin(), report.sizes.end(), "M=0 N=7") != report.sizes.end());
+}
+
+TEST_CASE("code that computes something else is noticed") {
+  std::string other = kAdd;
+  other.replace(other.find("z = x + y"), 9, "z = x - y");
+  std::string difference = verify_native(compiled(kAdd), *build(compiled(other)), {}).difference;
+  CHECK_MESSAGE(difference.find("z[0, 0] is ") != std::string::npos, difference);
+  other = kAdd; // wrong in the last element of long rows only
+  other.replace(other.find("sum(x, N)"), 9, "sum(x, N, where(index(N) < 30))");
+  difference = verify_native(compiled(kAdd), *build(compiled(other)), {}).difference;
+  CHECK_MESSAGE(difference.find("s[0] is ") != std::string::npos, difference);
+}
+
+TEST_CASE("a crash, a hang, a write outside and a changed input are results") {
+  const std::string sum = "int add_openmp(";
+  auto with = [&](const std::string &statement) {
+    Compiled add = compiled(kAdd);
+    for (EmittedFile &file : add.files)
+      if (file.name == "add_openmp.cpp") {
+        size_t brace = file.text.find('{', file.text.rfind(sum));
+        REQUIRE(brace != std::string::npos);
+        file.text.insert(brace + 1, statement);
+      }
+    DifferentialOptions options;
+    options.timeout_s = 2;
+    options.threads = {1};
+    return verify_native(add, *build(add), options).difference;
+  };
+  auto has = [](const std::string &text, const char *part) {
+    CHECK_MESSAGE(text.find(part) != std::string::npos, text);
+  };
+  CHECK(with("") == "");
+  has(with("*(volatile int*)8 = 1;"), "crashed");
+  has(with("for (volatile int i = 0;; i = 1) {}"), "did not end within 2 s");
+  has(with("z[M * N] = 1;"), "wrote outside `z`");
+  has(with("const_cast<float*>(x)[0] += 1;"), "changed its input `x`");
+  has(with("if (M == 1) return 1;"), "the launcher returned 1");
+}
+
+TEST_CASE("edge sizes surround every block and respect multiple_of") {
+  Compiled spec = compiled(R"(kernel = "copy"
+axes.N = { multiple_of = 4 }
+inputs.x = "f32[M, N]"
+outputs.y = "f32[M, N]"
+grid.i = { axis = "M", block = 24, semantics = "parallel" }
+body = 'y = x;'
+)");
+  std::vector<int64_t> m;
+  for (const auto &sizes : edge_sizes(spec.variations[0].kernel)) {
+    m.push_back(sizes.at("M"));
+    CHECK(sizes.at("N") % 4 == 0);
+  }
+  for (int64_t size : {0, 1, 23, 24, 25})
+    CHECK(std::find(m.begin(), m.end(), size) != m.end());
+}
