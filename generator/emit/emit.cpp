@@ -128,7 +128,7 @@ Views includes(const std::string& text, std::vector<std::string> first) {
   static const std::vector<std::pair<std::string, std::string>> table = {
       {"std::sort", "algorithm"}, {"std::exp", "cmath"}, {"std::", "cmath"}, {"INFINITY", "cmath"}, {"NAN", "cmath"},
       {"std::malloc", "cstdlib"}, {"memcpy", "cstring"}, {"initializer_list", "initializer_list"}, {"std::set", "set"}, {"std::conditional", "type_traits"},
-      {"std::vector", "vector"}};
+      {"std::is_", "type_traits"},    {"std::vector", "vector"}};
   for (const auto& [word, header] : table) {
     if (text.find(word) == std::string::npos) continue;
     if (word == "std::" && text.find("std::") == std::string::npos) continue;

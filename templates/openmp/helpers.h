@@ -88,15 +88,12 @@ template <class T> inline T erfinv(T x) {
 //@ atomic_add
 // Adds to an element that several threads may add to.
 template <class T> inline void atomic_add(T* place, T value) {
-  __atomic_fetch_add(place, value, __ATOMIC_RELAXED);
-}
-inline void atomic_add(float* place, float value) {
+  if constexpr (std::is_floating_point_v<T>) {
 #pragma omp atomic
-  *place += value;
-}
-inline void atomic_add(double* place, double value) {
-#pragma omp atomic
-  *place += value;
+    *place += value;
+  } else {
+    __atomic_fetch_add(place, value, __ATOMIC_RELAXED);
+  }
 }
 //@ overflows
 // Does the product of the factors exceed 63 bits?

@@ -7,7 +7,7 @@ constexpr int kVectorBytes = 32;
 #else
 constexpr int kVectorBytes = 16;
 #endif
-constexpr int kLanes64 = kVectorBytes / 8, kLanes32 = kVectorBytes / 4, kLanes16 = kVectorBytes / 2, kLanes8 = kVectorBytes;
+[[maybe_unused]] constexpr int kLanes64 = kVectorBytes / 8, kLanes32 = kVectorBytes / 4, kLanes16 = kVectorBytes / 2, kLanes8 = kVectorBytes;
 //@ Mask: kVectorBytes
 template <class T, int N> struct VectorOf {
   typedef T type __attribute__((vector_size(sizeof(T) * N)));
