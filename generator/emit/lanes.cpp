@@ -140,7 +140,7 @@ void LanePrinter::loop(const PlanNode& loop, const Printer::Range& whole) {
   if (blocked) printer_.lines.add("}");
   std::swap(out, printer_.lines);
   std::string text = out.text();
-  replace_word(text, kCount, "kLanes" + std::to_string(8 * widest_));
+  replace_word(text, kCount, helper("kLanes" + std::to_string(8 * widest_)));
   printer_.lines.add(text);
   accumulators_.clear();
 }

@@ -1,5 +1,5 @@
 //@ kVectorBytes
-// The widest vector of the machine that this file is compiled for; how many elements of 8 to 64 bits it holds.
+// The widest vector of the machine that this file is compiled for.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
 #elif defined(__AVX__)
@@ -7,7 +7,14 @@ constexpr int kVectorBytes = 32;
 #else
 constexpr int kVectorBytes = 16;
 #endif
-[[maybe_unused]] constexpr int kLanes64 = kVectorBytes / 8, kLanes32 = kVectorBytes / 4, kLanes16 = kVectorBytes / 2, kLanes8 = kVectorBytes;
+//@ kLanes64: kVectorBytes
+constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
+//@ kLanes32: kVectorBytes
+constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
+//@ kLanes16: kVectorBytes
+constexpr int kLanes16 = kVectorBytes / 2;  // elements of 16 bits in a vector
+//@ kLanes8: kVectorBytes
+constexpr int kLanes8 = kVectorBytes;  // elements of 8 bits in a vector
 //@ Mask: kVectorBytes
 template <class T, int N> struct VectorOf {
   typedef T type __attribute__((vector_size(sizeof(T) * N)));
