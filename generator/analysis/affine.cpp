@@ -28,9 +28,9 @@ public:
   isl::set condition(const Size &size) {
     using Compare = isl::set (isl::pw_aff::*)(isl::pw_aff) const;
     static const std::map<Size::Op, Compare> kCompare = {
-        {Size::Op::less, &isl::pw_aff::lt_set},       {Size::Op::less_equal, &isl::pw_aff::le_set},
-        {Size::Op::greater, &isl::pw_aff::gt_set},    {Size::Op::greater_equal, &isl::pw_aff::ge_set},
-        {Size::Op::equal, &isl::pw_aff::eq_set},      {Size::Op::not_equal, &isl::pw_aff::ne_set}};
+        {Size::Op::less, &isl::pw_aff::lt_set},    {Size::Op::less_equal, &isl::pw_aff::le_set},
+        {Size::Op::greater, &isl::pw_aff::gt_set}, {Size::Op::greater_equal, &isl::pw_aff::ge_set},
+        {Size::Op::equal, &isl::pw_aff::eq_set},   {Size::Op::not_equal, &isl::pw_aff::ne_set}};
     const auto compare = kCompare.find(size.op);
     if (compare == kCompare.end())
       return value(size).ne_set(constant(0));
@@ -68,7 +68,8 @@ private:
   void require_below(const isl::pw_aff &p, const Size &count) { require(p.lt_set(value(count))); }
 
   void bound(const std::string &key, const Size &size) {
-    const isl::pw_aff p = isl::pw_aff::param_on_domain(universe_, isl::id(ctx_, "p" + std::to_string(numbers_.at(key))));
+    const isl::pw_aff p =
+        isl::pw_aff::param_on_domain(universe_, isl::id(ctx_, "p" + std::to_string(numbers_.at(key))));
     if (size.op == Size::Op::axis || size.op == Size::Op::grid)
       require(p.ge_set(constant(0)));
     for (const Axis &axis : kernel_.axes) {

@@ -65,11 +65,11 @@ private:
 
   // No expression may divide by a size that is 0 (divisors that steps or tables enter are not among those).
   void divisors() {
-    const auto look = [&](const Size &size) {
+    const auto look = [&](const Size &size, bool in_steps = false) {
       any_node(size, [&](const Size &node) {
         const bool divides = node.op == Size::Op::divide || node.op == Size::Op::modulo || node.op == Size::Op::cdiv;
         if (divides && context_.sizes_only(node.args[1]) && !Symbols(kernel_).positive(node.args[1]))
-          divisor(node.args[1]);
+          divisor(node.args[1], in_steps);
         return false;
       });
     };
@@ -82,15 +82,23 @@ private:
       look(dim.size);
     for (const Var &var : kernel_.vars)
       for (const Dim &dim : var.dims)
-        for (const Size *size : {&dim.extent, &dim.start, &dim.block})
-          look(*size);
+        look(dim.extent);
+    for (const Var &var : kernel_.vars)
+      for (const Dim &dim : var.dims)
+        for (const Size *size : {&dim.start, &dim.block})
+          look(*size, true);
   }
 
-  void divisor(const Size &size) {
+  // `in_steps`: it matters only if there are steps.
+  void divisor(const Size &size, bool in_steps) {
     if (!divided_.insert(to_string(size)).second)
       return;
     Check &check = add(Check::Kind::relation, to_string(size), to_string(size) + " must not be 0, for it divides");
     check.condition = Size::make(Size::Op::not_equal, {size, Size::integer(0)});
+    for (const GridDim &dim : kernel_.grid)
+      if (in_steps && context_.sizes_only(dim.size) && !dim.size.is_integer())
+        check.condition = Size::make(Size::Op::choose, {Size::make(Size::Op::less_equal, {dim.size, Size::integer(0)}),
+                                                        Size::integer(1), check.condition});
   }
 
   // An axis of `equals`, or one whose every extent is `X=e`.
@@ -129,8 +137,8 @@ private:
   }
 
   void non_negative(const Size &extent, VarId id, const std::string &name) {
-    Check &check = add(Check::Kind::extent_negative, name, "an extent of " + name + ", " + to_string(extent) +
-                                                                ", would be negative");
+    Check &check = add(Check::Kind::extent_negative, name,
+                       "an extent of " + name + ", " + to_string(extent) + ", would be negative");
     check.condition = at_least_zero(extent);
     check.var = id;
   }
@@ -255,8 +263,8 @@ private:
     return Symbols(kernel_, extents).positive(kernel_.grid[g].size);
   }
 
-  // No step at all: an output that has elements would stay unwritten. (Inner steps that depend on outer ones may well be
-  // none for some of them; whether windows then reach everything was judged before.)
+  // No step at all: an output that has elements would stay unwritten. (Inner steps that depend on outer ones may well
+  // be none for some of them; whether windows then reach everything was judged before.)
   void empty(GridId g) {
     for (size_t v = 0; v < kernel_.vars.size(); ++v) {
       const Var &var = kernel_.vars[v];
@@ -267,9 +275,9 @@ private:
       Size elements_missing = Size::integer(0);
       for (auto dim = var.dims.rbegin(); dim != var.dims.rend(); ++dim)
         if (!dim->extent.is_integer())
-          elements_missing = Size::make(Size::Op::choose,
-                                        {Size::make(Size::Op::less_equal, {dim->extent, Size::integer(0)}),
-                                         Size::integer(1), elements_missing});
+          elements_missing =
+              Size::make(Size::Op::choose, {Size::make(Size::Op::less_equal, {dim->extent, Size::integer(0)}),
+                                            Size::integer(1), elements_missing});
       const Size condition =
           Size::make(Size::Op::choose, {Size::make(Size::Op::greater, {kernel_.grid[g].size, Size::integer(0)}),
                                         Size::integer(1), elements_missing});
@@ -323,10 +331,11 @@ private:
     const bool high = symbols.nonnegative(symbols.polynomial(extent) - p - Polynomial::constant(1));
     if (low && high)
       return;
-    Size condition = low    ? Size::make(Size::Op::less, {index, extent})
-                     : high ? at_least_zero(index)
-                            : Size::make(Size::Op::choose, {at_least_zero(index),
-                                                            Size::make(Size::Op::less, {index, extent}), Size::integer(0)});
+    Size condition =
+        low    ? Size::make(Size::Op::less, {index, extent})
+        : high ? at_least_zero(index)
+               : Size::make(Size::Op::choose,
+                            {at_least_zero(index), Size::make(Size::Op::less, {index, extent}), Size::integer(0)});
     const Table &row = kernel_.tables[table];
     const std::vector<TableId> tables = context_.tables_of(condition);
     if (!tables.empty() && !context_.on_host(tables)) {

@@ -39,9 +39,9 @@ Size Coordinates::index(AxisId axis, VarId var) {
 }
 
 std::optional<Size> Coordinates::size(ExprId id) {
-  static const std::map<Op, Size::Op> kOps = {
-      {Op::add, Size::Op::add}, {Op::sub, Size::Op::subtract}, {Op::mul, Size::Op::multiply}, {Op::neg, Size::Op::negate},
-      {Op::min, Size::Op::min}, {Op::max, Size::Op::max}};
+  static const std::map<Op, Size::Op> kOps = {{Op::add, Size::Op::add},      {Op::sub, Size::Op::subtract},
+                                              {Op::mul, Size::Op::multiply}, {Op::neg, Size::Op::negate},
+                                              {Op::min, Size::Op::min},      {Op::max, Size::Op::max}};
   const Expr &expr = kernel_.expr(id);
   if (is_floating(expr.type))
     return std::nullopt;
@@ -103,8 +103,7 @@ std::optional<Size> Coordinates::quotient(const Expr &expr) {
 bool Coordinates::inside(const Size &size, const Size &extent) {
   // Structurally; isl has nothing to add to what is read under no condition but derived axes, which are atoms here too.
   const Polynomial p = symbols_.polynomial(size);
-  return symbols_.nonnegative(p) &&
-         symbols_.nonnegative(symbols_.polynomial(extent) - p - Polynomial::constant(1));
+  return symbols_.nonnegative(p) && symbols_.nonnegative(symbols_.polynomial(extent) - p - Polynomial::constant(1));
 }
 
 } // namespace kgen::analysis

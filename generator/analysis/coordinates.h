@@ -1,4 +1,5 @@
-// Coordinates of the body as sizes, so that the same proofs serve them: an axis' index becomes a variable within its bounds.
+// Coordinates of the body as sizes, so that the same proofs serve them: an axis' index becomes a variable within its
+// bounds.
 #pragma once
 
 #include <optional>

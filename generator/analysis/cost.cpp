@@ -1,5 +1,5 @@
-// Bytes and operations, as expressions over sizes. An operation counts once for each lane of each step; along an axis that
-// the grid blocks, all steps together count its size.
+// Bytes and operations, as expressions over sizes. An operation counts once for each lane of each step; along an axis
+// that the grid blocks, all steps together count its size.
 #include "analysis/context.h"
 #include "analysis/flow.h"
 
@@ -17,7 +17,8 @@ public:
     counts_.steps = Size::integer(1);
     for (const GridDim &dim : kernel_.grid)
       counts_.steps = times(counts_.steps, most_steps(dim));
-    for (Size *bytes : {&counts_.bytes_read, &counts_.bytes_written, &counts_.step_bytes_read, &counts_.step_bytes_written})
+    for (Size *bytes :
+         {&counts_.bytes_read, &counts_.bytes_written, &counts_.step_bytes_read, &counts_.step_bytes_written})
       *bytes = Size::integer(0);
     context_.facts.largest_index = Size::integer(0);
     for (size_t v = 0; v < kernel_.vars.size(); ++v)
@@ -129,7 +130,9 @@ private:
     if (expr.op == Op::fold)
       note(fold_op(expr.monoid), lanes(expr.axes | around | expr.reduced));
     if (expr.op == Op::scan) {
-      note(expr.scan == ScanKind::max ? Op::max : expr.scan == ScanKind::product ? Op::mul : Op::add,
+      note(expr.scan == ScanKind::max       ? Op::max
+           : expr.scan == ScanKind::product ? Op::mul
+                                            : Op::add,
            lanes(expr.axes | around));
       if (expr.scan == ScanKind::linear)
         note(Op::mul, lanes(expr.axes | around));

@@ -1,9 +1,10 @@
-// Do the windows of an output together reach every element? Proved one dimension at a time, where each dimension has grid
-// steps (or quotients and remainders of them) of its own: their strides must chain without gaps, from 0 to the extent.
+// Do the windows of an output together reach every element? Proved one dimension at a time, where each dimension has
+// grid steps (or quotients and remainders of them) of its own: their strides must chain without gaps, from 0 to the
+// extent.
 #include <algorithm>
-#include <set>
 
 #include "analysis/context.h"
+#include "analysis/digits.h"
 
 namespace kgen::analysis {
 namespace {
@@ -28,7 +29,8 @@ public:
     const Tested tested = context_.search.uncovered(output_);
     if (separate && (tested.holds || !tested.fails))
       return by_relations();
-    return {Verdict::refuted, tested.fails ? "an element is in no window" : "not proved that the windows reach every element",
+    return {Verdict::refuted,
+            tested.fails ? "an element is in no window" : "not proved that the windows reach every element",
             tested.fails};
   }
 
@@ -40,14 +42,14 @@ private:
     return out;
   }
 
-  struct Digit {
+  struct Part {
     Polynomial stride;
-    Polynomial most; // 0 .. most
+    Polynomial most; // times 0 .. most
   };
 
-  // The digits of which a start is made; nullopt where it is made of something else.
-  std::optional<std::vector<Digit>> digits(const Polynomial &start, Polynomial &constant) {
-    std::vector<Digit> out;
+  // The parts of which a start is made; nullopt where it is made of something else.
+  std::optional<std::vector<Part>> parts(const Polynomial &start, Polynomial &constant) {
+    std::vector<Part> out;
     for (const auto &[m, c] : start.terms) {
       Polynomial term;
       term.terms[m] = c;
@@ -59,43 +61,40 @@ private:
       const int id = *moving;
       const auto split = Symbols::linear(term, id);
       const auto most = range(id);
-      if (!split || symbols_.steps_of(split->first) != 0 || !most || !used_.insert(id).second)
+      if (!split || symbols_.steps_of(split->first) != 0 || !most)
         return std::nullopt;
       out.push_back({split->first, *most});
     }
     return out;
   }
 
-  // An atom that takes every value from 0 to the result, whatever the others are.
+  // The greatest value of an atom that takes every value from 0 on, whatever the others are.
   std::optional<Polynomial> range(int id) {
-    const Atom atom = symbols_.atom(id);
-    const auto claim = [&](GridId grid, Atom::Kind kind) {
-      const auto [entry, added] = kinds_.emplace(grid, kind);
-      return added || (entry->second != kind && entry->second != Atom::Kind::step && kind != Atom::Kind::step);
-    };
-    if (atom.kind == Atom::Kind::step && atom.grid != kNone) {
-      if (steps_of(kernel_, kernel_.grid[atom.grid].size) != 0 || !claim(atom.grid, atom.kind))
-        return std::nullopt;
-      return atom.upper.front();
-    }
+    const Atom &atom = symbols_.atom(id);
     if (atom.kind == Atom::Kind::modulo)
-      if (const GridId g = turning(atom); g != kNone && claim(g, Atom::Kind::step))
+      if (const int step = turning(atom); step != kNone && claim({step, kOne, std::nullopt}))
         return atom.args[1] - kOne;
-    if ((atom.kind != Atom::Kind::divide && atom.kind != Atom::Kind::modulo) || atom.args[0].terms.size() != 1)
+    const auto digit = digit_of(symbols_, id);
+    if (!digit || symbols_.atom(digit->step).grid == kNone)
       return std::nullopt;
-    const auto &[m, c] = *atom.args[0].terms.begin();
-    if (m.size() != 1 || c != 1 || symbols_.atom(m[0]).grid == kNone || symbols_.steps_of(atom.args[1]) != 0)
+    const GridDim &grid = kernel_.grid[symbols_.atom(digit->step).grid];
+    const Polynomial steps = symbols_.polynomial(grid.size);
+    const Polynomial high = digit->high.value_or(steps);
+    const auto values = Symbols::divide(high, digit->low);
+    if (!values || !Symbols::divide(steps, high) || steps_of(kernel_, grid.size) != 0 || !claim(*digit))
       return std::nullopt;
-    const GridId grid = symbols_.atom(m[0]).grid;
-    const Polynomial steps = symbols_.polynomial(kernel_.grid[grid].size);
-    const auto rounds = Symbols::divide(steps, atom.args[1]);
-    if (!rounds || steps_of(kernel_, kernel_.grid[grid].size) != 0 || !claim(grid, atom.kind))
-      return std::nullopt;
-    return (atom.kind == Atom::Kind::divide ? *rounds : atom.args[1]) - kOne;
+    return *values - kOne;
+  }
+
+  bool claim(const Digit &digit) {
+    if (!std::all_of(claimed_.begin(), claimed_.end(), [&](const Digit &other) { return separate(digit, other); }))
+      return false;
+    claimed_.push_back(digit);
+    return true;
   }
 
   // (i + anything) % d with d steps of i: whatever the rest is, all remainders occur.
-  GridId turning(const Atom &atom) {
+  int turning(const Atom &atom) {
     for (const auto &[m, c] : atom.args[0].terms) {
       if (m.size() != 1 || (c != 1 && c != -1) || symbols_.atom(m[0]).grid == kNone)
         continue;
@@ -104,7 +103,7 @@ private:
       const bool alone = split && (symbols_.steps_of(split->second) >> grid & 1) == 0 &&
                          steps_of(kernel_, kernel_.grid[grid].size) == 0 && symbols_.steps_of(atom.args[1]) == 0;
       if (alone && (symbols_.polynomial(kernel_.grid[grid].size) - atom.args[1]).is_zero())
-        return grid;
+        return m[0];
     }
     return kNone;
   }
@@ -121,21 +120,21 @@ private:
 
   bool along(const Dim &dim) {
     Polynomial constant;
-    auto open = digits(symbols_.polynomial(dim.start), constant);
+    auto open = parts(symbols_.polynomial(dim.start), constant);
     if (!open)
       return false;
-    for (Digit &digit : *open) // what counts down, counted from its end
-      if (const Polynomial up = digit.stride * Polynomial::constant(-1); symbols_.nonnegative(up)) {
-        constant = constant + digit.stride * digit.most;
-        digit.stride = up;
+    for (Part &part : *open) // what counts down, counted from its end
+      if (const Polynomial up = part.stride * Polynomial::constant(-1); symbols_.nonnegative(up)) {
+        constant = constant + part.stride * part.most;
+        part.stride = up;
       }
     if (!symbols_.nonnegative(constant * Polynomial::constant(-1)))
       return false;
-    // What is reached so far: 0 .. reach - 1. The next digit is one whose stride leaves no gap.
+    // What is reached so far: 0 .. reach - 1. The next part is one whose stride leaves no gap.
     Polynomial reach = constant + symbols_.polynomial(dim.block);
     while (!open->empty()) {
-      auto next = std::find_if(open->begin(), open->end(), [&](const Digit &digit) {
-        return symbols_.nonnegative(digit.stride) && symbols_.nonnegative(reach - digit.stride);
+      auto next = std::find_if(open->begin(), open->end(), [&](const Part &part) {
+        return symbols_.nonnegative(part.stride) && symbols_.nonnegative(reach - part.stride);
       });
       if (next == open->end()) {
         next = open->begin();
@@ -175,8 +174,7 @@ private:
   VarId output_;
   const Var &var_;
   Symbols symbols_;
-  std::set<int> used_;
-  std::map<GridId, Atom::Kind> kinds_;
+  std::vector<Digit> claimed_;
   std::vector<Size> relations_;
 };
 
@@ -184,7 +182,10 @@ private:
 
 void judge_window_cover(Context &context) {
   for (size_t v = 0; v < context.kernel.vars.size(); ++v) {
-    if (!context.is_output(static_cast<VarId>(v)))
+    const OperandFact &fact = context.facts.operands[v];
+    // Windows that are wrong already are not asked for more.
+    if (!context.is_output(static_cast<VarId>(v)) || fact.bounds.verdict == Verdict::refuted ||
+        fact.disjoint.verdict == Verdict::refuted || fact.revisit.verdict == Verdict::refuted)
       continue;
     Finding &finding = context.facts.operands[v].windows_cover;
     finding = Cover(context, static_cast<VarId>(v)).judge();

@@ -1,8 +1,10 @@
-// The solver's rules. Each pins down one atom; what follows from that atom (its arguments, the number that a quotient and
-// a remainder come from) becomes a new equation.
+// The solver's rules. Each pins down one atom; what follows from that atom (its arguments, the number that a quotient
+// and a remainder come from) becomes a new equation.
 #include "analysis/determine.h"
 
 #include <algorithm>
+
+#include "analysis/digits.h"
 
 namespace kgen::analysis {
 namespace {
@@ -10,7 +12,7 @@ const Polynomial kOne = Polynomial::constant(1);
 }
 
 Determined Determiner::run(bool with_relations) {
-  while (step() || unwrap() || (with_relations && step_with_relation())) {
+  while (step() || unwrap() || assemble() || (with_relations && step_with_relation())) {
   }
   return known_;
 }
@@ -62,7 +64,8 @@ std::optional<Polynomial> Determiner::requirement(const Equation &equation, cons
   const auto range = width(split->second);
   if (!range || (symbols_.steps_of(*range) & ~known_.steps) != 0)
     return std::nullopt;
-  const bool falling = !symbols_.nonnegative(split->first) && symbols_.nonnegative(split->first * Polynomial::constant(-1));
+  const bool falling =
+      !symbols_.nonnegative(split->first) && symbols_.nonnegative(split->first * Polynomial::constant(-1));
   return split->first * Polynomial::constant(falling ? -1 : 1) - *range - equation.slack - kOne;
 }
 
@@ -95,6 +98,36 @@ void Determiner::learn(int id) {
         (partner.args[0] - atom.args[0]).is_zero() && (partner.args[1] - atom.args[1]).is_zero())
       equations_.push_back({atom.args[0], Polynomial()});
   }
+}
+
+// A step all of whose digits are known. (From the lowest on; what is not a whole chain says nothing of the step.)
+bool Determiner::assemble() {
+  std::map<int, std::vector<Digit>> digits;
+  for (int id : known_atoms_)
+    if (const auto digit = digit_of(symbols_, id); digit && !is_known(digit->step))
+      digits[digit->step].push_back(*digit);
+  for (const auto &[step, list] : digits) {
+    Polynomial reach = kOne;
+    for (size_t i = 0; i < list.size();) {
+      if (!(list[i].low - reach).is_zero()) {
+        ++i;
+        continue;
+      }
+      if (!list[i].high) {
+        learn(step);
+        return true;
+      }
+      reach = *list[i].high;
+      i = 0;
+    }
+    // Or the digits reach beyond the last step.
+    const auto &upper = symbols_.atom(step).upper;
+    if (!upper.empty() && symbols_.nonnegative(reach - kOne - Polynomial(upper.front()))) {
+      learn(step);
+      return true;
+    }
+  }
+  return false;
 }
 
 // Of numbers that differ by less than the divisor, equal remainders make equal numbers.
@@ -140,9 +173,9 @@ bool Determiner::step_with_relation() {
       const Size enough = symbols_.size_of(*required);
       if (!context_.sizes_only(single) || !context_.sizes_only(enough))
         continue;
-      const Size condition = Size::make(
-          Size::Op::choose, {Size::make(Size::Op::less_equal, {single, Size::integer(0)}), Size::integer(1),
-                             Size::make(Size::Op::greater_equal, {enough, Size::integer(0)})});
+      const Size condition =
+          Size::make(Size::Op::choose, {Size::make(Size::Op::less_equal, {single, Size::integer(0)}), Size::integer(1),
+                                        Size::make(Size::Op::greater_equal, {enough, Size::integer(0)})});
       known_.relations.push_back(condition);
       learn(atom);
       return true;

@@ -1,5 +1,6 @@
-// Equations between two points (steps of a grid, lanes of a store): sums of atoms that are equal, or at most so far apart.
-// Solved one atom at a time: an atom whose stride exceeds all that the rest can make up must be the same in both.
+// Equations between two points (steps of a grid, lanes of a store): sums of atoms that are equal, or at most so far
+// apart. Solved one atom at a time: an atom whose stride exceeds all that the rest can make up must be the same in
+// both.
 #pragma once
 
 #include <set>
@@ -34,6 +35,7 @@ private:
   void learn(int id);
   bool step();
   bool unwrap();
+  bool assemble();
   bool step_with_relation();
 
   const Context &context_;

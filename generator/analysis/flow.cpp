@@ -6,53 +6,7 @@
 
 namespace kgen::analysis {
 
-void visit_expressions(const Kernel &kernel, ExprId id, const std::function<void(const Expr &, ExprId)> &visit) {
-  if (id == kNone)
-    return;
-  const Expr &expr = kernel.expr(id);
-  visit(expr, id);
-  for (ExprId arg : expr.args)
-    visit_expressions(kernel, arg, visit);
-  for (const Coordinate &coordinate : expr.coords)
-    visit_expressions(kernel, coordinate.value, visit);
-}
-
-std::vector<ExprId> expressions_of(const Stmt &stmt) {
-  std::vector<ExprId> out = stmt.indices;
-  for (const Coordinate &coordinate : stmt.coords)
-    out.push_back(coordinate.value);
-  if (stmt.value != kNone)
-    out.push_back(stmt.value);
-  return out;
-}
-
 namespace {
-
-void visit_nested(const std::vector<Stmt> &statements, std::vector<const Stmt *> &enclosing,
-                  const std::function<void(const Stmt &, const std::vector<const Stmt *> &)> &visit) {
-  for (const Stmt &stmt : statements) {
-    visit(stmt, enclosing);
-    enclosing.push_back(&stmt);
-    for (const auto *inner : {&stmt.body, &stmt.otherwise, &stmt.step})
-      visit_nested(*inner, enclosing, visit);
-    enclosing.pop_back();
-  }
-}
-
-void visit_paths_in(const std::vector<Stmt> &statements, StmtPath &path,
-                    const std::function<void(const Stmt &, const StmtPath &)> &visit) {
-  for (size_t i = 0; i < statements.size(); ++i) {
-    path.push_back(static_cast<int>(i));
-    visit(statements[i], path);
-    int part = 0;
-    for (const auto *inner : {&statements[i].body, &statements[i].otherwise, &statements[i].step}) {
-      path.push_back(part++);
-      visit_paths_in(*inner, path, visit);
-      path.pop_back();
-    }
-    path.pop_back();
-  }
-}
 
 Truth negate(Truth t) { return t == Truth::unknown ? t : t == Truth::yes ? Truth::no : Truth::yes; }
 Truth truth(bool b) { return b ? Truth::yes : Truth::no; }
@@ -179,7 +133,9 @@ private:
     case Op::either: {
       const Truth decisive = expr.op == Op::both ? Truth::no : Truth::yes;
       const Truth a = condition(expr.args[0]), b = condition(expr.args[1]);
-      return a == decisive || b == decisive ? decisive : a == Truth::unknown || b == Truth::unknown ? Truth::unknown : a;
+      return a == decisive || b == decisive               ? decisive
+             : a == Truth::unknown || b == Truth::unknown ? Truth::unknown
+                                                          : a;
     }
     case Op::lt:
     case Op::le:
@@ -425,9 +381,8 @@ private:
         s.first[g] = s.last[g] = Truth::yes;
       }
     for (size_t v = 0; v < kernel_.vars.size(); ++v)
-      if (context_.is_output(static_cast<VarId>(v)) &&
-          (!window(static_cast<VarId>(v), s.first, s.window_first[v]) ||
-           !window(static_cast<VarId>(v), s.last, s.window_last[v])))
+      if (context_.is_output(static_cast<VarId>(v)) && (!window(static_cast<VarId>(v), s.first, s.window_first[v]) ||
+                                                        !window(static_cast<VarId>(v), s.last, s.window_last[v])))
         return std::nullopt;
     return s;
   }
@@ -450,17 +405,6 @@ private:
 };
 
 } // namespace
-
-void visit_statements(const std::vector<Stmt> &statements,
-                      const std::function<void(const Stmt &, const std::vector<const Stmt *> &)> &visit) {
-  std::vector<const Stmt *> enclosing;
-  visit_nested(statements, enclosing, visit);
-}
-
-void visit_paths(const std::vector<Stmt> &statements, const std::function<void(const Stmt &, const StmtPath &)> &visit) {
-  StmtPath path;
-  visit_paths_in(statements, path, visit);
-}
 
 uint64_t constant_steps(const Context &context, VarId var) {
   uint64_t steps = context.all_steps();

@@ -1,5 +1,5 @@
-// What the statements of a step surely write and may read first, for each scenario: which steps are the first or last of
-// their dimension, and of the windows of outputs. A kernel has few scenarios, for it asks few such questions.
+// What the statements of a step surely write and may read first, for each scenario: which steps are the first or last
+// of their dimension, and of the windows of outputs. A kernel has few scenarios, for it asks few such questions.
 #pragma once
 
 #include <optional>
@@ -13,17 +13,17 @@ namespace kgen::analysis {
 enum class Truth : signed char { no, yes, unknown };
 
 struct Scenario {
-  std::vector<Truth> first, last;                // per grid dimension
-  std::vector<Truth> window_first, window_last;  // per variable; of outputs
+  std::vector<Truth> first, last;               // per grid dimension
+  std::vector<Truth> window_first, window_last; // per variable; of outputs
 };
 
 // What one step does in a scenario. Of scratch and outputs.
 struct Outcome {
   Scenario scenario;
-  std::vector<std::optional<Place>> early_read;  // read where not surely written before, in this step
-  std::vector<bool> written;                     // surely, for every element of the window
+  std::vector<std::optional<Place>> early_read; // read where not surely written before, in this step
+  std::vector<bool> written;                    // surely, for every element of the window
   std::set<const Stmt *> reached;
-  std::vector<std::optional<Place>> stale_read;  // an aliased input, read after its output may have been written
+  std::vector<std::optional<Place>> stale_read; // an aliased input, read after its output may have been written
 };
 
 struct Flow {
@@ -42,18 +42,17 @@ bool is_update(const Kernel &kernel, const Flow &flow, const Stmt &stmt, const s
 // Dimensions along which the window of an output (or all of scratch) stays: of more than one step.
 uint64_t constant_steps(const Context &context, VarId var);
 
-// Is the step, as far as the scenario says, one where all of `steps` are first (last), or the window of `var` begins (ends)?
+// Is the step, as far as the scenario says, one where all of `steps` are first (last), or the window of `var` begins
+// (ends)?
 bool begins(const Scenario &scenario, uint64_t steps, VarId window);
 bool ends(const Scenario &scenario, uint64_t steps, VarId window);
 
-// Calls visit(expression, id) for an expression and all below it.
+// visit.cpp: calls visit(expression, id) for an expression and all below it.
 void visit_expressions(const Kernel &kernel, ExprId id, const std::function<void(const Expr &, ExprId)> &visit);
 // The expressions in a statement itself, not in its nested statements.
 std::vector<ExprId> expressions_of(const Stmt &stmt);
 // All statements, outer before inner, with the branches and loops around them.
 void visit_statements(const std::vector<Stmt> &statements,
                       const std::function<void(const Stmt &, const std::vector<const Stmt *> &)> &visit);
-// The same with their paths.
-void visit_paths(const std::vector<Stmt> &statements, const std::function<void(const Stmt &, const StmtPath &)> &visit);
 
 } // namespace kgen::analysis

@@ -164,7 +164,8 @@ private:
     return "";
   }
 
-  // Its value crosses the steps: it lacks the axis, and is read in them. (Along the axis each step has its own elements.)
+  // Its value crosses the steps: it lacks the axis, and is read in them. (Along the axis each step has its own
+  // elements.)
   bool carried(VarId v) const {
     const Var &var = kernel_.vars[v];
     if (var.axes.contains(dim_.axis) && var.kind == Var::Kind::output)
@@ -267,10 +268,9 @@ private:
   }
 
   static std::optional<Monoid> monoid_of(Op op) {
-    static const std::map<Op, Monoid> kMonoids = {{Op::add, Monoid::sum},   {Op::mul, Monoid::product},
-                                                  {Op::min, Monoid::min},   {Op::max, Monoid::max},
-                                                  {Op::both, Monoid::all},  {Op::either, Monoid::any},
-                                                  {Op::bit_and, Monoid::all}, {Op::bit_or, Monoid::any}};
+    static const std::map<Op, Monoid> kMonoids = {
+        {Op::add, Monoid::sum},  {Op::mul, Monoid::product}, {Op::min, Monoid::min},     {Op::max, Monoid::max},
+        {Op::both, Monoid::all}, {Op::either, Monoid::any},  {Op::bit_and, Monoid::all}, {Op::bit_or, Monoid::any}};
     const auto found = kMonoids.find(op);
     return found == kMonoids.end() ? std::nullopt : std::optional(found->second);
   }
@@ -324,9 +324,10 @@ private:
     bool found = false;
     for (ExprId arg : fold.args)
       visit_expressions(kernel_, arg, [&](const Expr &expr, ExprId) {
-        found |= (expr.op == Op::fold && expr.reduced.contains(dim_.axis)) ||
-                 (expr.op == Op::scan && expr.axis == dim_.axis) ||
-                 (expr.op == Op::read && stepwise_.count(expr.ref) > 0 && !kernel_.vars[expr.ref].axes.contains(dim_.axis));
+        found |=
+            (expr.op == Op::fold && expr.reduced.contains(dim_.axis)) ||
+            (expr.op == Op::scan && expr.axis == dim_.axis) ||
+            (expr.op == Op::read && stepwise_.count(expr.ref) > 0 && !kernel_.vars[expr.ref].axes.contains(dim_.axis));
       });
     return found;
   }

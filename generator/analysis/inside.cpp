@@ -1,5 +1,5 @@
-// Reads at other coordinates that never leave their array, so that they need no guard; and aliases: an input whose memory
-// an output takes over must have been read before it is written, in each step and over all steps.
+// Reads at other coordinates that never leave their array, so that they need no guard; and aliases: an input whose
+// memory an output takes over must have been read before it is written, in each step and over all steps.
 #include <algorithm>
 
 #include "analysis/affine.h"
@@ -44,8 +44,8 @@ private:
     Coordinates coordinates(kernel_, symbols);
     const auto size = coordinates.size(value);
     if (!size || !settle(symbols, coordinates, *size, extent)) {
-      reason = size ? name + " = " + to_string(*size) + " may leave 0 .. " + to_string(extent)
-                    : name + " depends on data";
+      reason =
+          size ? name + " = " + to_string(*size) + " may leave 0 .. " + to_string(extent) : name + " depends on data";
       return false;
     }
     return true;
@@ -133,7 +133,8 @@ bool leaves_window(const Kernel &kernel, const Var &input, VarId id, Place &plac
   return leaves;
 }
 
-// With a window that stays, a later step reads what an earlier one wrote, unless only first steps read or only last write.
+// With a window that stays, a later step reads what an earlier one wrote, unless only first steps read or only last
+// write.
 bool read_in_time(const Context &context, const Flow &flow, VarId input, VarId output) {
   const uint64_t run = constant_steps(context, output);
   if (run == 0)
@@ -146,8 +147,8 @@ bool read_in_time(const Context &context, const Flow &flow, VarId input, VarId o
       for (ExprId root : expressions_of(*stmt))
         visit_expressions(context.kernel, root, [&](const Expr &expr, ExprId) {
           if (expr.op == Op::read && expr.ref == input)
-            late_read |= !begins(outcome.scenario, run, output) ||
-                         outcome.scenario.first[list_of(run)[0]] == Truth::unknown;
+            late_read |=
+                !begins(outcome.scenario, run, output) || outcome.scenario.first[list_of(run)[0]] == Truth::unknown;
         });
     }
   return !(late_read && early_write);

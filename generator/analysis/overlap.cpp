@@ -71,6 +71,16 @@ void add_relations(Context &context, VarId output, const Determined &determined)
   }
 }
 
+// Do sizes at which the relations fail really fail? (Relations are enough for the claim; they may ask for more.)
+bool relations_matter(Context &context, const Determined &determined, const Tested &tested) {
+  if (tested.fails)
+    return tested.holds;
+  for (const Size &relation : determined.relations)
+    if (context.search.condition(relation, Size::integer(1)).fails)
+      return false;
+  return true;
+}
+
 class Disjoint {
 public:
   Disjoint(Context &context, VarId output) : context_(context), output_(output), var_(context.var(output)) {}
@@ -85,7 +95,7 @@ public:
       return {Verdict::proved, "no two windows meet", {}};
     const Tested tested = context_.search.overlap(output_, parallel);
     const Determined related = determined_steps(context_, output_, true);
-    if ((open_ & ~related.steps) == 0 && (tested.holds || !tested.fails)) {
+    if ((open_ & ~related.steps) == 0 && relations_matter(context_, related, tested)) {
       add_relations(context_, output_, related);
       return {Verdict::checked, "the launcher tests the sizes", {}};
     }
@@ -97,6 +107,8 @@ public:
 
   void report(const Finding &finding) {
     for (GridId g : list_of(open_)) {
+      if (context_.facts.grid[g].finding.verdict == Verdict::refuted)
+        return; // said already
       const GridDim &dim = context_.kernel.grid[g];
       const auto &moves = context_.facts.operands[output_].moves_with;
       const bool constant = std::find(moves.begin(), moves.end(), g) == moves.end();
@@ -104,7 +116,8 @@ public:
                                              {dim.name, var_.name});
       error.labels.push_back({var_.place, constant ? "its window does not move with " + dim.name : "its window"});
       const std::string help = "write semantics = \"arbitrary\", or leave it out";
-      error.help = finding.witness ? to_string(context_.kernel, *finding.witness) + ": both steps write it; " + help : help;
+      error.help =
+          finding.witness ? to_string(context_.kernel, *finding.witness) + ": both steps write it; " + help : help;
       return;
     }
   }
@@ -117,7 +130,8 @@ private:
     check.table = tables.front();
     check.var = output_;
     check.argument = context_.kernel.tables[tables.front()].name;
-    check.message = "entries of " + check.argument + " make steps that run at once write the same block of " + var_.name;
+    check.message =
+        "entries of " + check.argument + " make steps that run at once write the same block of " + var_.name;
     context_.facts.checks.push_back(std::move(check));
     return {Verdict::checked, "the launcher tests the entries", {}};
   }
@@ -145,7 +159,8 @@ bool rises_with(const Symbols &symbols, const Kernel &kernel, int id, GridId g) 
   for (size_t a = 0; a < (quotient ? 1 : atom.args.size()); ++a)
     for (const auto &[m, c] : atom.args[a].terms)
       for (int inner : m)
-        if ((symbols.atom(inner).steps >> g & 1) != 0 && (c < 0 || m.size() > 1 || !rises_with(symbols, kernel, inner, g)))
+        if ((symbols.atom(inner).steps >> g & 1) != 0 &&
+            (c < 0 || m.size() > 1 || !rises_with(symbols, kernel, inner, g)))
           return false;
   return true;
 }
@@ -166,7 +181,7 @@ public:
       return {Verdict::proved, "each window is one run of steps", {}};
     const Tested tested = context_.search.revisit(output_);
     const Determined related = determined_steps(context_, output_, true);
-    if (in_order(moving & ~related.steps, related.steps & all) && (tested.holds || !tested.fails)) {
+    if (in_order(moving & ~related.steps, related.steps & all) && relations_matter(context_, related, tested)) {
       add_relations(context_, output_, related);
       return {Verdict::checked, "the launcher tests the sizes", {}};
     }

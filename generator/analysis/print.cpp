@@ -28,8 +28,8 @@ void print_grid(std::ostream &out, const Kernel &kernel, const Facts &facts) {
     const GridDim &dim = kernel.grid[g];
     const GridFact &fact = facts.grid[g];
     out << "grid " << dim.name << ": " << to_string(dim.size) << " steps, "
-        << (fact.semantics == Semantics::parallel ? "parallel" : "arbitrary") << (fact.stated ? " (stated)" : " (inferred)")
-        << ", " << fact.finding.reason << "\n";
+        << (fact.semantics == Semantics::parallel ? "parallel" : "arbitrary")
+        << (fact.stated ? " (stated)" : " (inferred)") << ", " << fact.finding.reason << "\n";
     if (fact.dissolvable)
       out << "  dissolves into " << kernel.axes[dim.axis].name << "\n";
     else if (!fact.dissolve_reason.empty())
@@ -52,8 +52,10 @@ void print_operands(std::ostream &out, const Kernel &kernel, const Facts &facts)
     if (var.kind == Var::Kind::local)
       continue;
     const bool output = var.kind == Var::Kind::output;
-    out << (output ? "output " : var.kind == Var::Kind::input ? "input " : "scratch ") << var.name << ": "
-        << to_string(fact.elements) << " elements";
+    out << (output                         ? "output "
+            : var.kind == Var::Kind::input ? "input "
+                                           : "scratch ")
+        << var.name << ": " << to_string(fact.elements) << " elements";
     if (var.kind != Var::Kind::scratch) {
       out << ", moves with " << names_of(kernel, fact.moves_with) << "\n";
       out << "  bounds " << text_of(fact.bounds) << "\n";

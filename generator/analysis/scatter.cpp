@@ -37,7 +37,8 @@ public:
     return (lanes_.bits() & ~known) == 0;
   }
 
-  // Each coordinate runs through its whole extent with an axis of its own: forwards, backwards or through a permutation.
+  // Each coordinate runs through its whole extent with an axis of its own: forwards, backwards or through a
+  // permutation.
   bool onto() {
     AxisSet used;
     for (const Coordinate &c : stmt_.coords) {

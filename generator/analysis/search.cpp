@@ -1,5 +1,5 @@
-// Bounded by the number of trials, of steps in one, and of cells. Windows are compared on a compressed grid of cells, cut
-// at the ends of all windows, so that a block of a thousand costs no more than one of two.
+// Bounded by the number of trials, of steps in one, and of cells. Windows are compared on a compressed grid of cells,
+// cut at the ends of all windows, so that a block of a thousand costs no more than one of two.
 #include "analysis/search.h"
 
 #include <algorithm>

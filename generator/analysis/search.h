@@ -1,5 +1,6 @@
-// Refutation by example: the windows of all steps of small concrete grids. Sizes come from a short list and from the blocks;
-// tables are filled by patterns that obey their declared facts. What it finds is a witness; finding nothing proves nothing.
+// Refutation by example: the windows of all steps of small concrete grids. Sizes come from a short list and from the
+// blocks; tables are filled by patterns that obey their declared facts. What it finds is a witness; finding nothing
+// proves nothing.
 #pragma once
 
 #include <functional>
@@ -32,8 +33,8 @@ public:
 
   // A condition on sizes, over all values of `loops`. Trials where `relevant` is 0 are passed over.
   Tested condition(const Size &condition, const Size &relevant);
-  // Windows of `var`: outside the array; overlapping in two steps that differ in a dimension of `parallel`; visited again;
-  // an element in no window.
+  // Windows of `var`: outside the array; overlapping in two steps that differ in a dimension of `parallel`; visited
+  // again; an element in no window.
   Tested outside(VarId var);
   Tested overlap(VarId var, uint64_t parallel);
   Tested revisit(VarId var);

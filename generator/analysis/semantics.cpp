@@ -1,5 +1,6 @@
-// Parallel or arbitrary: what is stated is held to, what is left out is inferred, innermost dimension first, for scratch
-// that an inner dimension carries starts anew in each step of an outer one. Then: is everything written that must be?
+// Parallel or arbitrary: what is stated is held to, what is left out is inferred, innermost dimension first, for
+// scratch that an inner dimension carries starts anew in each step of an outer one. Then: is everything written that
+// must be?
 #include <algorithm>
 
 #include "analysis/flow.h"
@@ -91,8 +92,9 @@ private:
   void hold_to_parallel(GridId g, GridFact &fact) {
     fact.finding.reason = "stated, and nothing is carried";
     for (VarId v : fact.carried) {
-      if (context_.is_output(v))
-        continue; // its window stays: reported as such
+      // An output's window stays: reported as such. What not even the very first step sets is another mistake.
+      if (context_.is_output(v) || unset_at_first(v))
+        continue;
       fact.finding = {Verdict::refuted, context_.var(v).name + " is carried", context_.search.example({{g, 1}})};
       const GridDim &dim = kernel_.grid[g];
       Diagnostic &error = context_.diags.add(DiagId::parallel_carries, dim.place, {dim.name, context_.var(v).name});
@@ -100,8 +102,15 @@ private:
         error.labels.push_back({*read, "read here before this step wrote it"});
       error.help = "write semantics = \"arbitrary\", or set " + context_.var(v).name + " at the start of every step";
       if (fact.finding.witness)
-        error.help = to_string(kernel_, *fact.finding.witness) + ": the second reads what the first wrote; " + error.help;
+        error.help =
+            to_string(kernel_, *fact.finding.witness) + ": the second reads what the first wrote; " + error.help;
     }
+  }
+
+  bool unset_at_first(VarId v) const {
+    return std::any_of(flow_.outcomes.begin(), flow_.outcomes.end(), [&](const Outcome &outcome) {
+      return begins(outcome.scenario, context_.all_steps(), kNone) && outcome.early_read[v].has_value();
+    });
   }
 
   Context &context_;

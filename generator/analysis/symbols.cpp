@@ -101,7 +101,9 @@ Symbols::Symbols(const Kernel &kernel, std::vector<Size> positive) : kernel_(ker
         assumed_.push_back(polynomial(axis.size) - Polynomial::constant(1));
 }
 
-void Symbols::add_variable(const std::string &name, const Size &count, uint64_t bit) { variables_[name] = {count, bit}; }
+void Symbols::add_variable(const std::string &name, const Size &count, uint64_t bit) {
+  variables_[name] = {count, bit};
+}
 
 int Symbols::find_atom(const Size &canonical) {
   const auto found = by_text_.find(to_string(canonical));
@@ -201,8 +203,9 @@ void Symbols::bound_quotient(Atom &atom) {
 
 Polynomial Symbols::operation(const Size &size) {
   static const std::map<Size::Op, Atom::Kind> kKinds = {
-      {Size::Op::cdiv, Atom::Kind::cdiv}, {Size::Op::divide, Atom::Kind::divide}, {Size::Op::modulo, Atom::Kind::modulo},
-      {Size::Op::min, Atom::Kind::min},   {Size::Op::max, Atom::Kind::max},       {Size::Op::table, Atom::Kind::table}};
+      {Size::Op::cdiv, Atom::Kind::cdiv},     {Size::Op::divide, Atom::Kind::divide},
+      {Size::Op::modulo, Atom::Kind::modulo}, {Size::Op::min, Atom::Kind::min},
+      {Size::Op::max, Atom::Kind::max},       {Size::Op::table, Atom::Kind::table}};
   Atom atom;
   std::vector<Size> canonical;
   for (const Size &arg : size.args) {
@@ -219,7 +222,8 @@ Polynomial Symbols::operation(const Size &size) {
   case Atom::Kind::divide:
     if (atom.args[1].as_constant() == 1)
       return atom.args[0];
-    if (const auto exact = divide(atom.args[0], atom.args[1]); exact && nonnegative(atom.args[1] - Polynomial::constant(1)))
+    if (const auto exact = divide(atom.args[0], atom.args[1]);
+        exact && nonnegative(atom.args[1] - Polynomial::constant(1)))
       return *exact;
     bound_quotient(atom);
     break;
@@ -326,9 +330,8 @@ bool Symbols::reads_table(const Polynomial &p) const {
 }
 
 bool Symbols::contains(const Polynomial &p, int atom) {
-  return std::any_of(p.terms.begin(), p.terms.end(), [&](const auto &term) {
-    return std::binary_search(term.first.begin(), term.first.end(), atom);
-  });
+  return std::any_of(p.terms.begin(), p.terms.end(),
+                     [&](const auto &term) { return std::binary_search(term.first.begin(), term.first.end(), atom); });
 }
 
 std::optional<std::pair<Polynomial, Polynomial>> Symbols::linear(const Polynomial &p, int atom) {

@@ -1,6 +1,6 @@
-// Proofs about sizes that hold for all sizes. A size is a sum of products of atoms: axis sizes, grid steps, table entries,
-// and whole quotients, remainders, minima, maxima. Symbols may multiply; that is what isl cannot do. A sum is proved not
-// to be negative by replacing atoms with their bounds until every term is.
+// Proofs about sizes that hold for all sizes. A size is a sum of products of atoms: axis sizes, grid steps, table
+// entries, and whole quotients, remainders, minima, maxima. Symbols may multiply; that is what isl cannot do. A sum is
+// proved not to be negative by replacing atoms with their bounds until every term is.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +58,9 @@ public:
   int atom_count() const { return static_cast<int>(atoms_.size()); }
 
   bool nonnegative(const Polynomial &p);
-  bool less(const Size &a, const Size &b) { return nonnegative(polynomial(b) - polynomial(a) - Polynomial::constant(1)); }
+  bool less(const Size &a, const Size &b) {
+    return nonnegative(polynomial(b) - polynomial(a) - Polynomial::constant(1));
+  }
   bool positive(const Size &a) { return nonnegative(polynomial(a) - Polynomial::constant(1)); }
 
   // Grid dimensions that a polynomial depends on, through tables too.

@@ -105,8 +105,8 @@ std::vector<Size> extents_of(const Var &var) {
 Size unless_empty(const Var &var, Size condition) {
   std::vector<Size> extents = extents_of(var);
   for (auto extent = extents.rbegin(); extent != extents.rend(); ++extent)
-    condition = Size::make(Size::Op::choose, {Size::make(Size::Op::less_equal, {*extent, Size::integer(0)}),
-                                              Size::integer(1), condition});
+    condition = Size::make(
+        Size::Op::choose, {Size::make(Size::Op::less_equal, {*extent, Size::integer(0)}), Size::integer(1), condition});
   return condition;
 }
 
@@ -201,8 +201,8 @@ private:
       check.tables = context_.tables_of(check.condition);
       check.var = var_;
       check.argument = context_.var(var_).name;
-      check.message = "a block of " + check.argument + " would lie outside its array in dimension " +
-                      std::to_string(dim_number_);
+      check.message =
+          "a block of " + check.argument + " would lie outside its array in dimension " + std::to_string(dim_number_);
       out.push_back(std::move(check));
     };
     add(!below_, true);
@@ -222,10 +222,10 @@ private:
   Finding by_tables(const std::vector<TableId> &tables) {
     std::vector<Check> found = checks();
     // Sizes alone settle it, or a host table does; else every step asks.
-    const bool settled = std::all_of(found.begin(), found.end(), [&](const Check &check) { return check.tables.empty(); });
-    const bool partial = std::all_of(kernel_.vars.begin(), kernel_.vars.end(), [](const Var &var) {
-      return var.kind != Var::Kind::output || var.partial;
-    });
+    const bool settled =
+        std::all_of(found.begin(), found.end(), [&](const Check &check) { return check.tables.empty(); });
+    const bool partial = std::all_of(kernel_.vars.begin(), kernel_.vars.end(),
+                                     [](const Var &var) { return var.kind != Var::Kind::output || var.partial; });
     if (!settled && !context_.on_host(tables) && !partial)
       return {Verdict::refuted, "hangs on entries of " + kernel_.tables[tables.front()].name, {}};
     for (Check &check : found)

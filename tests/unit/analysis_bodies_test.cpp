@@ -9,8 +9,8 @@
 #include "ir/interpret.h"
 
 using namespace kgen;
-using kgen::test::Analysed;
 using kgen::test::analyse;
+using kgen::test::Analysed;
 
 namespace {
 
@@ -27,10 +27,12 @@ public:
     has_w_ = out.find("outputs.w") != std::string::npos;
     out += "scratch.a = \"f32[M]\"\nscratch.b = \"f32[M]\"\n" + (k_first ? k + i : i + k) + "body = '''\n";
     const int count = pick(4) + 1;
-    out += std::vector<std::string>{"if (first(k)) a = 0;\n", "a = 0;\n", "if (k == 0) { a = 0; b = 1; }\n", ""}[pick(4)];
+    out +=
+        std::vector<std::string>{"if (first(k)) a = 0;\n", "a = 0;\n", "if (k == 0) { a = 0; b = 1; }\n", ""}[pick(4)];
     for (int n = 0; n < count; ++n)
       out += statement(2);
-    out += std::vector<std::string>{"if (last(k)) z = a;\n", "z = 1;\n", "if (first(k)) z = 0; z += sum(x, K);\n"}[pick(3)];
+    out += std::vector<std::string>{"if (last(k)) z = a;\n", "z = 1;\n",
+                                    "if (first(k)) z = 0; z += sum(x, K);\n"}[pick(3)];
     if (has_w_)
       out += std::vector<std::string>{"w = x + a;\n", "w = x;\n", "if (x > 0) w = 0; else w = b;\n"}[pick(3)];
     return out + "'''\n";
@@ -46,8 +48,9 @@ private:
   }
 
   std::string value() {
-    return std::vector<std::string>{"0", "sum(x, K)", "a + sum(x, K)", "b", "a", "max(a, b)", "max(a, max(x, K))", "index(M)",
-                                    "first(k) ? 0 : a", "a + 1"}[pick(10)];
+    return std::vector<std::string>{
+        "0",        "sum(x, K)",        "a + sum(x, K)", "b", "a", "max(a, b)", "max(a, max(x, K))",
+        "index(M)", "first(k) ? 0 : a", "a + 1"}[pick(10)];
   }
 
   std::string statement(int depth) {
@@ -69,7 +72,8 @@ private:
     case 5:
       return "if (index(M) > 1) { " + assign + " }" + (pick(2) == 0 ? "" : " else { " + target + " = 2; }") + "\n";
     case 6:
-      return "for (int n = 0; n < " + std::string(pick(2) == 0 ? "2" : "size(M)") + "; ++n) { " + statement(depth - 1) + " }\n";
+      return "for (int n = 0; n < " + std::string(pick(2) == 0 ? "2" : "size(M)") + "; ++n) { " + statement(depth - 1) +
+             " }\n";
     case 7:
       return "for (int n = 0; n < 3; ++n) { if (n == " + std::to_string(pick(3)) + ") " +
              (pick(2) == 0 ? "break" : "continue") + "; " + assign + " }\n";

@@ -59,7 +59,8 @@ inline Analysed analyse(const std::string &text, const std::string &path = "test
   const auto finish = [&] {
     for (const Diagnostic &d : out.diags.sorted())
       if (d.severity == Severity::error)
-        out.errors += std::to_string(d.place.line) + ":" + std::to_string(d.place.column) + " " + d.text + " | " + d.help + "\n";
+        out.errors +=
+            std::to_string(d.place.line) + ":" + std::to_string(d.place.column) + " " + d.text + " | " + d.help + "\n";
   };
   const auto spec = load_spec(path, text, {}, out.diags);
   const auto variants = spec ? variants_of(*spec) : std::vector<Variant>{};

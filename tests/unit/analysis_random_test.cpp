@@ -1,6 +1,6 @@
 // Random grids and windows, judged by the analysis and by trying: for small sizes that pass all launcher checks, every
-// step's window is evaluated and every element counted. What the analysis lets pass must be legal; what it calls parallel
-// must not collide. The trying is written here from the design, apart from the analysis' own search.
+// step's window is evaluated and every element counted. What the analysis lets pass must be legal; what it calls
+// parallel must not collide. The trying is written here from the design, apart from the analysis' own search.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -9,8 +9,8 @@
 #include "analysis_harness.h"
 
 using namespace kgen;
-using kgen::test::Analysed;
 using kgen::test::analyse;
+using kgen::test::Analysed;
 
 namespace {
 
@@ -134,8 +134,8 @@ private:
     std::string grid, index, blocks, brackets;
     int names = 0;
     const auto step = [&](const std::string &size) {
-      const std::string stated = std::vector<std::string>{"", "", ", semantics = \"parallel\"",
-                                                          ", semantics = \"arbitrary\""}[pick(4)];
+      const std::string stated =
+          std::vector<std::string>{"", "", ", semantics = \"parallel\"", ", semantics = \"arbitrary\""}[pick(4)];
       grid += "grid." + name(names) + " = { size = \"" + size + "\"" + stated + " }\n";
       return name(names++);
     };
@@ -193,8 +193,8 @@ private:
       index += (d ? ", \"" : "\"") + at + "\"";
       brackets += (d ? ", " : "") + std::string(1, static_cast<char>('A' + d)) + "=" + extent;
     }
-    return "kernel = \"a\"\ninputs.s = \"f32[M, N]\"\noutputs.z = { type = \"f32[" + brackets + "]\", block = [" + blocks +
-           "], index = [" + index + "] }\n" + grid + "body = 'if (first(z)) z = 0;'\n";
+    return "kernel = \"a\"\ninputs.s = \"f32[M, N]\"\noutputs.z = { type = \"f32[" + brackets + "]\", block = [" +
+           blocks + "], index = [" + index + "] }\n" + grid + "body = 'if (first(z)) z = 0;'\n";
   }
 
   std::string wild() {
@@ -202,7 +202,8 @@ private:
     std::string out = "kernel = \"a\"\ninputs.s = \"f32[M, N]\"\n", index, blocks, brackets;
     const bool offset = pick(5) == 0;
     for (int d = 0; d < dims; ++d) {
-      const std::string block = std::vector<std::string>{"1", "2", "3", "4", "\"cdiv(M, 2)\"", "\"min(N, 3)\""}[pick(6)];
+      const std::string block =
+          std::vector<std::string>{"1", "2", "3", "4", "\"cdiv(M, 2)\"", "\"min(N, 3)\""}[pick(6)];
       blocks += (d ? ", " : "") + block;
       index += (d ? ", \"" : "\"") + expression(grid, 2) + "\"";
       const std::string extent =
@@ -212,10 +213,11 @@ private:
     out += "outputs.z = { type = \"f32[" + brackets + "]\", block = [" + blocks + "], " +
            (offset ? "offset" : "index") + " = [" + index + "] }\n";
     for (int g = 0; g < grid; ++g) {
-      const std::string size = std::vector<std::string>{"M", "N", "cdiv(M, 2)", "cdiv(N, 3)", "2", "3", "M * N",
-                                                        "cdiv(M, 2) * 2", "cdiv(M * N, 4)", "1", "M / 2 + 1"}[pick(11)];
-      const std::string stated = std::vector<std::string>{"", "", ", semantics = \"parallel\"",
-                                                          ", semantics = \"arbitrary\""}[pick(4)];
+      const std::string size = std::vector<std::string>{"M",        "N",     "cdiv(M, 2)",     "cdiv(N, 3)",     "2",
+                                                        "3",        "M * N", "cdiv(M, 2) * 2", "cdiv(M * N, 4)", "1",
+                                                        "M / 2 + 1"}[pick(11)];
+      const std::string stated =
+          std::vector<std::string>{"", "", ", semantics = \"parallel\"", ", semantics = \"arbitrary\""}[pick(4)];
       out += std::string("grid.") + name(g) + " = { size = \"" + size + "\"" + stated + " }\n";
     }
     return out + "body = 'if (first(z)) z = 0;'\n";

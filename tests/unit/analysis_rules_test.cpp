@@ -5,8 +5,8 @@
 #include "analysis_harness.h"
 
 using namespace kgen;
-using kgen::test::Analysed;
 using kgen::test::analyse;
+using kgen::test::Analysed;
 
 namespace {
 
@@ -97,7 +97,8 @@ body = ''')toml" + body + "'''\n");
   CHECK(reason("if (first(k)) acc = 0; acc += sum(x * acc, K); if (last(k)) z = acc;") != "accumulates");
   CHECK(reason("if (first(k)) acc = 0; acc += sum(x * k, K); if (last(k)) z = acc;") != "accumulates");
   CHECK(reason("if (first(k)) acc = 0; if (last(k)) z = acc; acc += sum(x, K);") != "accumulates");
-  CHECK(reason("if (first(k)) acc = 0; real m = max(x, K); acc += sum(x - m, K); if (last(k)) z = acc;") != "accumulates");
+  CHECK(reason("if (first(k)) acc = 0; real m = max(x, K); acc += sum(x - m, K); if (last(k)) z = acc;") !=
+        "accumulates");
   CHECK(reason("if (first(k)) acc = 0; acc += sum(x, K); if (last(k)) z = acc + max(x, K);") != "accumulates");
 }
 
@@ -138,7 +139,8 @@ body = 'z = 1;'
 TEST_CASE("windows lie inside, or the launcher asks, or it is refused") {
   const auto spec = [](const std::string &index, const std::string &steps) {
     return "kernel = \"a\"\ninputs.x = { type = \"f32[N]\", block = [16], index = [\"" + index +
-           "\"] }\noutputs.z = { type = \"f32[N]\", block = [16], index = [\"i\"], partial = true }\ngrid.i = { size = \"" +
+           "\"] }\noutputs.z = { type = \"f32[N]\", block = [16], index = [\"i\"], partial = true }\ngrid.i = { size = "
+           "\"" +
            steps + "\" }\nbody = 'z = 1;'\n";
   };
   CHECK(legal(spec("i", "cdiv(N, 16)")).operand("x").bounds.verdict == Verdict::proved);
@@ -178,7 +180,8 @@ TEST_CASE("the order of a table decides whether windows come back") {
   const auto spec = [](const std::string &facts, const std::string &grid) {
     return "kernel = \"a\"\ntables.row = { type = \"i32[S]\", range = \"cdiv(M, 64)\"" + facts +
            " }\ninputs.a = { type = \"f32[S, M=64]\", block = [\"squeeze\", \"whole\"], index = [\"s\", 0] }\n"
-           "outputs.z = { type = \"f32[M]\", block = [64], index = [\"row[s]\"], partial = true }\ngrid.s = { size = \"S\"" +
+           "outputs.z = { type = \"f32[M]\", block = [64], index = [\"row[s]\"], partial = true }\ngrid.s = { size = "
+           "\"S\"" +
            grid + " }\nbody = '''\nif (first(z)) z = 0;\nz += a;\n'''\n";
   };
   const Analysed sorted = legal(spec(", sorted = true", ""));
@@ -187,7 +190,8 @@ TEST_CASE("the order of a table decides whether windows come back") {
   CHECK(legal(spec(", unique = true", "")).parallel("s"));
   CHECK(legal(spec(", unique = true", ", semantics = \"parallel\"")).operand("z").disjoint.verdict == Verdict::proved);
   CHECK(legal(spec(", where = \"host\"", "")).checks(Check::Kind::table_runs).size() == 1);
-  CHECK(legal(spec(", where = \"host\"", ", semantics = \"parallel\"")).checks(Check::Kind::table_disjoint).size() == 1);
+  CHECK(legal(spec(", where = \"host\"", ", semantics = \"parallel\"")).checks(Check::Kind::table_disjoint).size() ==
+        1);
   CHECK(has(refused(spec("", ""), "late_revisit"), "declare tables.row"));
   refused(spec(", sorted = true", ", semantics = \"parallel\""), "parallel_overlap");
 }
@@ -213,14 +217,38 @@ TEST_CASE("windows of an output reach every element") {
     return "kernel = \"a\"\ninputs.s = \"f32[N]\"\noutputs.z = { type = \"f32[N]\", block = [16], index = [\"" + index +
            "\"] }\n" + grid + "body = 'z = 1;'\n";
   };
-  CHECK(legal(spec("i", "grid.i = { size = \"cdiv(N, 16)\" }\n")).operand("z").windows_cover.verdict == Verdict::proved);
+  CHECK(legal(spec("i", "grid.i = { size = \"cdiv(N, 16)\" }\n")).operand("z").windows_cover.verdict ==
+        Verdict::proved);
   CHECK(legal(spec("4 * i + j", "grid.i = { size = \"cdiv(N, 64)\" }\ngrid.j = { size = \"4\" }\n"))
             .operand("z")
             .windows_cover.verdict == Verdict::proved);
-  CHECK(legal(spec("cdiv(N, 16) - 1 - i", "grid.i = { size = \"cdiv(N, 16)\" }\n")).operand("z").windows_cover.verdict ==
-        Verdict::proved);
+  CHECK(
+      legal(spec("cdiv(N, 16) - 1 - i", "grid.i = { size = \"cdiv(N, 16)\" }\n")).operand("z").windows_cover.verdict ==
+      Verdict::proved);
   CHECK(legal(spec("i", "grid.i = { size = \"3\" }\n")).operand("z").windows_cover.verdict == Verdict::checked);
-  CHECK(has(refused(spec("2 * i", "grid.i = { size = \"cdiv(N, 32)\" }\n"), "not_covered"), "element z[16] is in no window"));
+  CHECK(has(refused(spec("2 * i", "grid.i = { size = \"cdiv(N, 32)\" }\n"), "not_covered"),
+            "element z[16] is in no window"));
+}
+
+TEST_CASE("blocks numbered by quotients and remainders of one step") {
+  const auto spec = [](const std::string &row, const std::string &column, const std::string &steps) {
+    const std::string window = "block = [32, 64], index = [\"" + row + "\", \"" + column + "\"]";
+    return "kernel = \"a\"\ninputs.x = { type = \"f32[M, N]\", " + window + " }\noutputs.z = { type = \"f32[M, N]\", " +
+           window + " }\ngrid.t = { size = \"" + steps + "\" }\nbody = 'z = x;'\n";
+  };
+  const std::string rows = "cdiv(M, 32)", columns = "cdiv(N, 64)", groups = "cdiv(M, 128)", width = "(4 * cdiv(N, 64))";
+  const Analysed plain = legal(spec("t / " + columns, "t % " + columns, rows + " * " + columns));
+  CHECK(plain.parallel("t"));
+  CHECK(plain.operand("z").bounds.verdict == Verdict::proved);
+  CHECK(plain.operand("z").windows_cover.verdict == Verdict::proved);
+  const Analysed grouped =
+      legal(spec("t / " + width + " * 4 + t % 4", "t % " + width + " / 4", groups + " * 4 * " + columns));
+  CHECK(grouped.parallel("t"));
+  CHECK(grouped.operand("z").bounds.verdict == Verdict::checked);
+  CHECK(grouped.operand("z").windows_cover.verdict == Verdict::proved);
+  // Digits that are left out make windows repeat.
+  refused(spec("t / " + width + " * 4", "t % " + width + " / 4", groups + " * 4 * " + columns), "revisit_unknown");
+  refused(spec("t / " + columns, "t % " + columns + " / 2", rows + " * " + columns), "revisit_unknown");
 }
 
 TEST_CASE("every element of a window is written") {
@@ -249,7 +277,8 @@ TEST_CASE("nothing is read before it is written") {
   legal(body("if (first(k)) acc = 0; acc += sum(x, K); if (last(k)) z = acc;"));
   legal(body("if (!first(k)) acc += sum(x, K); else acc = 0; if (last(k)) z = acc;"));
   legal(body("acc = first(k) ? 0 : acc + sum(x, K); if (last(k)) z = acc;"));
-  CHECK(has(refused(body("acc += sum(x, K); if (last(k)) z = acc;"), "undefined_read"), "begin with if (first(k)) acc = 0;"));
+  CHECK(has(refused(body("acc += sum(x, K); if (last(k)) z = acc;"), "undefined_read"),
+            "begin with if (first(k)) acc = 0;"));
   refused(body("if (last(k)) acc = 0; acc += sum(x, K); if (last(k)) z = acc;"), "undefined_read");
   refused(body("if (first(k) && x > 0) acc = 0; acc += sum(x, K); if (last(k)) z = acc;"), "condition_axis_missing");
   refused(body("if (first(k) && index(M) > 0) acc = 0; acc += sum(x, K); if (last(k)) z = acc;"), "undefined_read");
@@ -273,7 +302,8 @@ TEST_CASE("stores at other coordinates are one-to-one") {
 
 TEST_CASE("an aliased input is read in time") {
   const auto spec = [](const std::string &grid, const std::string &statements) {
-    return "kernel = \"a\"\ninputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\noutputs.z = { type = \"f32[N]\", alias = \"x\" }\n" +
+    return "kernel = \"a\"\ninputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\noutputs.z = { type = \"f32[N]\", alias = "
+           "\"x\" }\n" +
            grid + "body = '''\n" + statements + "\n'''\n";
   };
   legal(spec("", "y = x; z = x + 1;"));
@@ -285,9 +315,10 @@ TEST_CASE("an aliased input is read in time") {
 
 TEST_CASE("reads at coordinates that stay inside need no guard") {
   const auto guarded = [](const std::string &coordinate) {
-    const Analysed a = legal("kernel = \"a\"\naxes.P = { equals = \"(H - 1) / 2 + 1\" }\naxes.I = 3\ninputs.x = \"f32[H]\"\n"
-                             "inputs.w = \"i32[P]\"\noutputs.y = \"f32[P]\"\nbody = 'y = sum(at(x, H = " +
-                             coordinate + ") + index(I) * 0, I) + w;'\n");
+    const Analysed a =
+        legal("kernel = \"a\"\naxes.P = { equals = \"(H - 1) / 2 + 1\" }\naxes.I = 3\ninputs.x = \"f32[H]\"\n"
+              "inputs.w = \"i32[P]\"\noutputs.y = \"f32[P]\"\nbody = 'y = sum(at(x, H = " +
+              coordinate + ") + index(I) * 0, I) + w;'\n");
     int count = 0;
     for (const Expr &expr : a.kernel.exprs)
       count += expr.op == Op::read && !expr.coords.empty() && !expr.safe;

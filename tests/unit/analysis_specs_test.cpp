@@ -1,4 +1,5 @@
-// The shipped specs, end to end: read, parsed, built, analysed. All are legal, and what is known of them is stated here.
+// The shipped specs, end to end: read, parsed, built, analysed. All are legal, and what is known of them is stated
+// here.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -8,9 +9,9 @@
 #include "analysis_harness.h"
 
 using namespace kgen;
-using kgen::test::Analysed;
 using kgen::test::analyse;
 using kgen::test::analyse_file;
+using kgen::test::Analysed;
 
 TEST_CASE("every shipped spec is legal") {
   int count = 0;
