@@ -7,25 +7,32 @@
 namespace kgen {
 namespace {
 
-std::string run(const Function& function, const CudaKernel& kernel, const std::string& index) {
+std::string run(const Function &function, const CudaKernel &kernel, const std::string &index) {
   std::string text = kernel.name() + "<" + index + ">(" + arguments_text(function);
-  if (has_device_tables(function.variations[0]->kernel)) text += ", table_status";
-  if (kernel.needs_workspace()) text += ", static_cast<char*>(memory)";
+  if (has_device_tables(function.variations[0]->kernel))
+    text += ", table_status";
+  if (kernel.needs_workspace())
+    text += ", static_cast<char*>(memory)";
   return text + ", queue)";
 }
 
-std::string launcher(const Function& function, std::deque<CudaKernel>& kernels, Spelling& spelling, Statuses& statuses) {
-  const bool memory = std::any_of(kernels.begin(), kernels.end(), [](const CudaKernel& k) { return k.needs_workspace(); });
+std::string launcher(const Function &function, std::deque<CudaKernel> &kernels, Spelling &spelling,
+                     Statuses &statuses) {
+  const bool memory =
+      std::any_of(kernels.begin(), kernels.end(), [](const CudaKernel &k) { return k.needs_workspace(); });
   const bool dispatch = !variation_condition(*function.variations[0]).empty();
   std::string text = "extern \"C\" int " + function.stem + "_cuda(" + parameters_text(function);
-  if (has_device_tables(function.variations[0]->kernel)) text += ", int32_t* table_status";
-  if (memory) text += ", void* workspace, int64_t workspace_bytes";
+  if (has_device_tables(function.variations[0]->kernel))
+    text += ", int32_t* table_status";
+  if (memory)
+    text += ", void* workspace, int64_t workspace_bytes";
   text += ", void* stream) {\n";
   const std::string failed = std::to_string(statuses.of("a CUDA call failed; cudaGetLastError says why"));
   for (size_t i = 0; i < kernels.size(); ++i) {
-    const Variation& v = *function.variations[i];
-    const CudaKernel& kernel = kernels[i];
-    if (dispatch) text += "if (" + variation_condition(v) + ") {\n";
+    const Variation &v = *function.variations[i];
+    const CudaKernel &kernel = kernels[i];
+    if (dispatch)
+      text += "if (" + variation_condition(v) + ") {\n";
     text += checks_text(function, v, spelling, statuses, true);
     text += "const cudaStream_t queue = static_cast<cudaStream_t>(stream);\n";
     if (kernel.needs_workspace()) {
@@ -33,36 +40,50 @@ std::string launcher(const Function& function, std::deque<CudaKernel>& kernels, 
       text += "const " + camel(kernel.name()) + "Workspace space(" + size_arguments_text(function) + ");\n";
       text += "void* memory = workspace;\n";
       text += "if (workspace != nullptr && workspace_bytes < space.bytes) return " + none + ";\n";
-      text += "if (workspace == nullptr && space.bytes > 0 && cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess) return " + none + ";\n";
+      text += "if (workspace == nullptr && space.bytes > 0 && cudaMallocAsync(&memory, "
+              "static_cast<size_t>(space.bytes), queue) != cudaSuccess) return " +
+              none + ";\n";
     }
-    text += "const cudaError_t error = small ? " + run(function, kernel, "int32_t") + " : " + run(function, kernel, "int64_t") + ";\n";
-    if (kernel.needs_workspace()) text += "if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);\n";
+    text += "const cudaError_t error = small ? " + run(function, kernel, "int32_t") + " : " +
+            run(function, kernel, "int64_t") + ";\n";
+    if (kernel.needs_workspace())
+      text += "if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);\n";
     text += "return error == cudaSuccess ? 0 : " + failed + ";\n";
-    if (dispatch) text += "}\n";
+    if (dispatch)
+      text += "}\n";
   }
-  if (dispatch) text += "return " + std::to_string(statuses.of("the kernel was not made for these sizes")) + ";\n";
+  if (dispatch)
+    text += "return " + std::to_string(statuses.of("the kernel was not made for these sizes")) + ";\n";
   text += "}\n";
-  if (!memory) return text;
-  std::string query = "extern \"C\" int64_t " + function.stem + "_cuda_workspace(" + size_parameters_text(function) + ") {\n";
+  if (!memory)
+    return text;
+  std::string query =
+      "extern \"C\" int64_t " + function.stem + "_cuda_workspace(" + size_parameters_text(function) + ") {\n";
   for (size_t i = 0; i < kernels.size(); ++i) {
-    if (dispatch) query += "if (" + variation_condition(*function.variations[i]) + ") ";
-    query += kernels[i].needs_workspace() ? "return " + camel(kernels[i].name()) + "Workspace(" + size_arguments_text(function) + ").bytes;\n" : "return 0;\n";
+    if (dispatch)
+      query += "if (" + variation_condition(*function.variations[i]) + ") ";
+    query += kernels[i].needs_workspace()
+                 ? "return " + camel(kernels[i].name()) + "Workspace(" + size_arguments_text(function) + ").bytes;\n"
+                 : "return 0;\n";
   }
-  if (dispatch) query += "return 0;\n";
+  if (dispatch)
+    query += "return 0;\n";
   return query + "}\n\n" + text;
 }
 
-}  // namespace
+} // namespace
 
-TargetSource cuda_source(const Spec&, const std::vector<Function>& functions, Statuses& statuses) {
+TargetSource cuda_source(const Spec &, const std::vector<Function> &functions, Statuses &statuses) {
   TargetSource source;
   Spelling spelling(TargetKind::cuda);
-  for (const Function& function : functions) {
+  for (const Function &function : functions) {
     std::deque<CudaKernel> kernels;
-    for (const Variation* variation : function.variations) {
+    for (const Variation *variation : function.variations) {
       kernels.emplace_back(function, *variation, spelling, statuses);
-      if (kernels.back().needs_workspace()) source.kernels.push_back(kernels.back().workspace_struct());
-      for (const std::string& text : kernels.back().functions()) source.kernels.push_back(text);
+      if (kernels.back().needs_workspace())
+        source.kernels.push_back(kernels.back().workspace_struct());
+      for (const std::string &text : kernels.back().functions())
+        source.kernels.push_back(text);
     }
     source.launchers.push_back(launcher(function, kernels, spelling, statuses));
   }
@@ -70,4 +91,4 @@ TargetSource cuda_source(const Spec&, const std::vector<Function>& functions, St
   return source;
 }
 
-}  // namespace kgen
+} // namespace kgen

@@ -1,7 +1,7 @@
 // Two mappings. item_per_thread: neighbouring threads take neighbouring work items, each runs the rest alone.
 // item_per_block: the threads of a block walk the statements of one item together; parallel loops are strided over the
-// threads, reductions end in a fold over the block, ordered loops are run by one thread. Barriers stand where memory that
-// one statement writes is touched by another.
+// threads, reductions end in a fold over the block, ordered loops are run by one thread. Barriers stand where memory
+// that one statement writes is touched by another.
 #include "emit/cuda_kernel.h"
 
 #include <algorithm>
@@ -13,95 +13,86 @@
 namespace kgen {
 namespace {
 
-constexpr int kThreads = 256;
-constexpr int kFoldBytes = kThreads * 16;     // one slot a thread for folds over the block
-constexpr int64_t kSharedTiles = 32 * 1024;   // tiles up to this size lie in shared memory
-constexpr int64_t kMostBlocks = 1024;         // with tiles in the workspace
-constexpr int64_t kChunk = 8192;              // least elements of a chunk of a whole-array reduction
+constexpr int64_t kSharedTiles = 32 * 1024; // tiles up to this size lie in shared memory
+constexpr int64_t kMostBlocks = 1024;       // with tiles in the workspace
+constexpr int64_t kChunk = 8192;            // least elements of a chunk of a whole-array reduction
 constexpr int64_t kMostChunks = 1024;
 
+} // namespace
 
-bool has_steps(const std::vector<PlanNode>& nodes) {
-  bool found = false;
-  for (const PlanNode& n : nodes)
-    for_each_node(n, [&](const PlanNode& inner) { found = found || inner.kind == PlanNode::Kind::steps; });
-  return found;
-}
-
-bool has_loop(const std::vector<PlanNode>& nodes) {
-  bool found = false;
-  for (const PlanNode& n : nodes)
-    for_each_node(n, [&](const PlanNode& inner) {
-      found = found || inner.kind == PlanNode::Kind::loop || inner.kind == PlanNode::Kind::steps || inner.kind == PlanNode::Kind::repeat;
-    });
-  return found;
-}
-
-// The folds that finish with the loop: steps inside whose axes it runs over.
-std::vector<const PlanNode*> folds_of(const PlanNode& loop) {
-  std::vector<const PlanNode*> out;
-  for_each_node(loop, [&](const PlanNode& n) {
-    if (n.kind == PlanNode::Kind::fold_step && n.reduced.contains(loop.axis)) out.push_back(&n);
-  });
-  return out;
-}
-
-}  // namespace
-
-CudaKernel::CudaKernel(const Function& function, const Variation& variation, Spelling& s, Statuses& statuses)
+CudaKernel::CudaKernel(const Function &function, const Variation &variation, Spelling &s, Statuses &statuses)
     : function_(function), statuses_(statuses), name_(variation_name(function, variation)),
-      plan_(make_plan(variation.lowered, variation.lowered_facts, TargetKind::cuda)), names_(names_of(function, plan_.kernel)),
-      printer_(plan_, variation.lowered_facts, s, names_) {
-  for (const char* taken : {"tiles", "tile", "tile_bytes", "error", "space"}) names_.reserve(taken);
+      plan_(make_plan(variation.lowered, variation.lowered_facts, TargetKind::cuda)),
+      names_(names_of(function, plan_.kernel)), printer_(plan_, variation.lowered_facts, s, names_) {
+  for (const char *taken : {"tiles", "tile", "tile_bytes", "error", "space"})
+    names_.reserve(taken);
   printer_.index_type = "Index";
   printer_.parallel = true;
-  if (has_device_tables(plan_.kernel)) printer_.guards = &statuses_;
+  if (has_device_tables(plan_.kernel))
+    printer_.guards = &statuses_;
   prepare_storage();
-  for (size_t i = 0; i < plan_.phases.size(); ++i) print_phase(i);
-  std::string parameters = parameters_text(function), body = derived_declarations(printer_, host_) + host_ + "return cudaSuccess;\n";
+  for (size_t i = 0; i < plan_.phases.size(); ++i)
+    print_phase(i);
+  std::string parameters = parameters_text(function),
+              body = derived_declarations(printer_, host_) + host_ + "return cudaSuccess;\n";
   std::vector<std::string> names;
-  for (const Argument& a : function.arguments) names.push_back(a.name);
-  if (has_device_tables(plan_.kernel)) parameters += ", int32_t* table_status", names.push_back("table_status");
+  for (const Argument &a : function.arguments)
+    names.push_back(a.name);
+  if (has_device_tables(plan_.kernel))
+    parameters += ", int32_t* table_status", names.push_back("table_status");
   if (needs_workspace()) {
     parameters += ", char* workspace", names.push_back("workspace");
     body = "const " + camel(name_) + "Workspace space(" + size_arguments_text(function) + ");\n" + body;
   }
   parameters += ", cudaStream_t stream", names.push_back("stream");
-  functions_.push_back("template <class Index>\ncudaError_t " + name_ + "(" + parameters + ") {\n" + silence_unused(names, body) + body + "}\n");
+  functions_.push_back("template <class Index>\ncudaError_t " + name_ + "(" + parameters + ") {\n" +
+                       silence_unused(names, body) + body + "}\n");
 }
 
 std::string CudaKernel::parts_name(VarId var) const { return printer_.name(var) + "_parts"; }
 
 // Small arrays that the threads of a block share cannot stand on each thread's stack.
 void CudaKernel::prepare_storage() {
-  for (Phase& phase : plan_.phases) {
+  for (Phase &phase : plan_.phases) {
     if (phase.mapping == Phase::Mapping::item_per_thread) {
       bool needs_tile = false;
-      for (const Access& a : accesses_of(plan_.kernel, phase.nodes.front())) needs_tile = needs_tile || plan_.storage[a.var].kind == Storage::Kind::worker;
-      const std::vector<const PlanNode*> chain = chain_of(phase.nodes.front(), phase.split);
-      if (needs_tile || static_cast<int>(chain.size()) < phase.split) phase.mapping = Phase::Mapping::item_per_block;
+      for (const Access &a : accesses_of(plan_.kernel, phase.nodes.front()))
+        needs_tile = needs_tile || plan_.storage[a.var].kind == Storage::Kind::worker;
+      const std::vector<const PlanNode *> chain = chain_of(phase.nodes.front(), phase.split);
+      if (needs_tile || static_cast<int>(chain.size()) < phase.split)
+        phase.mapping = Phase::Mapping::item_per_block;
     }
-    if (phase.mapping == Phase::Mapping::item_per_thread) continue;
-    if (phase.kind == Phase::Kind::serial) collect_block_lists(phase.nodes);
-    if (phase.kind == Phase::Kind::parallel) collect_block_lists(chain_of(phase.nodes.front(), phase.split).back()->body);
-    if (phase.kind == Phase::Kind::chunked) collect_block_lists(phase.nodes.front().body);
+    if (phase.mapping == Phase::Mapping::item_per_thread)
+      continue;
+    if (phase.kind == Phase::Kind::serial)
+      collect_block_lists(phase.nodes);
+    if (phase.kind == Phase::Kind::parallel)
+      collect_block_lists(chain_of(phase.nodes.front(), phase.split).back()->body);
+    if (phase.kind == Phase::Kind::chunked)
+      collect_block_lists(phase.nodes.front().body);
   }
   for (size_t v = 0; v < plan_.storage.size(); ++v) {
-    Storage& s = plan_.storage[v];
-    if (s.kind == Storage::Kind::array && block_lists_.count(printer_.scopes.of(static_cast<VarId>(v)).list) != 0) s.kind = Storage::Kind::worker;
-    if (s.kind == Storage::Kind::worker) tiles_.insert(static_cast<VarId>(v));
+    Storage &s = plan_.storage[v];
+    if (s.kind == Storage::Kind::array && block_lists_.count(printer_.scopes.of(static_cast<VarId>(v)).list) != 0)
+      s.kind = Storage::Kind::worker;
+    if (s.kind == Storage::Kind::worker)
+      tiles_.insert(static_cast<VarId>(v));
     if (s.kind == Storage::Kind::program)
-      offsets_.push_back({printer_.name(static_cast<VarId>(v)), printer_.buffer_elements(static_cast<VarId>(v)), plan_.kernel.vars[v].type});
+      offsets_.push_back({printer_.name(static_cast<VarId>(v)), printer_.buffer_elements(static_cast<VarId>(v)),
+                          plan_.kernel.vars[v].type});
   }
-  for (const Phase& phase : plan_.phases)
-    for (VarId var : phase.partials) offsets_.push_back({parts_name(var), std::to_string(kMostChunks), plan_.kernel.vars[var].type});
+  for (const Phase &phase : plan_.phases)
+    for (VarId var : phase.partials)
+      offsets_.push_back({parts_name(var), std::to_string(kMostChunks), plan_.kernel.vars[var].type});
 }
 
-void CudaKernel::collect_block_lists(const std::vector<PlanNode>& list) {
+void CudaKernel::collect_block_lists(const std::vector<PlanNode> &list) {
   block_lists_.insert(&list);
-  for (const PlanNode& node : list) {
-    const bool together = node.kind == PlanNode::Kind::branch || node.kind == PlanNode::Kind::repeat || node.kind == PlanNode::Kind::steps;
-    if (!together) continue;
+  for (const PlanNode &node : list) {
+    const bool together = node.kind == PlanNode::Kind::branch || node.kind == PlanNode::Kind::repeat ||
+                          node.kind == PlanNode::Kind::steps;
+    if (!together)
+      continue;
     collect_block_lists(node.body);
     collect_block_lists(node.otherwise);
     collect_block_lists(node.step);
@@ -110,46 +101,54 @@ void CudaKernel::collect_block_lists(const std::vector<PlanNode>& list) {
 
 std::string CudaKernel::workspace_struct() {
   std::string fields, body;
-  for (const Offset& o : offsets_) {
+  for (const Offset &o : offsets_) {
     fields += "int64_t " + o.field + ";\n";
-    body += o.field + " = " + spelling().helper("reserve") + "(bytes, " + o.count + ", " + (o.bytes ? "1" : std::to_string(bytes_of(o.type))) + ");\n";
+    body += o.field + " = " + spelling().helper("reserve") + "(bytes, " + o.count + ", " +
+            (o.bytes ? "1" : std::to_string(bytes_of(o.type))) + ");\n";
   }
   std::string unused;
-  for (const Argument& a : function_.arguments)
-    if (a.kind == Argument::Kind::size && !mentions_word(body, a.name)) unused += "(void)" + a.name + ";\n";
-  return "// Where the intermediates lie in the workspace.\nstruct " + camel(name_) + "Workspace {\n" + fields + "int64_t bytes = 0;\n\nexplicit " + camel(name_) +
-         "Workspace(" + size_parameters_text(function_) + ") {\n" + unused + derived_declarations(printer_, body) + body + "}\n};\n";
+  for (const Argument &a : function_.arguments)
+    if (a.kind == Argument::Kind::size && !mentions_word(body, a.name))
+      unused += "(void)" + a.name + ";\n";
+  return "// Where the intermediates lie in the workspace.\nstruct " + camel(name_) + "Workspace {\n" + fields +
+         "int64_t bytes = 0;\n\nexplicit " + camel(name_) + "Workspace(" + size_parameters_text(function_) + ") {\n" +
+         unused + derived_declarations(printer_, body) + body + "}\n};\n";
 }
 
 // ---- work lists ---------------------------------------------------------------------------------------------------
 
-Printer::Range CudaKernel::range_of(const PlanNode& node) {
-  return node.kind == PlanNode::Kind::steps ? Printer::Range{"0", printer_.steps_text(node.grid)} : printer_.range(node);
+Printer::Range CudaKernel::range_of(const PlanNode &node) {
+  return node.kind == PlanNode::Kind::steps ? Printer::Range{"0", printer_.steps_text(node.grid)}
+                                            : printer_.range(node);
 }
 
 // Perfectly nested parallel loops whose ranges do not hang on each other.
-std::vector<const PlanNode*> CudaKernel::chain_of(const PlanNode& root, int most) {
-  std::vector<const PlanNode*> chain;
-  const PlanNode* node = &root;
+std::vector<const PlanNode *> CudaKernel::chain_of(const PlanNode &root, int most) {
+  std::vector<const PlanNode *> chain;
+  const PlanNode *node = &root;
   for (int i = 0; i < most; ++i) {
     const bool loop = node->kind == PlanNode::Kind::loop || node->kind == PlanNode::Kind::steps;
-    if (!loop || node->order != PlanNode::Order::parallel) break;
+    if (!loop || node->order != PlanNode::Order::parallel)
+      break;
     const Printer::Range r = range_of(*node);
-    const bool depends = std::any_of(chain.begin(), chain.end(), [&](const PlanNode* outer) {
-      const std::string& v = outer->kind == PlanNode::Kind::steps ? printer_.grid_name(outer->grid) : printer_.axis_name(outer->axis);
+    const bool depends = std::any_of(chain.begin(), chain.end(), [&](const PlanNode *outer) {
+      const std::string &v =
+          outer->kind == PlanNode::Kind::steps ? printer_.grid_name(outer->grid) : printer_.axis_name(outer->axis);
       return mentions_word(r.begin, v) || mentions_word(r.end, v);
     });
-    if (depends) break;
+    if (depends)
+      break;
     chain.push_back(node);
-    if (node->body.size() != 1) break;
+    if (node->body.size() != 1)
+      break;
     node = &node->body.front();
   }
   return chain;
 }
 
-std::string CudaKernel::items_text(const std::vector<const PlanNode*>& chain) {
+std::string CudaKernel::items_text(const std::vector<const PlanNode *> &chain) {
   std::string text;
-  for (const PlanNode* node : chain) {
+  for (const PlanNode *node : chain) {
     const Printer::Range r = range_of(*node);
     const std::string trips = r.begin == "0" ? r.end : r.end + " - " + at_least(code_of(r.begin), binding::kMultiply);
     text += (text.empty() ? "" : " * ") + (chain.size() > 1 ? at_least(code_of(trips), binding::kMultiply) : trips);
@@ -158,141 +157,169 @@ std::string CudaKernel::items_text(const std::vector<const PlanNode*>& chain) {
 }
 
 // The loop variables of the chain from a running number; the last runs fastest.
-void CudaKernel::decode(const std::vector<const PlanNode*>& chain, const std::string& item) {
+void CudaKernel::decode(const std::vector<const PlanNode *> &chain, const std::string &item) {
   std::string rest = item;
   std::vector<std::string> lines;
   for (size_t i = chain.size(); i-- > 0;) {
-    const PlanNode& node = *chain[i];
+    const PlanNode &node = *chain[i];
     const Printer::Range r = range_of(node);
     const std::string trips = r.begin == "0" ? r.end : r.end + " - " + at_least(code_of(r.begin), binding::kMultiply);
     const std::string count = at_least(code_of(trips), binding::kMultiply);
-    const std::string& v = node.kind == PlanNode::Kind::steps ? printer_.grid_name(node.grid) : printer_.axis_name(node.axis);
+    const std::string &v =
+        node.kind == PlanNode::Kind::steps ? printer_.grid_name(node.grid) : printer_.axis_name(node.axis);
     std::string value = i == 0 ? rest : rest + " % " + count;
-    if (r.begin != "0") value = at_least(code_of(r.begin), binding::kAdd) + " + " + value;
+    if (r.begin != "0")
+      value = at_least(code_of(r.begin), binding::kAdd) + " + " + value;
     const bool plain = value == item;
     lines.push_back("const Index " + v + " = " + (plain ? value : "Index(" + value + ")") + ";");
     rest += " / " + count;
   }
-  for (auto line = lines.rbegin(); line != lines.rend(); ++line) out().add(*line);
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line)
+    out().add(*line);
 }
 
 void CudaKernel::print_phase(size_t index) {
-  const Phase& phase = plan_.phases[index];
+  const Phase &phase = plan_.phases[index];
   printer_.lines = Lines();
   folds_ = false;
   shared_.clear();
-  if (phase.kind == Phase::Kind::chunked) return chunked_phase(phase);
-  if (phase.kind == Phase::Kind::serial) return block_phase(phase, {});
-  const std::vector<const PlanNode*> chain = chain_of(phase.nodes.front(), phase.split);
-  if (phase.mapping == Phase::Mapping::item_per_thread) return thread_phase(phase, chain);
+  if (phase.kind == Phase::Kind::chunked)
+    return chunked_phase(phase);
+  if (phase.kind == Phase::Kind::serial)
+    return block_phase(phase, {});
+  const std::vector<const PlanNode *> chain = chain_of(phase.nodes.front(), phase.split);
+  if (phase.mapping == Phase::Mapping::item_per_thread)
+    return thread_phase(phase, chain);
   block_phase(phase, chain);
 }
 
 // Steps of the work list itself check their windows here, those inside where they begin.
-void CudaKernel::guard_work_item(const std::vector<const PlanNode*>& chain, const std::string& leave) {
-  const bool steps = std::any_of(chain.begin(), chain.end(), [](const PlanNode* n) { return n->kind == PlanNode::Kind::steps; });
-  if (steps && printer_.guards != nullptr && !has_steps(chain.back()->body)) out().add(printer_.step_guard(statuses_, leave));
+void CudaKernel::guard_work_item(const std::vector<const PlanNode *> &chain, const std::string &leave) {
+  const bool steps =
+      std::any_of(chain.begin(), chain.end(), [](const PlanNode *n) { return n->kind == PlanNode::Kind::steps; });
+  if (steps && printer_.guards != nullptr && !contains_steps(chain.back()->body))
+    out().add(printer_.step_guard(statuses_, leave));
 }
 
-void CudaKernel::thread_phase(const Phase&, const std::vector<const PlanNode*>& chain) {
+void CudaKernel::thread_phase(const Phase &, const std::vector<const PlanNode *> &chain) {
   const std::string items = items_text(chain);
-  out().add("const Index item = Index(blockIdx.x) * " + std::to_string(kThreads) + " + Index(threadIdx.x);");
+  out().add("const Index item = Index(blockIdx.x) * " + std::to_string(kBlockThreads) + " + Index(threadIdx.x);");
   out().add("if (item >= " + items + ") return;");
   decode(chain, "item");
   guard_work_item(chain, "return");
   printer_.list(chain.back()->body);
-  finish("", spelling().helper("ceil_div") + "(" + items + ", " + std::to_string(kThreads) + ")", false, false);
+  finish("", spelling().helper("ceil_div") + "(" + items + ", " + std::to_string(kBlockThreads) + ")", false, false);
 }
 
-void CudaKernel::block_phase(const Phase& phase, const std::vector<const PlanNode*>& chain) {
-  const std::vector<PlanNode>& body = chain.empty() ? phase.nodes : chain.back()->body;
+void CudaKernel::block_phase(const Phase &phase, const std::vector<const PlanNode *> &chain) {
+  const std::vector<PlanNode> &body = chain.empty() ? phase.nodes : chain.back()->body;
   find_shared(body);
   const bool tiles = uses_tiles(body);
   const std::string items = chain.empty() ? "1" : items_text(chain);
-  if (tiles) take_tiles(body);
+  if (tiles)
+    take_tiles(body);
   if (!chain.empty()) {
     out().add("for (Index item = Index(blockIdx.x); item < " + items + "; item += Index(gridDim.x)) {");
     decode(chain, "item");
     guard_work_item(chain, "continue");
   }
   for (size_t i = 0; i < body.size(); ++i) {
-    const PlanNode& node = body[i];
+    const PlanNode &node = body[i];
     // The accumulators of a later reduction are set where its parts are combined.
-    const bool later = node.kind == PlanNode::Kind::fold_init && std::any_of(plan_.phases.begin(), plan_.phases.end(), [&](const Phase& p) {
-      return std::find(p.partials.begin(), p.partials.end(), node.target) != p.partials.end();
-    });
-    if (later) continue;
+    const bool later = node.kind == PlanNode::Kind::fold_init &&
+                       std::any_of(plan_.phases.begin(), plan_.phases.end(), [&](const Phase &p) {
+                         return std::find(p.partials.begin(), p.partials.end(), node.target) != p.partials.end();
+                       });
+    if (later)
+      continue;
     printer_.declare_before(body, i);
     block_node(node, body);
   }
   if (!chain.empty()) {
-    if (tiles && shared_.empty()) out().add("__syncthreads();");
+    if (tiles && shared_.empty())
+      out().add("__syncthreads();");
     out().add("}");
   }
-  if (out().empty()) return;
+  if (out().empty())
+    return;
   finish("", items, tiles, folds_);
 }
 
 // Each block takes chunks of the outermost loop; a second kernel combines their results in order.
-void CudaKernel::chunked_phase(const Phase& phase) {
-  const PlanNode& root = phase.nodes.front();
+void CudaKernel::chunked_phase(const Phase &phase) {
+  const PlanNode &root = phase.nodes.front();
   const Printer::Range r = printer_.range(root);
-  const std::string& v = printer_.axis_name(root.axis);
-  const bool inner = has_loop(root.body);
+  const std::string &v = printer_.axis_name(root.axis);
+  const bool inner = contains_loop(root.body);
   const std::string length = r.begin == "0" ? r.end : r.end + " - " + at_least(code_of(r.begin), binding::kMultiply);
-  const std::string chunk = spelling().helper("larger") + "(" + (inner ? "1" : std::to_string(kChunk)) + ", " + spelling().helper("ceil_div") + "(" + length + ", " +
-                            std::to_string(kMostChunks) + "))";
+  const std::string chunk = spelling().helper("larger") + "(" + (inner ? "1" : std::to_string(kChunk)) + ", " +
+                            spelling().helper("ceil_div") + "(" + length + ", " + std::to_string(kMostChunks) + "))";
   // Inside a chunk the accumulators are the threads' own.
-  for (VarId var : phase.partials) plan_.storage[var].kind = Storage::Kind::scalar;
+  for (VarId var : phase.partials)
+    plan_.storage[var].kind = Storage::Kind::scalar;
   find_shared(root.body);
   const bool tiles = uses_tiles(root.body);
   out().add("const Index chunk = Index(" + chunk + ");");
-  out().add("const Index first = Index(blockIdx.x) * chunk" + (r.begin == "0" ? "" : " + Index(" + r.begin + ")") + ";");
+  out().add("const Index first = Index(blockIdx.x) * chunk" + (r.begin == "0" ? "" : " + Index(" + r.begin + ")") +
+            ";");
   out().add("const Index last = Index(" + spelling().helper("smaller") + "(first + chunk, " + r.end + "));");
-  if (tiles) take_tiles(root.body);
-  for (const PlanNode* fold : folds_of(root)) {
+  if (tiles)
+    take_tiles(root.body);
+  for (const PlanNode *fold : folds_over(root)) {
     const Type type = plan_.kernel.vars[fold->target].type;
-    out().add(Spelling::arithmetic(type) + " " + printer_.name(fold->target) + " = " + spelling().identity(fold->monoid, type) + ";");
-    if (fold->partner == kNone) continue;
+    out().add(Spelling::arithmetic(type) + " " + printer_.name(fold->target) + " = " +
+              spelling().identity(fold->monoid, type) + ";");
+    if (fold->partner == kNone)
+      continue;
     const Type best = plan_.kernel.vars[fold->partner].type;
-    out().add(Spelling::arithmetic(best) + " " + printer_.name(fold->partner) + " = " + spelling().constant(best, 0, 0) + ";");
+    out().add(Spelling::arithmetic(best) + " " + printer_.name(fold->partner) + " = " +
+              spelling().constant(best, 0, 0) + ";");
   }
   if (inner) {
     out().add("for (Index " + v + " = first; " + v + " < last; ++" + v + ") {");
     block_list(root.body);
-    if (tiles && shared_.empty()) out().add("__syncthreads();");
+    if (tiles && shared_.empty())
+      out().add("__syncthreads();");
     out().add("}");
   } else {
     block_reduction(root, {"first", "last"});
   }
   out().add("if (threadIdx.x == 0) {");
-  for (VarId var : phase.partials) out().add(parts_name(var) + "[blockIdx.x] = " + printer_.name(var) + ";");
+  for (VarId var : phase.partials)
+    out().add(parts_name(var) + "[blockIdx.x] = " + printer_.name(var) + ";");
   out().add("}");
   const std::string chunks = spelling().helper("ceil_div") + "(" + length + ", " + chunk + ")";
-  for (VarId var : phase.partials) own_.insert(printer_.name(var));
+  for (VarId var : phase.partials)
+    own_.insert(printer_.name(var));
   finish("", chunks, tiles, folds_);
   own_.clear();
-  for (VarId var : phase.partials) plan_.storage[var].kind = Storage::Kind::program;
+  for (VarId var : phase.partials)
+    plan_.storage[var].kind = Storage::Kind::program;
   combine_parts(phase, chunks);
 }
 
-void CudaKernel::combine_parts(const Phase& phase, const std::string& slots) {
+void CudaKernel::combine_parts(const Phase &phase, const std::string &slots) {
   printer_.lines = Lines();
   out().add("if (threadIdx.x != 0) return;");
-  const std::vector<const PlanNode*> folds = folds_of(phase.nodes.front());
-  for (const PlanNode* fold : folds) {
-    out().add(printer_.element(fold->target, {}, {}) + " = " + spelling().identity(fold->monoid, plan_.kernel.vars[fold->target].type) + ";");
-    if (fold->partner != kNone) out().add(printer_.element(fold->partner, {}, {}) + " = 0;");
+  const std::vector<const PlanNode *> folds = folds_over(phase.nodes.front());
+  for (const PlanNode *fold : folds) {
+    out().add(printer_.element(fold->target, {}, {}) + " = " +
+              spelling().identity(fold->monoid, plan_.kernel.vars[fold->target].type) + ";");
+    if (fold->partner != kNone)
+      out().add(printer_.element(fold->partner, {}, {}) + " = 0;");
   }
   out().add("for (Index part = 0; part < " + slots + "; ++part) {");
-  for (const PlanNode* fold : folds) {
+  for (const PlanNode *fold : folds) {
     const std::string place = printer_.element(fold->target, {}, {}), part = parts_name(fold->target) + "[part]";
     if (fold->partner == kNone) {
-      out().add(place + " = " + spelling().combine(fold->monoid, plan_.kernel.vars[fold->target].type, place, {part}).text + ";");
+      out().add(place + " = " +
+                spelling().combine(fold->monoid, plan_.kernel.vars[fold->target].type, place, {part}).text + ";");
       continue;
     }
     const std::string best = printer_.element(fold->partner, {}, {}), value = parts_name(fold->partner) + "[part]";
-    out().add("if (" + part + " >= 0 && (" + place + " < 0 || " + spelling().helper(fold->monoid == Monoid::argmax ? "above" : "below") + "(" + value + ", " + best + "))) {");
+    out().add("if (" + part + " >= 0 && (" + place + " < 0 || " +
+              spelling().helper(fold->monoid == Monoid::argmax ? "above" : "below") + "(" + value + ", " + best +
+              "))) {");
     out().add(place + " = " + part + ";");
     out().add(best + " = " + value + ";");
     out().add("}");
@@ -302,22 +329,25 @@ void CudaKernel::combine_parts(const Phase& phase, const std::string& slots) {
 }
 
 // Makes the kernel function of the printed body and its launch.
-void CudaKernel::finish(const std::string& suffix, const std::string& blocks, bool tiles, bool folds) {
+void CudaKernel::finish(const std::string &suffix, const std::string &blocks, bool tiles, bool folds) {
   std::string body = out().text();
-  const std::string base = name_ + (plan_.phases.size() > 1 ? "_part" + std::to_string(functions_.size() + 1) : "") + suffix + "_kernel";
+  const std::string base =
+      name_ + (plan_.phases.size() > 1 ? "_part" + std::to_string(functions_.size() + 1) : "") + suffix + "_kernel";
   body = derived_declarations(printer_, body) + body;
   std::string parameters, arguments;
-  auto add = [&](const std::string& declaration, const std::string& argument) {
+  auto add = [&](const std::string &declaration, const std::string &argument) {
     parameters += (parameters.empty() ? "" : ", ") + declaration;
     arguments += ", " + argument;
   };
-  for (const Argument& a : function_.arguments) {
-    if (!mentions_word(body, a.name)) continue;
+  for (const Argument &a : function_.arguments) {
+    if (!mentions_word(body, a.name))
+      continue;
     const bool count = a.kind == Argument::Kind::size || a.kind == Argument::Kind::stride;
     add(count ? "Index " + a.name : a.declaration(), a.name);
   }
-  if (mentions_word(body, "table_status")) add("int32_t* table_status", "table_status");
-  for (const Offset& o : offsets_)
+  if (mentions_word(body, "table_status"))
+    add("int32_t* table_status", "table_status");
+  for (const Offset &o : offsets_)
     if (!o.bytes && own_.count(o.field) == 0 && mentions_word(body, o.field)) {
       const std::string type = Spelling::c_type(o.type);
       add(type + "* " + o.field, "reinterpret_cast<" + type + "*>(workspace + space." + o.field + ")");
@@ -327,235 +357,29 @@ void CudaKernel::finish(const std::string& suffix, const std::string& blocks, bo
     std::string bytes;
     for (VarId var : tiles_)
       if (mentions_word(body, printer_.name(var)))
-        bytes += (bytes.empty() ? "" : " + ") + spelling().helper("padded_bytes") + "(" + printer_.buffer_elements(var) + ", " +
-                 std::to_string(bytes_of(plan_.kernel.vars[var].type)) + ")";
+        bytes += (bytes.empty() ? "" : " + ") + spelling().helper("padded_bytes") + "(" +
+                 printer_.buffer_elements(var) + ", " + std::to_string(bytes_of(plan_.kernel.vars[var].type)) + ")";
     const std::string field = base + "_tiles";
     offsets_.push_back({field, "", Type::u8, true});
-    offsets_.back().count = spelling().helper("workspace_tiles") + "(" + bytes + ", " + std::to_string(kSharedTiles) + ", " + std::to_string(kMostBlocks) + ")";
+    offsets_.back().count = spelling().helper("workspace_tiles") + "(" + bytes + ", " + std::to_string(kSharedTiles) +
+                            ", " + std::to_string(kMostBlocks) + ")";
     add("char* tiles", "tiles");
     add("int64_t tile_bytes", "tile_bytes");
-    prepare = "const int64_t tile_bytes = " + bytes + ";\nconst bool in_shared = tile_bytes <= " + std::to_string(kSharedTiles) +
+    prepare = "const int64_t tile_bytes = " + bytes +
+              ";\nconst bool in_shared = tile_bytes <= " + std::to_string(kSharedTiles) +
               ";\nchar* const tiles = in_shared ? nullptr : workspace + space." + field + ";\n";
     shared = std::to_string(kFoldBytes) + " + (in_shared ? static_cast<size_t>(tile_bytes) : 0)";
-    if (blocks != "1") grid = spelling().helper("smaller") + "(" + blocks + ", " + std::to_string(kMostBlocks) + ")";
+    if (blocks != "1")
+      grid = spelling().helper("smaller") + "(" + blocks + ", " + std::to_string(kMostBlocks) + ")";
   } else if (blocks != "1" && body.find("gridDim.x") != std::string::npos) {
     grid = spelling().helper("smaller") + "(" + blocks + ", int64_t{1} << 30)";
   }
-  functions_.push_back("template <class Index>\n__global__ void __launch_bounds__(" + std::to_string(kThreads) + ") " + base + "(" + parameters + ") {\n" + body + "}\n");
-  const std::string call = "if (const cudaError_t error = " + spelling().helper("launch") + "(" + base + "<Index>, " + grid + ", " + std::to_string(kThreads) + ", " + shared +
-                           ", stream" + arguments + "); error != cudaSuccess) return error;\n";
+  functions_.push_back("template <class Index>\n__global__ void __launch_bounds__(" + std::to_string(kBlockThreads) +
+                       ") " + base + "(" + parameters + ") {\n" + body + "}\n");
+  const std::string call = "if (const cudaError_t error = " + spelling().helper("launch") + "(" + base + "<Index>, " +
+                           grid + ", " + std::to_string(kBlockThreads) + ", " + shared + ", stream" + arguments +
+                           "); error != cudaSuccess) return error;\n";
   host_ += prepare.empty() ? call : "{\n" + prepare + call + "}\n";
 }
 
-// ---- tiles ---------------------------------------------------------------------------------------------------------
-
-bool CudaKernel::uses_tiles(const std::vector<PlanNode>& nodes) const {
-  for (const PlanNode& node : nodes)
-    for (const Access& a : accesses_of(plan_.kernel, node))
-      if (tiles_.count(a.var) != 0) return true;
-  return false;
-}
-
-void CudaKernel::take_tiles(const std::vector<PlanNode>& nodes) {
-  std::set<VarId> used;
-  for (const PlanNode& node : nodes)
-    for (const Access& a : accesses_of(plan_.kernel, node))
-      if (tiles_.count(a.var) != 0) used.insert(a.var);
-  spelling().helper("block_fold");
-  out().add("char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes : reinterpret_cast<char*>(shared_memory()) + " + std::to_string(kFoldBytes) + ";");
-  for (VarId var : used) {
-    const std::string type = Spelling::c_type(plan_.kernel.vars[var].type);
-    out().add(type + "* const " + printer_.name(var) + " = " + spelling().helper("take") + "<" + type + ">(tile, " + printer_.buffer_elements(var) + ");");
-  }
-}
-
-// Memory that is written in the phase and touched by more than one statement of the block.
-void CudaKernel::find_shared(const std::vector<PlanNode>& list) {
-  std::map<VarId, int> touched;
-  std::set<VarId> written;
-  auto visit = [&](auto&& self, const std::vector<PlanNode>& nodes) -> void {
-    for (const PlanNode& node : nodes) {
-      if (node.kind == PlanNode::Kind::branch || node.kind == PlanNode::Kind::repeat || node.kind == PlanNode::Kind::steps) {
-        // Steps come round again: what they touch is touched twice.
-        const int times = node.kind == PlanNode::Kind::branch ? 1 : 2;
-        for (int i = 0; i < times; ++i)
-          for (const auto* inner : {&node.body, &node.otherwise, &node.step}) self(self, *inner);
-        continue;
-      }
-      std::set<VarId> here;
-      for (const Access& a : accesses_of(plan_.kernel, node)) {
-        if (plan_.storage[a.var].kind == Storage::Kind::scalar || plan_.storage[a.var].kind == Storage::Kind::array) continue;
-        here.insert(a.memory);
-        if (a.write) written.insert(a.memory);
-      }
-      for (VarId var : here) ++touched[var];
-    }
-  };
-  visit(visit, list);
-  for (VarId var : written)
-    if (touched[var] > 1) shared_.insert(var);
-}
-
-void CudaKernel::barrier_after(const PlanNode& node) {
-  for (const Access& a : accesses_of(plan_.kernel, node))
-    if (shared_.count(a.memory) != 0) {
-      out().add("__syncthreads();");
-      return;
-    }
-}
-
-// ---- statements of a block ------------------------------------------------------------------------------------------
-
-void CudaKernel::block_list(const std::vector<PlanNode>& list) {
-  for (size_t i = 0; i < list.size(); ++i) {
-    printer_.declare_before(list, i);
-    block_node(list[i], list);
-  }
-}
-
-void CudaKernel::block_node(const PlanNode& node, const std::vector<PlanNode>& siblings) {
-  switch (node.kind) {
-    case PlanNode::Kind::loop: return block_loop(node);
-    case PlanNode::Kind::steps: return block_steps(node);
-    case PlanNode::Kind::branch:
-      out().add("if (" + printer_.expression(node.condition).text + ") {");
-      block_list(node.body);
-      if (!node.otherwise.empty()) {
-        out().add("} else {");
-        block_list(node.otherwise);
-      }
-      out().add("}");
-      return;
-    case PlanNode::Kind::repeat: {
-      out().add("for (bool again = false;; again = true) {");
-      if (!node.step.empty()) {
-        out().add("if (again) {");
-        block_list(node.step);
-        out().add("}");
-      } else {
-        out().add("(void)again;");
-      }
-      if (node.condition != kNone) out().add("if (!(" + printer_.expression(node.condition).text + ")) break;");
-      block_list(node.body);
-      out().add("}");
-      return;
-    }
-    default: break;
-  }
-  // One value for all threads: each computes it for itself; memory is written by one of them.
-  const bool memory = node.target != kNone && plan_.storage[node.target].kind != Storage::Kind::scalar && plan_.storage[node.target].kind != Storage::Kind::array;
-  if (!memory) return printer_.node(node, siblings);
-  out().add("if (threadIdx.x == 0) {");
-  printer_.node(node, siblings);
-  out().add("}");
-  barrier_after(node);
-}
-
-void CudaKernel::strided(const std::vector<const PlanNode*>& chain, const std::vector<PlanNode>& body) {
-  if (chain.size() == 1 && chain[0]->kind == PlanNode::Kind::loop) {
-    const Printer::Range r = range_of(*chain[0]);
-    const std::string& v = printer_.axis_name(chain[0]->axis);
-    const std::string begin = r.begin == "0" ? "Index(threadIdx.x)" : "Index(" + r.begin + ") + Index(threadIdx.x)";
-    out().add("for (Index " + v + " = " + begin + "; " + v + " < " + r.end + "; " + v + " += " + std::to_string(kThreads) + ") {");
-  } else {
-    out().add("for (Index point = Index(threadIdx.x); point < " + items_text(chain) + "; point += " + std::to_string(kThreads) + ") {");
-    decode(chain, "point");
-  }
-  printer_.list(body);
-  out().add("}");
-}
-
-void CudaKernel::block_loop(const PlanNode& node) {
-  if (node.order == PlanNode::Order::reduction) {
-    block_reduction(node, printer_.range(node));
-  } else if (node.order == PlanNode::Order::ordered) {
-    block_in_order(node);
-  } else {
-    const std::vector<const PlanNode*> chain = chain_of(node, 64);
-    strided(chain, chain.back()->body);
-  }
-  barrier_after(node);
-}
-
-// Every thread folds its share, then the block folds the threads' results.
-void CudaKernel::block_reduction(const PlanNode& node, const Printer::Range& range) {
-  folds_ = true;
-  const std::vector<const PlanNode*> folds = folds_of(node);
-  std::vector<std::pair<VarId, std::string>> renamed;
-  auto own = [&](VarId var, const std::string& start) {
-    const std::string whole = printer_.name(var);
-    const std::string mine = names_.claim(whole + "_own");
-    out().add(Spelling::arithmetic(plan_.kernel.vars[var].type) + " " + mine + " = " + start + ";");
-    renamed.push_back({var, whole});
-    printer_.rename(var, mine);
-  };
-  std::map<VarId, Storage::Kind> kinds;
-  for (const PlanNode* fold : folds)
-    for (VarId var : {fold->target, fold->partner}) {
-      if (var == kNone) continue;
-      own(var, var == fold->target ? spelling().identity(fold->monoid, plan_.kernel.vars[var].type) : spelling().constant(plan_.kernel.vars[var].type, 0, 0));
-      kinds[var] = plan_.storage[var].kind;
-      plan_.storage[var].kind = Storage::Kind::scalar;
-    }
-  const std::string& v = printer_.axis_name(node.axis);
-  const std::string begin = range.begin == "0" ? "Index(threadIdx.x)" : at_least(code_of(range.begin), binding::kAdd) + " + Index(threadIdx.x)";
-  out().add("for (Index " + v + " = " + (begin.find("Index(") == 0 || range.begin == "first" ? begin : "Index(" + begin + ")") + "; " + v + " < " + range.end + "; " + v +
-            " += " + std::to_string(kThreads) + ") {");
-  printer_.list(node.body);
-  out().add("}");
-  std::map<VarId, std::string> mine;
-  for (const auto& [var, whole] : renamed) {
-    mine[var] = printer_.name(var);
-    printer_.rename(var, whole);
-    plan_.storage[var].kind = kinds[var];
-  }
-  for (const PlanNode* fold : folds) {
-    const Type type = plan_.kernel.vars[fold->target].type;
-    const std::string place = printer_.element(fold->target, {}, {});
-    if (fold->partner == kNone) {
-      const std::string c_type = Spelling::arithmetic(type);
-      const std::string folded = spelling().helper("block_fold") + "(" + mine[fold->target] + ", [](" + c_type + " a, " + c_type + " b) { return " +
-                                 c_type + "(" + spelling().combine(fold->monoid, type, "a", {"b"}).text + "); })";
-      out().add(place + " = " + spelling().combine(fold->monoid, type, place, {folded}).text + ";");
-      continue;
-    }
-    // The better value, and of equals the smaller index: the order of threads does not count.
-    const std::string best = printer_.element(fold->partner, {}, {});
-    const std::string value_type = Spelling::arithmetic(plan_.kernel.vars[fold->partner].type);
-    const std::string better = spelling().helper(fold->monoid == Monoid::argmax ? "above" : "below");
-    const std::string pair = names_.claim("found");
-    out().add("const " + spelling().helper("Best") + "<" + value_type + "> " + pair + " = " + spelling().helper("block_fold") + "(Best<" + value_type + ">{" +
-              mine[fold->partner] + ", " + mine[fold->target] + "}, [](Best<" + value_type + "> a, Best<" + value_type + "> b) { return b.index >= 0 && (a.index < 0 || " +
-              better + "(b.value, a.value) || (!" + better + "(a.value, b.value) && b.index < a.index)) ? b : a; });");
-    out().add("if (" + pair + ".index >= 0 && (" + place + " < 0 || " + better + "(" + pair + ".value, " + best + "))) {");
-    out().add(best + " = " + pair + ".value;");
-    out().add(place + " = " + pair + ".index;");
-    out().add("}");
-  }
-}
-
-// One thread goes through the loop; what it leaves in variables goes to the others.
-void CudaKernel::block_in_order(const PlanNode& node) {
-  out().add("if (threadIdx.x == 0) {");
-  printer_.node(node, {});
-  out().add("}");
-  std::set<VarId> assigned;
-  for_each_node(node, [&](const PlanNode& n) {
-    for (VarId var : {n.target, n.partner})
-      if (var != kNone && plan_.storage[var].kind == Storage::Kind::scalar && block_lists_.count(printer_.scopes.of(var).list) != 0) assigned.insert(var);
-  });
-  for (VarId var : assigned) {
-    folds_ = true;
-    out().add(printer_.name(var) + " = " + spelling().helper("broadcast") + "(" + printer_.name(var) + ");");
-  }
-}
-
-void CudaKernel::block_steps(const PlanNode& node) {
-  const std::string& v = printer_.grid_name(node.grid);
-  out().add("for (Index " + v + " = 0; " + v + " < " + printer_.steps_text(node.grid) + "; ++" + v + ") {");
-  if (!has_steps(node.body) && printer_.guards != nullptr) out().add(printer_.step_guard(statuses_));
-  block_list(node.body);
-  out().add("}");
-}
-
-}  // namespace kgen
+} // namespace kgen

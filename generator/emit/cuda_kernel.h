@@ -9,68 +9,71 @@
 
 namespace kgen {
 
-class CudaKernel {
- public:
-  CudaKernel(const Function& function, const Variation& variation, Spelling& spelling, Statuses& statuses);
+constexpr int kBlockThreads = 256;
+constexpr int kFoldBytes = kBlockThreads * 16; // one slot a thread for folds over the block
 
-  const std::string& name() const { return name_; }
+class CudaKernel {
+public:
+  CudaKernel(const Function &function, const Variation &variation, Spelling &spelling, Statuses &statuses);
+
+  const std::string &name() const { return name_; }
   bool needs_workspace() const { return !offsets_.empty(); }
   std::string workspace_struct();
   // The kernels, then the host function.
-  const std::vector<std::string>& functions() const { return functions_; }
+  const std::vector<std::string> &functions() const { return functions_; }
 
- private:
+private:
   struct Offset {
     std::string field, count;
     Type type;
-    bool bytes = false;  // `count` is in bytes already
+    bool bytes = false; // `count` is in bytes already
   };
 
   void prepare_storage();
-  void collect_block_lists(const std::vector<PlanNode>& list);
+  void collect_block_lists(const std::vector<PlanNode> &list);
   void print_phase(size_t index);
-  void thread_phase(const Phase& phase, const std::vector<const PlanNode*>& chain);
-  void block_phase(const Phase& phase, const std::vector<const PlanNode*>& chain);
-  void chunked_phase(const Phase& phase);
-  void combine_parts(const Phase& phase, const std::string& slots);
-  void guard_work_item(const std::vector<const PlanNode*>& chain, const std::string& leave);
-  void finish(const std::string& suffix, const std::string& blocks, bool tiles, bool folds);
+  void thread_phase(const Phase &phase, const std::vector<const PlanNode *> &chain);
+  void block_phase(const Phase &phase, const std::vector<const PlanNode *> &chain);
+  void chunked_phase(const Phase &phase);
+  void combine_parts(const Phase &phase, const std::string &slots);
+  void guard_work_item(const std::vector<const PlanNode *> &chain, const std::string &leave);
+  void finish(const std::string &suffix, const std::string &blocks, bool tiles, bool folds);
 
   // A list of statements that the threads of a block run together.
-  void block_list(const std::vector<PlanNode>& list);
-  void block_node(const PlanNode& node, const std::vector<PlanNode>& siblings);
-  void block_loop(const PlanNode& node);
-  void block_reduction(const PlanNode& node, const Printer::Range& range);
-  void block_in_order(const PlanNode& node);
-  void block_steps(const PlanNode& node);
-  void barrier_after(const PlanNode& node);
-  void find_shared(const std::vector<PlanNode>& list);
-  void strided(const std::vector<const PlanNode*>& chain, const std::vector<PlanNode>& body);
-  void decode(const std::vector<const PlanNode*>& chain, const std::string& item);
-  std::vector<const PlanNode*> chain_of(const PlanNode& root, int most);
-  std::string items_text(const std::vector<const PlanNode*>& chain);
-  Printer::Range range_of(const PlanNode& node);
-  void take_tiles(const std::vector<PlanNode>& nodes);
-  bool uses_tiles(const std::vector<PlanNode>& nodes) const;
+  void block_list(const std::vector<PlanNode> &list);
+  void block_node(const PlanNode &node, const std::vector<PlanNode> &siblings);
+  void block_loop(const PlanNode &node);
+  void block_reduction(const PlanNode &node, const Printer::Range &range);
+  void block_in_order(const PlanNode &node);
+  void block_steps(const PlanNode &node);
+  void barrier_after(const PlanNode &node);
+  void find_shared(const std::vector<PlanNode> &list);
+  void strided(const std::vector<const PlanNode *> &chain, const std::vector<PlanNode> &body);
+  void decode(const std::vector<const PlanNode *> &chain, const std::string &item);
+  std::vector<const PlanNode *> chain_of(const PlanNode &root, int most);
+  std::string items_text(const std::vector<const PlanNode *> &chain);
+  Printer::Range range_of(const PlanNode &node);
+  void take_tiles(const std::vector<PlanNode> &nodes);
+  bool uses_tiles(const std::vector<PlanNode> &nodes) const;
 
-  Spelling& spelling() { return printer_.spelling; }
-  Lines& out() { return printer_.lines; }
+  Spelling &spelling() { return printer_.spelling; }
+  Lines &out() { return printer_.lines; }
   std::string parts_name(VarId var) const;
 
-  const Function& function_;
-  Statuses& statuses_;
+  const Function &function_;
+  Statuses &statuses_;
   std::string name_;
   Plan plan_;
   Names names_;
   Printer printer_;
   std::vector<Offset> offsets_;
   std::vector<std::string> functions_;
-  std::string host_;                                   // launches so far
-  std::set<const std::vector<PlanNode>*> block_lists_; // lists whose statements all threads of a block reach
-  std::set<VarId> shared_;                             // memory that statements of the phase exchange
-  std::set<VarId> tiles_;                              // worker buffers
-  std::set<std::string> own_;                          // names that the kernel declares itself
-  bool folds_ = false;                                 // does the kernel being printed fold over the block
+  std::string host_;                                    // launches so far
+  std::set<const std::vector<PlanNode> *> block_lists_; // lists whose statements all threads of a block reach
+  std::set<VarId> shared_;                              // memory that statements of the phase exchange
+  std::set<VarId> tiles_;                               // worker buffers
+  std::set<std::string> own_;                           // names that the kernel declares itself
+  bool folds_ = false;                                  // does the kernel being printed fold over the block
 };
 
-}  // namespace kgen
+} // namespace kgen

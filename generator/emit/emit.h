@@ -9,17 +9,18 @@
 namespace kgen {
 
 struct EmittedFile {
-  std::string name;  // matmul_openmp.cpp
+  std::string name; // matmul_openmp.cpp
   std::string text;
 };
 
 struct EmitOptions {
   bool openmp = true;
   bool cuda = true;
-  std::string templates;  // a folder that overrides embedded templates
+  std::string templates; // a folder that overrides embedded templates
 };
 
 // `variations` in the order of variants_of.
-std::vector<EmittedFile> emit_files(const Spec& spec, const std::vector<Variation>& variations, const EmitOptions& options);
+std::vector<EmittedFile> emit_files(const Spec &spec, const std::vector<Variation> &variations,
+                                    const EmitOptions &options);
 
-}  // namespace kgen
+} // namespace kgen

@@ -2,16 +2,16 @@
 
 #include <sstream>
 
+#include "support/check.h"
 #include "clang/Format/Format.h"
 #include "clang/Tooling/Core/Replacement.h"
-#include "support/check.h"
 
 namespace kgen {
 namespace {
 
 // Compilers without OpenMP warn about its pragmas, so files hold a macro in their place; but clang-format lays out only
 // code that follows a real pragma.
-std::string with_pragma_macros(const std::string& text) {
+std::string with_pragma_macros(const std::string &text) {
   static const std::string pragma = "#pragma omp ";
   std::istringstream in(text);
   std::string out, directive;
@@ -20,16 +20,17 @@ std::string with_pragma_macros(const std::string& text) {
       directive = line.substr(pragma.size());
       continue;
     }
-    if (!directive.empty()) out += line.substr(0, line.find_first_not_of(' ')) + "OMP(omp " + directive + ")\n";
+    if (!directive.empty())
+      out += line.substr(0, line.find_first_not_of(' ')) + "OMP(omp " + directive + ")\n";
     directive.clear();
     out += line + "\n";
   }
   return out;
 }
 
-}  // namespace
+} // namespace
 
-std::string format_cpp(const std::string& text) {
+std::string format_cpp(const std::string &text) {
   using namespace clang;
   format::FormatStyle style = format::getGoogleStyle(format::FormatStyle::LK_Cpp);
   style.ColumnLimit = 110;
@@ -43,4 +44,4 @@ std::string format_cpp(const std::string& text) {
   return with_pragma_macros(*out);
 }
 
-}  // namespace kgen
+} // namespace kgen

@@ -5,5 +5,5 @@
 
 namespace kgen {
 // `#pragma omp ...` lines come out as `OMP(omp ...)`, indented like the statement they belong to.
-std::string format_cpp(const std::string& text);
-}  // namespace kgen
+std::string format_cpp(const std::string &text);
+} // namespace kgen

@@ -8,10 +8,10 @@
 namespace kgen {
 namespace {
 
-std::string size_names(const Size& size) { return to_string(size); }
+std::string size_names(const Size &size) { return to_string(size); }
 
 // "[M, (G * C), 4]": the array's dimensions as the caller sees them.
-std::string extents_of(const Var& var) {
+std::string extents_of(const Var &var) {
   std::string text = "[";
   int last = -1;
   for (size_t d = 0; d < var.dims.size(); ++d) {
@@ -19,63 +19,69 @@ std::string extents_of(const Var& var) {
     if (var.dims[d].array_dim == last)
       text += " * (" + one + ")";
     else
-      text += (d > 0 ? ", " : "") + (d + 1 < var.dims.size() && var.dims[d + 1].array_dim == var.dims[d].array_dim ? "(" + one + ")" : one);
+      text += (d > 0 ? ", " : "") +
+              (d + 1 < var.dims.size() && var.dims[d + 1].array_dim == var.dims[d].array_dim ? "(" + one + ")" : one);
     last = var.dims[d].array_dim;
   }
   return text + "]";
 }
 
-std::string stride_label(const Kernel& kernel, const Var& var, int array_dim) {
+std::string stride_label(const Kernel &kernel, const Var &var, int array_dim) {
   std::string label;
-  for (const Dim& dim : var.dims)
+  for (const Dim &dim : var.dims)
     if (dim.array_dim == array_dim && dim.axis != kNone)
       label += kernel.axes[dim.axis].rest ? "rows" : kernel.axes[dim.axis].name;
   return label.empty() ? std::to_string(array_dim) : label;
 }
 
-std::vector<Argument> arguments_of(const Kernel& kernel) {
+std::vector<Argument> arguments_of(const Kernel &kernel) {
   std::vector<Argument> out, strides;
-  for (const ArgumentRef& ref : kernel.arguments) {
+  for (const ArgumentRef &ref : kernel.arguments) {
     Argument a{};
     switch (ref.kind) {
-      case ArgumentRef::Kind::operand: {
-        const Var& var = kernel.vars[ref.index];
-        if (var.kind == Var::Kind::scratch || (var.kind == Var::Kind::input && var.alias != kNone)) continue;
-        a.kind = var.kind == Var::Kind::input ? Argument::Kind::in : var.alias != kNone ? Argument::Kind::inout : Argument::Kind::out;
-        a.name = var.name;
-        a.type = Spelling::c_type(var.type);
-        a.extents = extents_of(var);
-        a.optional = var.optional;
-        a.var = ref.index;
-        if (var.strided) {
-          int last = -1;
-          for (const Dim& dim : var.dims) {
-            if (dim.array_dim == last) continue;
-            last = dim.array_dim;
-            Argument s{};
-            s.kind = Argument::Kind::stride;
-            s.name = var.name + "_stride_" + stride_label(kernel, var, last);
-            s.type = "int64_t";
-            strides.push_back(s);
-          }
+    case ArgumentRef::Kind::operand: {
+      const Var &var = kernel.vars[ref.index];
+      if (var.kind == Var::Kind::scratch || (var.kind == Var::Kind::input && var.alias != kNone))
+        continue;
+      a.kind = var.kind == Var::Kind::input ? Argument::Kind::in
+               : var.alias != kNone         ? Argument::Kind::inout
+                                            : Argument::Kind::out;
+      a.name = var.name;
+      a.type = Spelling::c_type(var.type);
+      a.extents = extents_of(var);
+      a.optional = var.optional;
+      a.var = ref.index;
+      if (var.strided) {
+        int last = -1;
+        for (const Dim &dim : var.dims) {
+          if (dim.array_dim == last)
+            continue;
+          last = dim.array_dim;
+          Argument s{};
+          s.kind = Argument::Kind::stride;
+          s.name = var.name + "_stride_" + stride_label(kernel, var, last);
+          s.type = "int64_t";
+          strides.push_back(s);
         }
-        break;
       }
-      case ArgumentRef::Kind::scalar:
-        a.kind = Argument::Kind::scalar;
-        a.name = kernel.scalars[ref.index].name;
-        a.type = is_half(kernel.scalars[ref.index].type) ? "float" : Spelling::c_type(kernel.scalars[ref.index].type);
-        break;
-      case ArgumentRef::Kind::table: {
-        const Table& table = kernel.tables[ref.index];
-        a.kind = Argument::Kind::table;
-        a.name = table.name;
-        a.type = Spelling::c_type(table.type);
-        a.table = ref.index;
-        for (size_t d = 0; d < table.dims.size(); ++d) a.extents += (d == 0 ? "[" : ", ") + to_string(table.dims[d]);
-        a.extents += "]";
-        break;
-      }
+      break;
+    }
+    case ArgumentRef::Kind::scalar:
+      a.kind = Argument::Kind::scalar;
+      a.name = kernel.scalars[ref.index].name;
+      a.type = is_half(kernel.scalars[ref.index].type) ? "float" : Spelling::c_type(kernel.scalars[ref.index].type);
+      break;
+    case ArgumentRef::Kind::table: {
+      const Table &table = kernel.tables[ref.index];
+      a.kind = Argument::Kind::table;
+      a.name = table.name;
+      a.type = Spelling::c_type(table.type);
+      a.table = ref.index;
+      for (size_t d = 0; d < table.dims.size(); ++d)
+        a.extents += (d == 0 ? "[" : ", ") + to_string(table.dims[d]);
+      a.extents += "]";
+      break;
+    }
     }
     out.push_back(a);
   }
@@ -91,165 +97,211 @@ std::vector<Argument> arguments_of(const Kernel& kernel) {
 }
 
 class CheckPrinter {
- public:
-  CheckPrinter(Printer& printer, Statuses& statuses, bool device) : p_(printer), statuses_(statuses), device_(device) {}
+public:
+  CheckPrinter(Printer &printer, Statuses &statuses, bool device) : p_(printer), statuses_(statuses), device_(device) {}
 
-  void check(const Check& c) {
-    if (c.kind == Check::Kind::overflow && !is_new(c)) return;
+  void check(const Check &c) {
+    if (c.kind == Check::Kind::overflow && !is_new(c))
+      return;
     const int status = statuses_.of(c.message);
     const std::string refuse = "return " + std::to_string(status) + ";";
-    if (device_ && reads_device_table(c)) return;
+    if (device_ && reads_device_table(c))
+      return;
     switch (c.kind) {
-      case Check::Kind::overflow: {
-        std::string factors;
-        for (const Size& f : c.factors) factors += (factors.empty() ? "" : ", ") + p_.size_text(f);
-        p_.lines.add("if (" + p_.spelling.helper("overflows") + "({" + factors + "})) " + refuse);
-        return;
-      }
-      case Check::Kind::table_sorted: return entries(c, "1", "TABLE[entry - 1] > TABLE[entry]", refuse);
-      case Check::Kind::table_range:
-        return entries(c, "0", "TABLE[entry] < 0 || TABLE[entry] >= " + at_least(p_.size(c.condition), binding::kAdd), refuse);
-      case Check::Kind::table_unique: {
-        const Table& t = p_.kernel.tables[c.table];
-        p_.lines.add("if (" + p_.spelling.helper("has_duplicates") + "(" + t.name + ", " + count(t) + ")) " + refuse);
-        return;
-      }
-      case Check::Kind::ragged: {
-        const Table& t = p_.kernel.tables[c.table];
-        const std::string n = count(t);
-        p_.lines.add("if (" + n + " > 0 && (" + t.name + "[0] != 0 || " + t.name + "[" + n + " - 1] != " + p_.size_name(c.axis) + ")) " + refuse);
-        return entries(c, "1", "TABLE[entry - 1] > TABLE[entry]", refuse);
-      }
-      case Check::Kind::table_runs:
-      case Check::Kind::table_disjoint: return windows(c, refuse);
-      default: break;
+    case Check::Kind::overflow: {
+      std::string factors;
+      for (const Size &f : c.factors)
+        factors += (factors.empty() ? "" : ", ") + p_.size_text(f);
+      p_.lines.add("if (" + p_.spelling.helper("overflows") + "({" + factors + "})) " + refuse);
+      return;
     }
-    for (GridId g : c.loops) p_.lines.add("for (int64_t " + p_.grid_name(g) + " = 0; " + p_.grid_name(g) + " < " + p_.steps_text(g) + "; ++" + p_.grid_name(g) + ") {");
+    case Check::Kind::table_sorted:
+      return entries(c, "1", "TABLE[entry - 1] > TABLE[entry]", refuse);
+    case Check::Kind::table_range:
+      return entries(c, "0", "TABLE[entry] < 0 || TABLE[entry] >= " + at_least(p_.size(c.condition), binding::kAdd),
+                     refuse);
+    case Check::Kind::table_unique: {
+      const Table &t = p_.kernel.tables[c.table];
+      p_.lines.add("if (" + p_.spelling.helper("has_duplicates") + "(" + t.name + ", " + count(t) + ")) " + refuse);
+      return;
+    }
+    case Check::Kind::ragged: {
+      const Table &t = p_.kernel.tables[c.table];
+      const std::string n = count(t);
+      p_.lines.add("if (" + n + " > 0 && (" + t.name + "[0] != 0 || " + t.name + "[" + n +
+                   " - 1] != " + p_.size_name(c.axis) + ")) " + refuse);
+      return entries(c, "1", "TABLE[entry - 1] > TABLE[entry]", refuse);
+    }
+    case Check::Kind::table_runs:
+    case Check::Kind::table_disjoint:
+      return windows(c, refuse);
+    default:
+      break;
+    }
+    for (GridId g : c.loops)
+      p_.lines.add("for (int64_t " + p_.grid_name(g) + " = 0; " + p_.grid_name(g) + " < " + p_.steps_text(g) + "; ++" +
+                   p_.grid_name(g) + ") {");
     p_.lines.add("if (!(" + p_.size_text(c.condition) + ")) " + refuse);
-    for (size_t i = 0; i < c.loops.size(); ++i) p_.lines.add("}");
+    for (size_t i = 0; i < c.loops.size(); ++i)
+      p_.lines.add("}");
   }
 
- private:
+private:
   // The same product, in any order, need not be asked for twice.
-  bool is_new(const Check& c) {
+  bool is_new(const Check &c) {
     std::multiset<std::string> factors;
-    for (const Size& f : c.factors) factors.insert(to_string(f));
+    for (const Size &f : c.factors)
+      factors.insert(to_string(f));
     std::string key;
-    for (const std::string& f : factors) key += f + ";";
+    for (const std::string &f : factors)
+      key += f + ";";
     return seen_.insert(key).second;
   }
 
-  bool reads_device_table(const Check& c) const {
+  bool reads_device_table(const Check &c) const {
     auto device = [&](TableId t) { return t != kNone && !p_.kernel.tables[t].on_host; };
     return device(c.table) || std::any_of(c.tables.begin(), c.tables.end(), device);
   }
 
-  std::string count(const Table& table) {
+  std::string count(const Table &table) {
     std::string text;
-    for (const Size& dim : table.dims) text += (text.empty() ? "" : " * ") + at_least(p_.size(dim), binding::kMultiply);
-    return table.dims.size() > 1 ? "(" + text + ")" : at_least({text, table.dims[0].args.empty() ? binding::kPrimary : binding::kAdd}, binding::kAdd);
+    for (const Size &dim : table.dims)
+      text += (text.empty() ? "" : " * ") + at_least(p_.size(dim), binding::kMultiply);
+    return table.dims.size() > 1
+               ? "(" + text + ")"
+               : at_least({text, table.dims[0].args.empty() ? binding::kPrimary : binding::kAdd}, binding::kAdd);
   }
 
-  void entries(const Check& c, const std::string& first, std::string bad, const std::string& refuse) {
-    const Table& t = p_.kernel.tables[c.table];
-    for (size_t at; (at = bad.find("TABLE")) != std::string::npos;) bad.replace(at, 5, t.name);
+  void entries(const Check &c, const std::string &first, std::string bad, const std::string &refuse) {
+    const Table &t = p_.kernel.tables[c.table];
+    for (size_t at; (at = bad.find("TABLE")) != std::string::npos;)
+      bad.replace(at, 5, t.name);
     p_.lines.add("for (int64_t entry = " + first + "; entry < " + count(t) + "; ++entry) {");
     p_.lines.add("if (" + bad + ") " + refuse);
     p_.lines.add("}");
   }
 
   // Table-ordered windows: each output block may be visited by one run of steps (of one parallel instance) only.
-  void windows(const Check& c, const std::string& refuse) {
-    const Var& var = p_.kernel.vars[c.var];
+  void windows(const Check &c, const std::string &refuse) {
+    const Var &var = p_.kernel.vars[c.var];
     std::string key;
     std::vector<GridId> loops = c.loops;
     if (loops.empty())
-      for (size_t g = 0; g < p_.kernel.grid.size(); ++g) loops.push_back(static_cast<GridId>(g));
-    for (const Dim& dim : var.dims)
-      if (any_node(dim.start, [](const Size& s) { return s.op == Size::Op::grid; })) key += (key.empty() ? "" : ", ") + p_.size_text(dim.start);
+      for (size_t g = 0; g < p_.kernel.grid.size(); ++g)
+        loops.push_back(static_cast<GridId>(g));
+    for (const Dim &dim : var.dims)
+      if (any_node(dim.start, [](const Size &s) { return s.op == Size::Op::grid; }))
+        key += (key.empty() ? "" : ", ") + p_.size_text(dim.start);
     p_.lines.add("{");
     p_.lines.add(p_.spelling.helper("WindowSet") + " windows;");
-    for (GridId g : loops) p_.lines.add("for (int64_t " + p_.grid_name(g) + " = 0; " + p_.grid_name(g) + " < " + p_.steps_text(g) + "; ++" + p_.grid_name(g) + ") {");
-    p_.lines.add("if (!windows." + std::string(c.kind == Check::Kind::table_runs ? "continues" : "is_new") + "({" + key + "})) " + refuse);
-    for (size_t i = 0; i < loops.size(); ++i) p_.lines.add("}");
+    for (GridId g : loops)
+      p_.lines.add("for (int64_t " + p_.grid_name(g) + " = 0; " + p_.grid_name(g) + " < " + p_.steps_text(g) + "; ++" +
+                   p_.grid_name(g) + ") {");
+    p_.lines.add("if (!windows." + std::string(c.kind == Check::Kind::table_runs ? "continues" : "is_new") + "({" +
+                 key + "})) " + refuse);
+    for (size_t i = 0; i < loops.size(); ++i)
+      p_.lines.add("}");
     p_.lines.add("}");
   }
 
-  Printer& p_;
-  Statuses& statuses_;
+  Printer &p_;
+  Statuses &statuses_;
   bool device_;
-  std::set<std::string> seen_;  // conditions that an earlier line has refused
+  std::set<std::string> seen_; // conditions that an earlier line has refused
 };
 
-}  // namespace
+} // namespace
 
 std::string Argument::declaration() const {
   switch (kind) {
-    case Kind::in:
-    case Kind::table: return "const " + type + "* " + name;
-    case Kind::out:
-    case Kind::inout: return type + "* " + name;
-    default: return type + " " + name;
+  case Kind::in:
+  case Kind::table:
+    return "const " + type + "* " + name;
+  case Kind::out:
+  case Kind::inout:
+    return type + "* " + name;
+  default:
+    return type + " " + name;
   }
 }
 
-int Statuses::of(const std::string& message) {
+int Statuses::of(const std::string &message) {
   auto it = std::find(messages_.begin(), messages_.end(), message);
-  if (it == messages_.end()) it = messages_.insert(messages_.end(), message);
+  if (it == messages_.end())
+    it = messages_.insert(messages_.end(), message);
   return static_cast<int>(it - messages_.begin()) + 1;
 }
 
-std::vector<Function> functions_of(const Spec& spec, const std::vector<Variation>& variations) {
+std::vector<Function> functions_of(const Spec &spec, const std::vector<Variation> &variations) {
   std::vector<Function> out;
-  for (const Variation& v : variations) {
+  for (const Variation &v : variations) {
     const std::string stem = spec.kernel + (v.variant.suffix.empty() ? "" : "_" + v.variant.suffix);
-    if (out.empty() || out.back().stem != stem) out.push_back({stem, {}, arguments_of(v.kernel)});
+    if (out.empty() || out.back().stem != stem)
+      out.push_back({stem, {}, arguments_of(v.kernel)});
     out.back().variations.push_back(&v);
   }
   return out;
 }
 
-bool has_device_tables(const Kernel& kernel) {
-  return std::any_of(kernel.tables.begin(), kernel.tables.end(), [](const Table& t) { return !t.on_host; });
+bool has_device_tables(const Kernel &kernel) {
+  return std::any_of(kernel.tables.begin(), kernel.tables.end(), [](const Table &t) { return !t.on_host; });
 }
 
-void print_checks(const Function& function, const Variation& variation, Printer& p, Statuses& statuses, bool device) {
-  const Kernel& kernel = variation.kernel;
+void print_checks(const Function &function, const Variation &variation, Printer &p, Statuses &statuses, bool device) {
+  const Kernel &kernel = variation.kernel;
   CheckPrinter checks(p, statuses, device);
   // Sizes first, then pointers (whether one may be null hangs on the sizes), then what reads tables.
-  auto reads_tables = [](const Check& c) { return !c.tables.empty() || c.table != kNone; };
-  for (const Check& c : variation.facts.checks)
-    if (!reads_tables(c)) checks.check(c);
-  for (const Argument& a : function.arguments) {
+  auto reads_tables = [](const Check &c) { return !c.tables.empty() || c.table != kNone; };
+  for (const Check &c : variation.facts.checks)
+    if (!reads_tables(c))
+      checks.check(c);
+  for (const Argument &a : function.arguments) {
     std::string elements;
-    if (a.var != kNone && !a.optional) elements = p.size_text(variation.facts.operands[a.var].elements);
+    if (a.var != kNone && !a.optional)
+      elements = p.size_text(variation.facts.operands[a.var].elements);
     if (a.table != kNone)
-      for (const Size& dim : kernel.tables[a.table].dims) elements += (elements.empty() ? "" : " * ") + at_least(p.size(dim), binding::kMultiply);
-    if (elements.empty()) continue;
+      for (const Size &dim : kernel.tables[a.table].dims)
+        elements += (elements.empty() ? "" : " * ") + at_least(p.size(dim), binding::kMultiply);
+    if (elements.empty())
+      continue;
     const bool always = elements == "1";
-    p.lines.add("if (" + a.name + " == nullptr" + (always ? "" : " && " + at_least({elements, binding::kMultiply}, binding::kLess) + " > 0") + ") return " +
-                std::to_string(statuses.of(a.name + " must not be null")) + ";");
+    p.lines.add("if (" + a.name + " == nullptr" +
+                (always ? "" : " && " + at_least({elements, binding::kMultiply}, binding::kLess) + " > 0") +
+                ") return " + std::to_string(statuses.of(a.name + " must not be null")) + ";");
   }
-  for (const Check& c : variation.facts.checks)
-    if (reads_tables(c)) checks.check(c);
+  for (const Check &c : variation.facts.checks)
+    if (reads_tables(c))
+      checks.check(c);
   // Outputs must be memory of their own; where no axis is mixed an output may be exactly an input.
-  const bool pointwise = std::all_of(variation.facts.axes.begin(), variation.facts.axes.end(), [](const AxisFact& f) { return f.independent && !f.folded; });
-  for (const Argument& out : function.arguments) {
-    if (out.kind != Argument::Kind::out && out.kind != Argument::Kind::inout) continue;
-    const Var& z = kernel.vars[out.var];
-    if (z.strided) continue;
-    for (const Argument& other : function.arguments) {
-      if (other.var == kNone || other.var == out.var || kernel.vars[other.var].strided) continue;
-      if (other.kind != Argument::Kind::in && other.name < out.name) continue;
-      const Var& x = kernel.vars[other.var];
+  const bool pointwise = std::all_of(variation.facts.axes.begin(), variation.facts.axes.end(),
+                                     [](const AxisFact &f) { return f.independent && !f.folded; });
+  for (const Argument &out : function.arguments) {
+    if (out.kind != Argument::Kind::out && out.kind != Argument::Kind::inout)
+      continue;
+    const Var &z = kernel.vars[out.var];
+    if (z.strided)
+      continue;
+    for (const Argument &other : function.arguments) {
+      if (other.var == kNone || other.var == out.var || kernel.vars[other.var].strided)
+        continue;
+      if (other.kind != Argument::Kind::in && other.name < out.name)
+        continue;
+      const Var &x = kernel.vars[other.var];
       bool same = pointwise && other.kind == Argument::Kind::in && x.type == z.type && x.dims.size() == z.dims.size();
-      for (size_t d = 0; same && d < x.dims.size(); ++d) same = x.dims[d].axis == z.dims[d].axis && x.dims[d].extent == z.dims[d].extent && x.dims[d].start == z.dims[d].start;
-      auto bytes = [&](VarId v) { return p.size_text(Size::make(Size::Op::multiply, {variation.facts.operands[v].elements, Size::integer(bytes_of(kernel.vars[v].type))})); };
-      p.lines.add("if (" + std::string(same ? "static_cast<const void*>(" + other.name + ") != " + out.name + " && " : "") + p.spelling.helper("overlap") + "(" +
-                  other.name + ", " + bytes(other.var) + ", " + out.name + ", " + bytes(out.var) + ")) return " +
+      for (size_t d = 0; same && d < x.dims.size(); ++d)
+        same = x.dims[d].axis == z.dims[d].axis && x.dims[d].extent == z.dims[d].extent &&
+               x.dims[d].start == z.dims[d].start;
+      auto bytes = [&](VarId v) {
+        return p.size_text(Size::make(
+            Size::Op::multiply, {variation.facts.operands[v].elements, Size::integer(bytes_of(kernel.vars[v].type))}));
+      };
+      p.lines.add("if (" +
+                  std::string(same ? "static_cast<const void*>(" + other.name + ") != " + out.name + " && " : "") +
+                  p.spelling.helper("overlap") + "(" + other.name + ", " + bytes(other.var) + ", " + out.name + ", " +
+                  bytes(out.var) + ")) return " +
                   std::to_string(statuses.of(out.name + " must not overlap " + other.name)) + ";");
     }
   }
 }
 
-}  // namespace kgen
+} // namespace kgen

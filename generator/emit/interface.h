@@ -14,8 +14,8 @@ struct Argument {
   enum class Kind { in, out, inout, scalar, table, size, stride };
   Kind kind;
   std::string name;
-  std::string type;       // of the element, in C
-  std::string extents;    // "[M, K]" as C expressions
+  std::string type;    // of the element, in C
+  std::string extents; // "[M, K]" as C expressions
   bool optional = false;
   VarId var = kNone;
   TableId table = kNone;
@@ -25,34 +25,35 @@ struct Argument {
 // One variant, analysed: what both targets print from.
 struct Variation {
   Variant variant;
-  Kernel kernel;    // as built
-  Kernel lowered;   // canonical form
-  Facts facts;      // of `kernel`
+  Kernel kernel;  // as built
+  Kernel lowered; // canonical form
+  Facts facts;    // of `kernel`
   Facts lowered_facts;
 };
 
 // Functions that share a name: one variant, or the specialisations of axes between which the launcher chooses.
 struct Function {
-  std::string stem;                          // matmul_f32
-  std::vector<const Variation*> variations;
+  std::string stem; // matmul_f32
+  std::vector<const Variation *> variations;
   std::vector<Argument> arguments;
 };
 
 // Statuses are numbered over all functions of the kernel, so that one `_error` explains them.
 class Statuses {
- public:
-  int of(const std::string& message);
-  const std::vector<std::string>& messages() const { return messages_; }
+public:
+  int of(const std::string &message);
+  const std::vector<std::string> &messages() const { return messages_; }
 
- private:
+private:
   std::vector<std::string> messages_;
 };
 
-std::vector<Function> functions_of(const Spec& spec, const std::vector<Variation>& variations);
+std::vector<Function> functions_of(const Spec &spec, const std::vector<Variation> &variations);
 
 // The checks of a launcher: `if (...) return 3;` lines. `device` leaves out what reads tables in device memory.
-void print_checks(const Function& function, const Variation& variation, Printer& printer, Statuses& statuses, bool device);
+void print_checks(const Function &function, const Variation &variation, Printer &printer, Statuses &statuses,
+                  bool device);
 
-bool has_device_tables(const Kernel& kernel);
+bool has_device_tables(const Kernel &kernel);
 
-}  // namespace kgen
+} // namespace kgen

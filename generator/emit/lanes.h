@@ -1,5 +1,5 @@
-// Prints loops as lanes: a group of neighbouring iterations is one pass over the body, whose values are vectors. What is
-// the same for all lanes stays scalar, and what has no vector form is computed lane by lane.
+// Prints loops as lanes: a group of neighbouring iterations is one pass over the body, whose values are vectors. What
+// is the same for all lanes stays scalar, and what has no vector form is computed lane by lane.
 #pragma once
 
 #include <set>
@@ -12,72 +12,73 @@
 
 namespace kgen {
 
-// Names that the text of lanes calls: locals step aside; a kernel whose arguments have such names is printed without lanes.
-void reserve_lane_names(Names& names);
-bool hides_lane_names(const Function& function);
+// Names that the text of lanes calls: locals step aside; a kernel whose arguments have such names is printed without
+// lanes.
+void reserve_lane_names(Names &names);
+bool hides_lane_names(const Function &function);
 
 class LanePrinter {
- public:
-  LanePrinter(Printer& printer, Names& names);
+public:
+  LanePrinter(Printer &printer, Names &names);
 
-  bool takes(const PlanNode& loop) const { return taken_.count(&loop) != 0; }
+  bool takes(const PlanNode &loop) const { return taken_.count(&loop) != 0; }
   // The loop over part of its range.
-  void loop(const PlanNode& loop, const Printer::Range& range);
+  void loop(const PlanNode &loop, const Printer::Range &range);
   // Prints the node if it is a loop to take or a vector statement; false: the scalar printer's way is right.
-  bool node(const PlanNode& node, const std::vector<PlanNode>& siblings);
+  bool node(const PlanNode &node, const std::vector<PlanNode> &siblings);
   // The C++ type of a variable that has a value for each lane; empty: it has not.
   std::string type_of(VarId var);
 
- private:
+private:
   struct Accumulator {
-    const PlanNode* step;
-    std::string lanes, best;  // names
+    const PlanNode *step;
+    std::string lanes, best; // names
   };
 
   Code expression(ExprId id);
-  Code read(const Expr& e, ExprId id);
-  Code operation(const Expr& e, ExprId id);
-  Code cast(const Code& value, Type from, Type to);
-  Code choose(const Expr& e, ExprId id);
-  Code logical(const Expr& e, ExprId id);
+  Code read(const Expr &e, ExprId id);
+  Code operation(const Expr &e, ExprId id);
+  Code cast(const Code &value, Type from, Type to);
+  Code choose(const Expr &e, ExprId id);
+  Code logical(const Expr &e, ExprId id);
   // Lane by lane, by the scalar text.
   Code gather(ExprId id);
-  std::string guard_of(const Expr& read);
+  std::string guard_of(const Expr &read);
   // A value that is a vector, whatever it was made of.
   std::string widened(ExprId id, Type type);
-  std::string loaded(VarId var, const std::vector<Coordinate>& coords);
-  std::string stored(const Code& value, Type from, Type to);
+  std::string loaded(VarId var, const std::vector<Coordinate> &coords);
+  std::string stored(const Code &value, Type from, Type to);
 
-  void set(VarId var, ExprId value, const std::vector<PlanNode>& siblings);
-  void set_text(VarId var, const std::string& value, bool is_lanes, const std::vector<PlanNode>& siblings);
-  void fold_step(const PlanNode& node);
-  void fold_across(const PlanNode& node);
-  void select(const PlanNode& node, const std::string& where, const std::string& best, const std::string& active);
-  void branch(const PlanNode& node);
-  void masked(const std::string& mask, const std::vector<PlanNode>& nodes);
-  void combine(const Accumulator& accumulator);
-  std::string combined(Monoid monoid, const std::string& total, const std::string& value);
-  std::vector<Accumulator> accumulators(const PlanNode& loop);
-  bool is_blocked(const PlanNode& loop) const;
+  void set(VarId var, ExprId value, const std::vector<PlanNode> &siblings);
+  void set_text(VarId var, const std::string &value, bool is_lanes, const std::vector<PlanNode> &siblings);
+  void fold_step(const PlanNode &node);
+  void fold_across(const PlanNode &node);
+  void select(const PlanNode &node, const std::string &where, const std::string &best, const std::string &active);
+  void branch(const PlanNode &node);
+  void masked(const std::string &mask, const std::vector<PlanNode> &nodes);
+  void combine(const Accumulator &accumulator);
+  std::string combined(Monoid monoid, const std::string &total, const std::string &value);
+  std::vector<Accumulator> accumulators(const PlanNode &loop);
+  bool is_blocked(const PlanNode &loop) const;
 
-  std::string lanes_type(Type type) const;  // Lanes<float, kLanes32>
+  std::string lanes_type(Type type) const; // Lanes<float, kLanes32>
   bool varies(ExprId id) const { return analysis_.varies(id, lane_); }
-  const std::string& helper(const std::string& name) { return printer_.spelling.helper(name); }
+  const std::string &helper(const std::string &name) { return printer_.spelling.helper(name); }
   void note(Type type);
   std::string current() const { return mask_.empty() ? active_ : mask_; }
 
-  Printer& printer_;
-  Names& names_;
-  const Kernel& kernel_;
+  Printer &printer_;
+  Names &names_;
+  const Kernel &kernel_;
   LaneAnalysis analysis_;
-  std::set<const PlanNode*> taken_;
+  std::set<const PlanNode *> taken_;
 
   // While a loop is printed:
   AxisId lane_ = kNone;
   std::string active_, mask_;             // the lanes that take part, and those of them for which conditions hold
   std::map<VarId, std::string> unmasked_; // the mask under which a variable came to life
   std::vector<Accumulator> accumulators_;
-  int widest_ = 1;                        // bytes of the widest type that is computed on lanes
+  int widest_ = 1; // bytes of the widest type that is computed on lanes
 };
 
-}  // namespace kgen
+} // namespace kgen

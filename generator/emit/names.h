@@ -7,16 +7,16 @@
 namespace kgen {
 
 class Names {
- public:
+public:
   Names();
   // The wish itself, or with a suffix where it is taken or reserved.
-  std::string claim(const std::string& wish);
-  void reserve(const std::string& name) { taken_.insert(name); }
+  std::string claim(const std::string &wish);
+  void reserve(const std::string &name) { taken_.insert(name); }
 
- private:
+private:
   std::set<std::string> taken_;
 };
 
 std::string lower_case(std::string text);
 
-}  // namespace kgen
+} // namespace kgen

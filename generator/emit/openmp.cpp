@@ -16,207 +16,243 @@ constexpr int64_t kMostChunks = 256;    // of a whole-array reduction
 constexpr int64_t kSerialBelow = 16384; // innermost iterations under which starting threads does not pay
 
 // schedule.openmp.lanes = false prints scalar loops.
-bool wants_lanes(const Kernel& kernel) {
-  return std::none_of(kernel.schedule.begin(), kernel.schedule.end(), [](const ScheduleEntry& entry) {
+bool wants_lanes(const Kernel &kernel) {
+  return std::none_of(kernel.schedule.begin(), kernel.schedule.end(), [](const ScheduleEntry &entry) {
     return entry.target == "openmp" && entry.key == "lanes" && entry.value == ParamValue(int64_t{0});
   });
 }
 
-Names names_beside_lanes(const Function& function, const Kernel& kernel) {
+Names names_beside_lanes(const Function &function, const Kernel &kernel) {
   Names names = names_of(function, kernel);
   reserve_lane_names(names);
   return names;
 }
 
 class OpenmpKernel {
- public:
-  OpenmpKernel(const Function& function, const Variation& variation, Spelling& spelling)
-      : function_(function), name_(variation_name(function, variation)), plan_(make_plan(variation.lowered, variation.lowered_facts, TargetKind::openmp)),
+public:
+  OpenmpKernel(const Function &function, const Variation &variation, Spelling &spelling)
+      : function_(function), name_(variation_name(function, variation)),
+        plan_(make_plan(variation.lowered, variation.lowered_facts, TargetKind::openmp)),
         names_(names_beside_lanes(function, plan_.kernel)), printer_(plan_, variation.lowered_facts, spelling, names_) {
     buffers_ = buffers_of(plan_, printer_);
-    if (!wants_lanes(plan_.kernel) || hides_lane_names(function)) return;
+    if (!wants_lanes(plan_.kernel) || hides_lane_names(function))
+      return;
     lanes_.emplace(printer_, names_);
     printer_.lanes = &*lanes_;
   }
 
   bool needs_workspace() const { return !buffers_.empty() || chunked(); }
-  const std::string& name() const { return name_; }
+  const std::string &name() const { return name_; }
 
   // struct SoftmaxF32Workspace: where each buffer starts.
   std::string workspace_struct() {
     std::string text = "// Where the intermediates lie in the workspace.\nstruct " + camel(name()) + "Workspace {\n";
     std::string fields, body;
-    auto add = [&](const std::string& field, const std::string& count, Type type) {
+    auto add = [&](const std::string &field, const std::string &count, Type type) {
       fields += "int64_t " + field + ";\n";
-      body += field + " = " + spelling().helper("reserve") + "(bytes, " + count + ", " + std::to_string(bytes_of(type)) + ");\n";
+      body += field + " = " + spelling().helper("reserve") + "(bytes, " + count + ", " +
+              std::to_string(bytes_of(type)) + ");\n";
     };
-    for (const Buffer& b : buffers_)
-      add(b.name, b.per_worker ? spelling().helper("thread_count") + "() * " + at_least(code_of(b.elements), binding::kMultiply) : b.elements, b.type);
-    for (const Phase& phase : plan_.phases)
-      for (VarId var : phase.partials) add(partials_name(var), std::to_string(kMostChunks), plan_.kernel.vars[var].type);
-    return text + fields + "int64_t bytes = 0;\n\n" + "explicit " + camel(name()) + "Workspace(" + size_parameters_text(function_) + ") {\n" +
-           unused_sizes(body) + derived_declarations(printer_, body) + body + "}\n};\n";
+    for (const Buffer &b : buffers_)
+      add(b.name,
+          b.per_worker ? spelling().helper("thread_count") + "() * " + at_least(code_of(b.elements), binding::kMultiply)
+                       : b.elements,
+          b.type);
+    for (const Phase &phase : plan_.phases)
+      for (VarId var : phase.partials)
+        add(partials_name(var), std::to_string(kMostChunks), plan_.kernel.vars[var].type);
+    return text + fields + "int64_t bytes = 0;\n\n" + "explicit " + camel(name()) + "Workspace(" +
+           size_parameters_text(function_) + ") {\n" + unused_sizes(body) + derived_declarations(printer_, body) +
+           body + "}\n};\n";
   }
 
   std::string kernel_function() {
-    for (const Phase& phase : plan_.phases) print(phase);
+    for (const Phase &phase : plan_.phases)
+      print(phase);
     std::string body = printer_.lines.text(), head;
     if (needs_workspace()) {
       head += "const " + camel(name()) + "Workspace space(" + size_arguments_text(function_) + ");\n";
-      for (const Buffer& b : buffers_)
-        if (!b.per_worker) head += pointer(b, "workspace + space." + b.name);
+      for (const Buffer &b : buffers_)
+        if (!b.per_worker)
+          head += pointer(b, "workspace + space." + b.name);
     }
     std::string parameters = parameters_text(function_);
     std::vector<std::string> names;
-    for (const Argument& a : function_.arguments) names.push_back(a.name);
-    if (needs_workspace()) parameters += ", char* workspace", names.push_back("workspace");
+    for (const Argument &a : function_.arguments)
+      names.push_back(a.name);
+    if (needs_workspace())
+      parameters += ", char* workspace", names.push_back("workspace");
     body = derived_declarations(printer_, head + body) + head + body;
     return "void " + name() + "(" + parameters + ") {\n" + silence_unused(names, body) + body + "}\n";
   }
 
- private:
-  Spelling& spelling() { return printer_.spelling; }
+private:
+  Spelling &spelling() { return printer_.spelling; }
 
   bool chunked() const {
-    return std::any_of(plan_.phases.begin(), plan_.phases.end(), [](const Phase& p) { return p.kind == Phase::Kind::chunked; });
+    return std::any_of(plan_.phases.begin(), plan_.phases.end(),
+                       [](const Phase &p) { return p.kind == Phase::Kind::chunked; });
   }
 
   std::string partials_name(VarId var) const { return printer_.name(var) + "_parts"; }
 
   // (void)N; for sizes that no buffer needs.
-  std::string unused_sizes(const std::string& body) const {
+  std::string unused_sizes(const std::string &body) const {
     std::string out;
-    for (const Argument& a : function_.arguments)
-      if ((a.kind == Argument::Kind::size || a.kind == Argument::Kind::stride) && !mentions_word(body, a.name)) out += "(void)" + a.name + ";\n";
+    for (const Argument &a : function_.arguments)
+      if ((a.kind == Argument::Kind::size || a.kind == Argument::Kind::stride) && !mentions_word(body, a.name))
+        out += "(void)" + a.name + ";\n";
     return out;
   }
 
-  std::string pointer(const Buffer& b, const std::string& at) {
+  std::string pointer(const Buffer &b, const std::string &at) {
     const std::string type = Spelling::c_type(b.type);
     return type + "* const " + printer_.name(b.var) + " = reinterpret_cast<" + type + "*>(" + at + ")" +
-           (b.per_worker ? " + " + spelling().helper("thread_number") + "() * " + at_least(code_of(b.elements), binding::kMultiply) : "") + ";\n";
+           (b.per_worker ? " + " + spelling().helper("thread_number") + "() * " +
+                               at_least(code_of(b.elements), binding::kMultiply)
+                         : "") +
+           ";\n";
   }
 
   // The buffers that belong to one work item.
-  void worker_pointers(const Phase& phase) {
-    for (const Buffer& b : buffers_) {
-      if (!b.per_worker) continue;
+  void worker_pointers(const Phase &phase) {
+    for (const Buffer &b : buffers_) {
+      if (!b.per_worker)
+        continue;
       bool used = false;
-      for (const PlanNode& root : phase.nodes)
-        for (const Access& a : accesses_of(plan_.kernel, root)) used = used || a.var == b.var;
-      if (used) printer_.lines.add(pointer(b, "workspace + space." + b.name));
+      for (const PlanNode &root : phase.nodes)
+        for (const Access &a : accesses_of(plan_.kernel, root))
+          used = used || a.var == b.var;
+      if (used)
+        printer_.lines.add(pointer(b, "workspace + space." + b.name));
     }
   }
 
-  void print(const Phase& phase) {
+  void print(const Phase &phase) {
     printer_.parallel = phase.kind != Phase::Kind::serial;
-    if (phase.kind == Phase::Kind::parallel) return parallel(phase);
-    if (phase.kind == Phase::Kind::chunked) return chunks(phase);
+    if (phase.kind == Phase::Kind::parallel)
+      return parallel(phase);
+    if (phase.kind == Phase::Kind::chunked)
+      return chunks(phase);
     worker_pointers(phase);
     for (size_t i = 0; i < phase.nodes.size(); ++i) {
       // The accumulators of a later reduction are set where its parts are combined.
-      if (phase.nodes[i].kind == PlanNode::Kind::fold_init && is_partial(phase.nodes[i].target)) continue;
+      if (phase.nodes[i].kind == PlanNode::Kind::fold_init && is_partial(phase.nodes[i].target))
+        continue;
       printer_.declare_before(phase.nodes, i);
       printer_.node(phase.nodes[i], phase.nodes);
     }
   }
 
   bool is_partial(VarId var) const {
-    return std::any_of(plan_.phases.begin(), plan_.phases.end(), [&](const Phase& p) {
+    return std::any_of(plan_.phases.begin(), plan_.phases.end(), [&](const Phase &p) {
       return std::find(p.partials.begin(), p.partials.end(), var) != p.partials.end();
     });
   }
 
-  void parallel(const Phase& phase) {
-    std::vector<const PlanNode*> chain;
-    const PlanNode* node = &phase.nodes.front();
+  void parallel(const Phase &phase) {
+    std::vector<const PlanNode *> chain;
+    const PlanNode *node = &phase.nodes.front();
     for (int i = 0; i < phase.split; ++i, node = &node->body.front()) {
       // Loops can be collapsed while their ranges do not hang on those outside.
-      if (i > 0 && depends_on(*node, chain)) break;
+      if (i > 0 && depends_on(*node, chain))
+        break;
       chain.push_back(node);
-      if (takes_lanes(*node)) break;
+      if (takes_lanes(*node))
+        break;
     }
     std::string work;
-    for (const PlanNode* n : chain) work += (work.empty() ? "" : " * ") + at_least(trips(*n), binding::kMultiply);
-    const PlanNode& last = *chain.back();
-    const bool only_maps = !has_loop(last.body);
+    for (const PlanNode *n : chain)
+      work += (work.empty() ? "" : " * ") + at_least(trips(*n), binding::kMultiply);
+    const PlanNode &last = *chain.back();
+    const bool only_maps = !contains_loop(last.body);
     std::string clauses = chain.size() > 1 ? " collapse(" + std::to_string(chain.size()) + ")" : "";
     clauses += " schedule(static)";
-    if (only_maps) clauses += " if (" + work + " > " + std::to_string(kSerialBelow) + ")";
+    if (only_maps)
+      clauses += " if (" + work + " > " + std::to_string(kSerialBelow) + ")";
     printer_.lines.add("#pragma omp parallel for" + clauses);
-    for (const PlanNode* n : chain)
-      if (n != &last || !takes_lanes(last)) open(*n);
+    for (const PlanNode *n : chain)
+      if (n != &last || !takes_lanes(last))
+        open(*n);
     if (takes_lanes(last)) {
       // Threads share the lane loop by parts that hang on sizes only.
       const Printer::Range r = printer_.range(last);
-      const std::string first = names_.claim(printer_.axis_name(last.axis) + "_first"), part = std::to_string(only_maps ? kChunk : kDeepChunk);
-      printer_.lines.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first + " += " + part + ") {");
+      const std::string first = names_.claim(printer_.axis_name(last.axis) + "_first"),
+                        part = std::to_string(only_maps ? kChunk : kDeepChunk);
+      printer_.lines.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first +
+                         " += " + part + ") {");
       worker_pointers(phase);
-      printer_.lanes->loop(last, {first, spelling().helper("smaller") + "(" + first + " + " + part + ", " + r.end + ")"});
+      printer_.lanes->loop(last,
+                           {first, spelling().helper("smaller") + "(" + first + " + " + part + ", " + r.end + ")"});
     } else {
       worker_pointers(phase);
       printer_.list(last.body);
     }
-    for (size_t i = 0; i < chain.size(); ++i) printer_.lines.add("}");
+    for (size_t i = 0; i < chain.size(); ++i)
+      printer_.lines.add("}");
   }
 
-  bool takes_lanes(const PlanNode& n) const { return printer_.lanes != nullptr && printer_.lanes->takes(n); }
+  bool takes_lanes(const PlanNode &n) const { return printer_.lanes != nullptr && printer_.lanes->takes(n); }
 
-  static bool has_loop(const std::vector<PlanNode>& nodes) {
-    bool found = false;
-    for (const PlanNode& n : nodes)
-      for_each_node(n, [&](const PlanNode& inner) { found = found || inner.kind == PlanNode::Kind::loop || inner.kind == PlanNode::Kind::repeat || inner.kind == PlanNode::Kind::steps; });
-    return found;
-  }
-
-  Code trips(const PlanNode& n) {
-    if (n.kind == PlanNode::Kind::steps) return printer_.size(grid_steps(plan_.kernel, n.grid));
+  Code trips(const PlanNode &n) {
+    if (n.kind == PlanNode::Kind::steps)
+      return printer_.size(grid_steps(plan_.kernel, n.grid));
     const Printer::Range r = printer_.range(n);
-    return r.begin == "0" ? Code{r.end, r.end.find(' ') == std::string::npos ? binding::kPrimary : binding::kAdd} : Code{r.end + " - " + at_least(code_of(r.begin), binding::kMultiply), binding::kAdd};
+    return r.begin == "0" ? Code{r.end, r.end.find(' ') == std::string::npos ? binding::kPrimary : binding::kAdd}
+                          : Code{r.end + " - " + at_least(code_of(r.begin), binding::kMultiply), binding::kAdd};
   }
 
-  bool depends_on(const PlanNode& n, const std::vector<const PlanNode*>& outer) {
-    const Printer::Range r = n.kind == PlanNode::Kind::steps ? Printer::Range{"0", printer_.steps_text(n.grid)} : printer_.range(n);
-    return std::any_of(outer.begin(), outer.end(), [&](const PlanNode* o) {
-      const std::string& v = o->kind == PlanNode::Kind::steps ? printer_.grid_name(o->grid) : printer_.axis_name(o->axis);
+  bool depends_on(const PlanNode &n, const std::vector<const PlanNode *> &outer) {
+    const Printer::Range r =
+        n.kind == PlanNode::Kind::steps ? Printer::Range{"0", printer_.steps_text(n.grid)} : printer_.range(n);
+    return std::any_of(outer.begin(), outer.end(), [&](const PlanNode *o) {
+      const std::string &v =
+          o->kind == PlanNode::Kind::steps ? printer_.grid_name(o->grid) : printer_.axis_name(o->axis);
       return mentions_word(r.begin, v) || mentions_word(r.end, v);
     });
   }
 
-  void open(const PlanNode& n) {
+  void open(const PlanNode &n) {
     if (n.kind == PlanNode::Kind::steps) {
-      const std::string& v = printer_.grid_name(n.grid);
+      const std::string &v = printer_.grid_name(n.grid);
       printer_.lines.add("for (int64_t " + v + " = 0; " + v + " < " + printer_.steps_text(n.grid) + "; ++" + v + ") {");
       return;
     }
-    const std::string& v = printer_.axis_name(n.axis);
+    const std::string &v = printer_.axis_name(n.axis);
     const Printer::Range r = printer_.range(n);
     printer_.lines.add("for (int64_t " + v + " = " + r.begin + "; " + v + " < " + r.end + "; ++" + v + ") {");
   }
 
   // Chunks whose bounds depend on sizes alone, then their results in order: the same bits for any number of threads.
-  void chunks(const Phase& phase) {
-    const PlanNode& root = phase.nodes.front();
+  void chunks(const Phase &phase) {
+    const PlanNode &root = phase.nodes.front();
     const Printer::Range r = printer_.range(root);
-    const std::string& v = printer_.axis_name(root.axis);
-    const std::string least = has_loop(root.body) ? "1" : std::to_string(kChunk);
-    Lines& out = printer_.lines;
+    const std::string &v = printer_.axis_name(root.axis);
+    const std::string least = contains_loop(root.body) ? "1" : std::to_string(kChunk);
+    Lines &out = printer_.lines;
     const std::string chunk = names_.claim(v + "_chunk"), first = names_.claim(v + "_first");
-    out.add("const int64_t " + chunk + " = " + spelling().helper("larger") + "(" + least + ", " + spelling().helper("ceil_div") + "(" + r.end + " - " +
-            at_least(code_of(r.begin), binding::kMultiply) + ", " + std::to_string(kMostChunks) + "));");
+    out.add("const int64_t " + chunk + " = " + spelling().helper("larger") + "(" + least + ", " +
+            spelling().helper("ceil_div") + "(" + r.end + " - " + at_least(code_of(r.begin), binding::kMultiply) +
+            ", " + std::to_string(kMostChunks) + "));");
     for (VarId var : phase.partials) {
       const std::string type = Spelling::c_type(plan_.kernel.vars[var].type);
-      out.add(type + "* const " + partials_name(var) + " = reinterpret_cast<" + type + "*>(workspace + space." + partials_name(var) + ");");
+      out.add(type + "* const " + partials_name(var) + " = reinterpret_cast<" + type + "*>(workspace + space." +
+              partials_name(var) + ");");
     }
     out.add("#pragma omp parallel for schedule(static)");
-    out.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first + " += " + chunk + ") {");
+    out.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first + " += " + chunk +
+            ") {");
     worker_pointers(phase);
-    const std::string slot = r.begin == "0" ? first + " / " + chunk : "(" + first + " - " + at_least(code_of(r.begin), binding::kMultiply) + ") / " + chunk;
-    for_partials(phase, [&](const PlanNode& step, VarId var, bool is_partner) {
+    const std::string slot =
+        r.begin == "0" ? first + " / " + chunk
+                       : "(" + first + " - " + at_least(code_of(r.begin), binding::kMultiply) + ") / " + chunk;
+    for_partials(phase, [&](const PlanNode &step, VarId var, bool is_partner) {
       const Type type = plan_.kernel.vars[var].type;
-      out.add(Spelling::arithmetic(type) + " " + printer_.name(var) + " = " + (is_partner ? spelling().constant(type, 0, 0) : spelling().identity(step.monoid, type)) + ";");
+      out.add(Spelling::arithmetic(type) + " " + printer_.name(var) + " = " +
+              (is_partner ? spelling().constant(type, 0, 0) : spelling().identity(step.monoid, type)) + ";");
     });
-    const Printer::Range part = {first, spelling().helper("smaller") + "(" + first + " + " + chunk + ", " + r.end + ")"};
+    const Printer::Range part = {first,
+                                 spelling().helper("smaller") + "(" + first + " + " + chunk + ", " + r.end + ")"};
     if (takes_lanes(root)) {
       printer_.lanes->loop(root, part);
     } else {
@@ -224,42 +260,50 @@ class OpenmpKernel {
       printer_.list(root.body);
       out.add("}");
     }
-    for (VarId var : phase.partials) out.add(partials_name(var) + "[" + slot + "] = " + printer_.name(var) + ";");
+    for (VarId var : phase.partials)
+      out.add(partials_name(var) + "[" + slot + "] = " + printer_.name(var) + ";");
     out.add("}");
     // Combine.
-    for_partials(phase, [&](const PlanNode& step, VarId var, bool is_partner) {
+    for_partials(phase, [&](const PlanNode &step, VarId var, bool is_partner) {
       const Type type = plan_.kernel.vars[var].type;
-      out.add(Spelling::arithmetic(type) + " " + printer_.name(var) + " = " + (is_partner ? spelling().constant(type, 0, 0) : spelling().identity(step.monoid, type)) + ";");
+      out.add(Spelling::arithmetic(type) + " " + printer_.name(var) + " = " +
+              (is_partner ? spelling().constant(type, 0, 0) : spelling().identity(step.monoid, type)) + ";");
       printer_.mark_declared(var);
     });
-    out.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first + " += " + chunk + ") {");
-    for_partials(phase, [&](const PlanNode& step, VarId var, bool is_partner) {
-      if (is_partner) return;
+    out.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first + " += " + chunk +
+            ") {");
+    for_partials(phase, [&](const PlanNode &step, VarId var, bool is_partner) {
+      if (is_partner)
+        return;
       const Type type = plan_.kernel.vars[var].type;
       const std::string part = partials_name(var) + "[" + slot + "]";
       if (step.partner != kNone) {
         const std::string best = printer_.name(step.partner), other = partials_name(step.partner) + "[" + slot + "]";
-        out.add("if (" + part + " >= 0 && (" + printer_.name(var) + " < 0 || " + spelling().helper(step.monoid == Monoid::argmax ? "above" : "below") + "(" + other + ", " + best + "))) {");
+        out.add("if (" + part + " >= 0 && (" + printer_.name(var) + " < 0 || " +
+                spelling().helper(step.monoid == Monoid::argmax ? "above" : "below") + "(" + other + ", " + best +
+                "))) {");
         out.add(best + " = " + other + ";");
         out.add(printer_.name(var) + " = " + part + ";");
         out.add("}");
         return;
       }
-      out.add(printer_.name(var) + " = " + spelling().combine(step.monoid, type, printer_.name(var), {part}).text + ";");
+      out.add(printer_.name(var) + " = " + spelling().combine(step.monoid, type, printer_.name(var), {part}).text +
+              ";");
     });
     out.add("}");
   }
 
-  template <class Visit>
-  void for_partials(const Phase& phase, Visit visit) {
-    for_each_node(phase.nodes.front(), [&](const PlanNode& n) {
-      if (n.kind != PlanNode::Kind::fold_step || !n.reduced.contains(phase.nodes.front().axis)) return;
+  template <class Visit> void for_partials(const Phase &phase, Visit visit) {
+    for_each_node(phase.nodes.front(), [&](const PlanNode &n) {
+      if (n.kind != PlanNode::Kind::fold_step || !n.reduced.contains(phase.nodes.front().axis))
+        return;
       visit(n, n.target, false);
-      if (n.partner != kNone) visit(n, n.partner, true);
+      if (n.partner != kNone)
+        visit(n, n.partner, true);
     });
   }
 
-  const Function& function_;
+  const Function &function_;
   std::string name_;
   Plan plan_;
   Names names_;
@@ -268,24 +312,29 @@ class OpenmpKernel {
   std::optional<LanePrinter> lanes_;
 };
 
-}  // namespace
+} // namespace
 
 namespace {
 
 // The launcher of one function: checks, memory, the call.
-std::string launcher(const Function& function, std::deque<OpenmpKernel>& kernels, Spelling& spelling, Statuses& statuses) {
-  const bool memory = std::any_of(kernels.begin(), kernels.end(), [](const OpenmpKernel& k) { return k.needs_workspace(); });
+std::string launcher(const Function &function, std::deque<OpenmpKernel> &kernels, Spelling &spelling,
+                     Statuses &statuses) {
+  const bool memory =
+      std::any_of(kernels.begin(), kernels.end(), [](const OpenmpKernel &k) { return k.needs_workspace(); });
   std::string text = "extern \"C\" int " + function.stem + "_openmp(" + parameters_text(function);
-  if (memory) text += ", void* workspace, int64_t workspace_bytes";
+  if (memory)
+    text += ", void* workspace, int64_t workspace_bytes";
   text += ") {\n";
   for (size_t i = 0; i < kernels.size(); ++i) {
-    const Variation& v = *function.variations[i];
+    const Variation &v = *function.variations[i];
     const std::string condition = variation_condition(v);
-    if (!condition.empty()) text += "if (" + condition + ") {\n";
+    if (!condition.empty())
+      text += "if (" + condition + ") {\n";
     text += checks_text(function, v, spelling, statuses, false);
     if (kernels[i].needs_workspace()) {
       text += "const " + camel(kernels[i].name()) + "Workspace space(" + size_arguments_text(function) + ");\n";
-      text += "void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));\n";
+      text +=
+          "void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));\n";
       text += "if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return " +
               std::to_string(statuses.of("there is not enough memory for the workspace")) + ";\n";
       text += kernels[i].name() + "(" + arguments_text(function) + ", static_cast<char*>(memory));\n";
@@ -294,33 +343,41 @@ std::string launcher(const Function& function, std::deque<OpenmpKernel>& kernels
       text += kernels[i].name() + "(" + arguments_text(function) + ");\n";
     }
     text += "return 0;\n";
-    if (!condition.empty()) text += "}\n";
+    if (!condition.empty())
+      text += "}\n";
   }
   if (!variation_condition(*function.variations[0]).empty())
     text += "return " + std::to_string(statuses.of("the kernel was not made for these sizes")) + ";\n";
   text += "}\n";
-  if (!memory) return text;
-  std::string query = "extern \"C\" int64_t " + function.stem + "_openmp_workspace(" + size_parameters_text(function) + ") {\n";
+  if (!memory)
+    return text;
+  std::string query =
+      "extern \"C\" int64_t " + function.stem + "_openmp_workspace(" + size_parameters_text(function) + ") {\n";
   for (size_t i = 0; i < kernels.size(); ++i) {
     const std::string condition = variation_condition(*function.variations[i]);
-    if (!condition.empty()) query += "if (" + condition + ") ";
-    query += kernels[i].needs_workspace() ? "return " + camel(kernels[i].name()) + "Workspace(" + size_arguments_text(function) + ").bytes;\n" : "return 0;\n";
+    if (!condition.empty())
+      query += "if (" + condition + ") ";
+    query += kernels[i].needs_workspace()
+                 ? "return " + camel(kernels[i].name()) + "Workspace(" + size_arguments_text(function) + ").bytes;\n"
+                 : "return 0;\n";
   }
-  if (!variation_condition(*function.variations[0]).empty()) query += "return 0;\n";
+  if (!variation_condition(*function.variations[0]).empty())
+    query += "return 0;\n";
   return query + "}\n\n" + text;
 }
 
-}  // namespace
+} // namespace
 
-TargetSource openmp_source(const Spec&, const std::vector<Function>& functions, Statuses& statuses) {
+TargetSource openmp_source(const Spec &, const std::vector<Function> &functions, Statuses &statuses) {
   TargetSource source;
   Spelling spelling(TargetKind::openmp);
-  for (const Function& function : functions) {
+  for (const Function &function : functions) {
     std::deque<OpenmpKernel> kernels;
-    for (const Variation* variation : function.variations) {
+    for (const Variation *variation : function.variations) {
       kernels.emplace_back(function, *variation, spelling);
       const std::string body = kernels.back().kernel_function();
-      if (kernels.back().needs_workspace()) source.kernels.push_back(kernels.back().workspace_struct());
+      if (kernels.back().needs_workspace())
+        source.kernels.push_back(kernels.back().workspace_struct());
       source.kernels.push_back(body);
     }
     source.launchers.push_back(launcher(function, kernels, spelling, statuses));
@@ -329,4 +386,4 @@ TargetSource openmp_source(const Spec&, const std::vector<Function>& functions, 
   return source;
 }
 
-}  // namespace kgen
+} // namespace kgen

@@ -11,31 +11,37 @@
 
 namespace kgen {
 
-Printer::Printer(const Plan& p, const Facts& f, Spelling& s, Names& names)
+Printer::Printer(const Plan &p, const Facts &f, Spelling &s, Names &names)
     : spelling(s), plan(p), kernel(p.kernel), facts(f), scopes(p) {
   // The caller's names are the interface; sizes, loop variables and locals step aside.
-  auto claim = [&](const std::string& wish) { return names.claim(wish); };
+  auto claim = [&](const std::string &wish) { return names.claim(wish); };
   var_names_.resize(kernel.vars.size());
   for (size_t v = 0; v < kernel.vars.size(); ++v) {
-    const Var& var = kernel.vars[v];
-    if (var.kind == Var::Kind::output) var_names_[v] = var.name;
-    if (var.kind == Var::Kind::input) var_names_[v] = var.alias == kNone ? var.name : kernel.vars[var.alias].name;
+    const Var &var = kernel.vars[v];
+    if (var.kind == Var::Kind::output)
+      var_names_[v] = var.name;
+    if (var.kind == Var::Kind::input)
+      var_names_[v] = var.alias == kNone ? var.name : kernel.vars[var.alias].name;
   }
   for (size_t v = 0; v < kernel.vars.size(); ++v)
-    if (var_names_[v].empty()) var_names_[v] = claim(kernel.vars[v].name);
-  for (const Axis& axis : kernel.axes) axis_names_.push_back(claim(axis.rest ? "row" : lower_case(axis.name)));
-  for (const GridDim& grid : kernel.grid) grid_names_.push_back(claim(grid.name));
+    if (var_names_[v].empty())
+      var_names_[v] = claim(kernel.vars[v].name);
+  for (const Axis &axis : kernel.axes)
+    axis_names_.push_back(claim(axis.rest ? "row" : lower_case(axis.name)));
+  for (const GridDim &grid : kernel.grid)
+    grid_names_.push_back(claim(grid.name));
   assignments_.assign(kernel.vars.size(), 0);
-  for (const Phase& phase : plan.phases)
-    for (const PlanNode& root : phase.nodes)
-      for_each_node(root, [&](const PlanNode& n) {
+  for (const Phase &phase : plan.phases)
+    for (const PlanNode &root : phase.nodes)
+      for_each_node(root, [&](const PlanNode &n) {
         for (VarId var : {n.target, n.partner})
-          if (var != kNone) ++assignments_[var];
+          if (var != kNone)
+            ++assignments_[var];
       });
 }
 
 std::string Printer::size_name(AxisId axis) const {
-  const Axis& a = kernel.axes[axis];
+  const Axis &a = kernel.axes[axis];
   return a.rest ? "rows" : a.name;
 }
 
@@ -43,61 +49,83 @@ std::string Printer::steps_text(GridId grid) { return size_text(grid_steps(kerne
 
 // ---- sizes --------------------------------------------------------------------------------------------------------
 
-Code Printer::size(const Size& s) {
+Code Printer::size(const Size &s) {
   using O = Size::Op;
   auto arg = [&](size_t i) { return size(s.args[i]); };
-  auto infix = [&](const char* symbol, int level) {
+  auto infix = [&](const char *symbol, int level) {
     return Code{at_least(arg(0), level) + " " + symbol + " " + at_least(arg(1), level + 1), level};
   };
-  auto call = [&](const std::string& name) {
+  auto call = [&](const std::string &name) {
     std::string text = name + "(";
-    for (size_t i = 0; i < s.args.size(); ++i) text += (i > 0 ? ", " : "") + arg(i).text;
+    for (size_t i = 0; i < s.args.size(); ++i)
+      text += (i > 0 ? ", " : "") + arg(i).text;
     return Code{text + ")"};
   };
   switch (s.op) {
-    case O::integer: return {spelling.constant(Type::i64, s.value, 0), s.value < 0 ? binding::kUnary : binding::kPrimary};
-    case O::axis: return {s.name};
-    case O::param: break;
-    case O::grid:
-      for (size_t g = 0; g < kernel.grid.size(); ++g)
-        if (kernel.grid[g].name == s.name) return {grid_names_[g]};
-      KGEN_UNREACHABLE("grid name");
-    case O::grid_size:
-      for (size_t g = 0; g < kernel.grid.size(); ++g)
-        if (kernel.grid[g].name == s.name) return size(grid_steps(kernel, static_cast<GridId>(g)));
-      KGEN_UNREACHABLE("grid name");
-    case O::table: {
-      for (const Table& table : kernel.tables) {
-        if (table.name != s.name) continue;
-        std::string text = spelling.helper("table_at") + "(" + table.name;
-        std::string index = arg(0).text, count = size_text(table.dims[0]);
-        for (size_t i = 1; i < s.args.size(); ++i) {
-          const std::string extent = size_text(table.dims[i]);
-          index = "(" + index + ") * (" + extent + ") + " + at_least(arg(i), binding::kAdd);
-          count = "(" + count + ") * (" + extent + ")";
-        }
-        return {"int64_t(" + text + ", " + index + ", " + count + "))"};
+  case O::integer:
+    return {spelling.constant(Type::i64, s.value, 0), s.value < 0 ? binding::kUnary : binding::kPrimary};
+  case O::axis:
+    return {s.name};
+  case O::param:
+    break;
+  case O::grid:
+    for (size_t g = 0; g < kernel.grid.size(); ++g)
+      if (kernel.grid[g].name == s.name)
+        return {grid_names_[g]};
+    KGEN_UNREACHABLE("grid name");
+  case O::grid_size:
+    for (size_t g = 0; g < kernel.grid.size(); ++g)
+      if (kernel.grid[g].name == s.name)
+        return size(grid_steps(kernel, static_cast<GridId>(g)));
+    KGEN_UNREACHABLE("grid name");
+  case O::table: {
+    for (const Table &table : kernel.tables) {
+      if (table.name != s.name)
+        continue;
+      std::string text = spelling.helper("table_at") + "(" + table.name;
+      std::string index = arg(0).text, count = size_text(table.dims[0]);
+      for (size_t i = 1; i < s.args.size(); ++i) {
+        const std::string extent = size_text(table.dims[i]);
+        index = "(" + index + ") * (" + extent + ") + " + at_least(arg(i), binding::kAdd);
+        count = "(" + count + ") * (" + extent + ")";
       }
-      KGEN_UNREACHABLE("table name");
+      return {"int64_t(" + text + ", " + index + ", " + count + "))"};
     }
-    case O::negate: return {"-" + at_least(arg(0), binding::kUnary), binding::kUnary};
-    case O::add: return infix("+", binding::kAdd);
-    case O::subtract: return infix("-", binding::kAdd);
-    case O::multiply: return infix("*", binding::kMultiply);
-    case O::divide: return call(spelling.helper("floor_div"));
-    case O::modulo: return call(spelling.helper("floor_mod"));
-    case O::less: return infix("<", binding::kLess);
-    case O::less_equal: return infix("<=", binding::kLess);
-    case O::greater: return infix(">", binding::kLess);
-    case O::greater_equal: return infix(">=", binding::kLess);
-    case O::equal: return infix("==", binding::kEqual);
-    case O::not_equal: return infix("!=", binding::kEqual);
-    case O::choose:
-      return {at_least(arg(0), binding::kChoose + 1) + " ? " + arg(1).text + " : " + at_least(arg(2), binding::kChoose),
-              binding::kChoose};
-    case O::min: return call(spelling.helper("smaller"));
-    case O::max: return call(spelling.helper("larger"));
-    case O::cdiv: return call(spelling.helper("ceil_div"));
+    KGEN_UNREACHABLE("table name");
+  }
+  case O::negate:
+    return {"-" + at_least(arg(0), binding::kUnary), binding::kUnary};
+  case O::add:
+    return infix("+", binding::kAdd);
+  case O::subtract:
+    return infix("-", binding::kAdd);
+  case O::multiply:
+    return infix("*", binding::kMultiply);
+  case O::divide:
+    return call(spelling.helper("floor_div"));
+  case O::modulo:
+    return call(spelling.helper("floor_mod"));
+  case O::less:
+    return infix("<", binding::kLess);
+  case O::less_equal:
+    return infix("<=", binding::kLess);
+  case O::greater:
+    return infix(">", binding::kLess);
+  case O::greater_equal:
+    return infix(">=", binding::kLess);
+  case O::equal:
+    return infix("==", binding::kEqual);
+  case O::not_equal:
+    return infix("!=", binding::kEqual);
+  case O::choose:
+    return {at_least(arg(0), binding::kChoose + 1) + " ? " + arg(1).text + " : " + at_least(arg(2), binding::kChoose),
+            binding::kChoose};
+  case O::min:
+    return call(spelling.helper("smaller"));
+  case O::max:
+    return call(spelling.helper("larger"));
+  case O::cdiv:
+    return call(spelling.helper("ceil_div"));
   }
   KGEN_UNREACHABLE("size");
 }
@@ -106,78 +134,88 @@ Code Printer::size(const Size& s) {
 
 // Loop variables are global indices where all windows of the axis agree, else positions.
 Size Printer::origin(AxisId axis) const {
-  const Axis& a = kernel.axes[axis];
+  const Axis &a = kernel.axes[axis];
   return a.uniform ? a.start : Size::integer(0);
 }
 
 std::string Printer::position(AxisId axis) {
   const Size start = origin(axis);
-  if (start.is_integer(0)) return axis_names_[axis];
+  if (start.is_integer(0))
+    return axis_names_[axis];
   return axis_names_[axis] + " - " + at_least(size(start), binding::kAdd + 1);
 }
 
 Size Printer::extent_of(AxisId axis) const {
-  const Axis& a = kernel.axes[axis];
-  if (a.uniform) return a.block;
-  for (const Var& var : kernel.vars)
-    for (const Dim& dim : var.dims)
-      if (dim.axis == axis) return dim.block;
+  const Axis &a = kernel.axes[axis];
+  if (a.uniform)
+    return a.block;
+  for (const Var &var : kernel.vars)
+    for (const Dim &dim : var.dims)
+      if (dim.axis == axis)
+        return dim.block;
   return a.size;
 }
 
-std::string Printer::coordinate(VarId, const Dim& dim) {
-  if (dim.axis == kNone) return size_text(dim.start);
+std::string Printer::coordinate(VarId, const Dim &dim) {
+  if (dim.axis == kNone)
+    return size_text(dim.start);
   const Size start = origin(dim.axis);
-  if (dim.start == start) return axis_names_[dim.axis];
+  if (dim.start == start)
+    return axis_names_[dim.axis];
   const std::string pos = position(dim.axis);
-  if (dim.start.is_integer(0)) return pos;
+  if (dim.start.is_integer(0))
+    return pos;
   return at_least(size(dim.start), binding::kAdd) + " + " + pos;
 }
 
-const Coordinate* Printer::find(const std::vector<Coordinate>& coords, AxisId axis) const {
-  for (const Coordinate& c : coords)
-    if (c.axis == axis) return &c;
+const Coordinate *Printer::find(const std::vector<Coordinate> &coords, AxisId axis) const {
+  for (const Coordinate &c : coords)
+    if (c.axis == axis)
+      return &c;
   return nullptr;
 }
 
 // The linear index of an operand's element; notes the coordinates that must be checked to lie inside.
-Code Printer::index_text(VarId id, const std::vector<Coordinate>& coords,
-                         std::vector<std::pair<std::string, std::string>>* checks) {
-  const Var& var = kernel.vars[id];
+Code Printer::index_text(VarId id, const std::vector<Coordinate> &coords,
+                         std::vector<std::pair<std::string, std::string>> *checks) {
+  const Var &var = kernel.vars[id];
   Code linear{""};
-  auto horner = [&](const Size& extent, const std::string& coord, bool simple) {
+  auto horner = [&](const Size &extent, const std::string &coord, bool simple) {
     if (linear.text.empty() || linear.text == "0") {
       linear = {coord, simple ? binding::kPrimary : binding::kAdd};
       return;
     }
     linear.text = at_least(linear, binding::kMultiply) + " * " + at_least(size(extent), binding::kUnary);
     linear.binding = binding::kMultiply;
-    if (coord == "0") return;
+    if (coord == "0")
+      return;
     linear.text += " + " + coord;
     linear.binding = binding::kAdd;
   };
   std::string strided;
   for (size_t d = 0; d < var.dims.size(); ++d) {
-    const Dim& dim = var.dims[d];
+    const Dim &dim = var.dims[d];
     std::string coord = coordinate(id, dim);
-    const Coordinate* given = dim.axis == kNone ? nullptr : find(coords, dim.axis);
+    const Coordinate *given = dim.axis == kNone ? nullptr : find(coords, dim.axis);
     const bool identity = given != nullptr && is_identity(kernel, *given);
-    if (given != nullptr && !identity) coord = expression(given->value).text;
+    if (given != nullptr && !identity)
+      coord = expression(given->value).text;
     const bool may_be_outside = (given != nullptr && !identity) || (dim.offset && var.kind == Var::Kind::input);
-    if (may_be_outside && checks != nullptr) checks->push_back({coord, size_text(dim.extent)});
+    if (may_be_outside && checks != nullptr)
+      checks->push_back({coord, size_text(dim.extent)});
     const bool simple = coord.find(' ') == std::string::npos;
     const AxisId axis = dim.axis;
     if (axis != kNone && kernel.axes[axis].ragged != kNone && d > 0 && var.dims[d - 1].axis == kernel.axes[axis].over) {
       // A packed row: the row's start takes the place of the outer coordinate. `linear` ends with that of `over`.
-      const Table& table = kernel.tables[kernel.axes[axis].ragged];
-      const Dim& over = var.dims[d - 1];
-      const Coordinate* row_given = find(coords, over.axis);
+      const Table &table = kernel.tables[kernel.axes[axis].ragged];
+      const Dim &over = var.dims[d - 1];
+      const Coordinate *row_given = find(coords, over.axis);
       const std::string row = row_given != nullptr ? expression(row_given->value).text : coordinate(id, over);
       Size total = kernel.axes[axis].size;
       std::string packed = table.name + "[" + row + "] + " + coord;
       linear = {""};
       for (size_t before = 0; before + 1 < d; ++before) {
-        const Coordinate* c = var.dims[before].axis == kNone ? nullptr : find(coords, var.dims[before].axis);
+        const Coordinate *c = var.dims[before].axis == kNone ? nullptr : find(coords, var.dims[before].axis);
         const std::string text = c != nullptr ? expression(c->value).text : coordinate(id, var.dims[before]);
         horner(var.dims[before].extent, text, text.find(' ') == std::string::npos);
       }
@@ -188,39 +226,48 @@ Code Printer::index_text(VarId id, const std::vector<Coordinate>& coords,
       // Split dimensions share one stride.
       const bool inner_of_split = d > 0 && var.dims[d - 1].array_dim == dim.array_dim;
       const bool outer_of_split = d + 1 < var.dims.size() && var.dims[d + 1].array_dim == dim.array_dim;
-      if (!inner_of_split) linear = {""};
+      if (!inner_of_split)
+        linear = {""};
       horner(dim.extent, coord, simple);
-      if (outer_of_split) continue;
+      if (outer_of_split)
+        continue;
       std::string axis_label;
-      for (const Dim& other : var.dims)
-        if (other.array_dim == dim.array_dim && other.axis != kNone) axis_label += kernel.axes[other.axis].rest ? "rows" : kernel.axes[other.axis].name;
-      if (axis_label.empty()) axis_label = std::to_string(dim.array_dim);
+      for (const Dim &other : var.dims)
+        if (other.array_dim == dim.array_dim && other.axis != kNone)
+          axis_label += kernel.axes[other.axis].rest ? "rows" : kernel.axes[other.axis].name;
+      if (axis_label.empty())
+        axis_label = std::to_string(dim.array_dim);
       const std::string term = at_least(linear, binding::kMultiply) + " * " + var.name + "_stride_" + axis_label;
       strided += (strided.empty() ? "" : " + ") + term;
       continue;
     }
     horner(dim.extent, coord, simple);
   }
-  if (var.strided) return {strided.empty() ? "0" : strided, binding::kAdd};
+  if (var.strided)
+    return {strided.empty() ? "0" : strided, binding::kAdd};
   return linear.text.empty() ? Code{"0"} : linear;
 }
 
-std::string Printer::element(VarId id, const std::vector<Coordinate>& coords, const std::vector<ExprId>& indices) {
-  const Var& var = kernel.vars[id];
-  const Storage& storage = plan.storage[id];
-  if (storage.kind == Storage::Kind::argument) return var_names_[id] + "[" + index_text(id, coords, nullptr).text + "]";
-  if (storage.kind == Storage::Kind::scalar) return var_names_[id];
+std::string Printer::element(VarId id, const std::vector<Coordinate> &coords, const std::vector<ExprId> &indices) {
+  const Var &var = kernel.vars[id];
+  const Storage &storage = plan.storage[id];
+  if (storage.kind == Storage::Kind::argument)
+    return var_names_[id] + "[" + index_text(id, coords, nullptr).text + "]";
+  if (storage.kind == Storage::Kind::scalar)
+    return var_names_[id];
   Code linear{""};
-  auto horner = [&](const std::string& extent, const Code& coord) {
+  auto horner = [&](const std::string &extent, const Code &coord) {
     if (linear.text.empty())
       linear = coord;
     else
-      linear = {at_least(linear, binding::kMultiply) + " * " + extent + " + " + at_least(coord, binding::kAdd), binding::kAdd};
+      linear = {at_least(linear, binding::kMultiply) + " * " + extent + " + " + at_least(coord, binding::kAdd),
+                binding::kAdd};
   };
   for (AxisId axis : storage.dims) {
-    const Coordinate* given = find(coords, axis);
+    const Coordinate *given = find(coords, axis);
     Code coord{position(axis), binding::kAdd};
-    if (coord.text == axis_names_[axis]) coord.binding = binding::kPrimary;
+    if (coord.text == axis_names_[axis])
+      coord.binding = binding::kPrimary;
     if (given != nullptr && !is_identity(kernel, *given)) {
       coord = expression(given->value);
       if (const Size start = origin(axis); !start.is_integer(0))
@@ -228,31 +275,35 @@ std::string Printer::element(VarId id, const std::vector<Coordinate>& coords, co
     }
     horner(at_least(size(extent_of(axis)), binding::kUnary), coord);
   }
-  for (size_t i = 0; i < indices.size(); ++i) horner(std::to_string(var.array[i]), expression(indices[i]));
+  for (size_t i = 0; i < indices.size(); ++i)
+    horner(std::to_string(var.array[i]), expression(indices[i]));
   return var_names_[id] + "[" + (linear.text.empty() ? "0" : linear.text) + "]";
 }
 
 std::string Printer::buffer_elements(VarId id) {
   std::string text;
-  auto times = [&](const Code& code) { text += (text.empty() ? "" : " * ") + at_least(code, binding::kMultiply); };
-  for (AxisId axis : plan.storage[id].dims) times(size(extent_of(axis)));
-  for (int64_t extent : kernel.vars[id].array) times({std::to_string(extent)});
+  auto times = [&](const Code &code) { text += (text.empty() ? "" : " * ") + at_least(code, binding::kMultiply); };
+  for (AxisId axis : plan.storage[id].dims)
+    times(size(extent_of(axis)));
+  for (int64_t extent : kernel.vars[id].array)
+    times({std::to_string(extent)});
   return text.empty() ? "1" : text;
 }
 
 std::string Printer::storage_type(VarId id) const {
   if (lanes != nullptr)
-    if (const std::string type = lanes->type_of(id); !type.empty()) return type;
-  const Var& var = kernel.vars[id];
+    if (const std::string type = lanes->type_of(id); !type.empty())
+      return type;
+  const Var &var = kernel.vars[id];
   const bool scalar = plan.storage[id].kind == Storage::Kind::scalar;
   return scalar ? Spelling::arithmetic(var.type) : Spelling::c_type(var.type);
 }
 
 // ---- expressions --------------------------------------------------------------------------------------------------
 
-Code Printer::inside(const std::vector<std::pair<std::string, std::string>>& checks) {
+Code Printer::inside(const std::vector<std::pair<std::string, std::string>> &checks) {
   Code all{""};
-  for (const auto& [coord, extent] : checks) {
+  for (const auto &[coord, extent] : checks) {
     const std::string one = spelling.helper("inside") + "(" + coord + ", " + extent + ")";
     all = all.text.empty() ? Code{one} : Code{all.text + " && " + one, binding::kAnd};
   }
@@ -260,55 +311,66 @@ Code Printer::inside(const std::vector<std::pair<std::string, std::string>>& che
 }
 
 // A local or scratch holds the positions of this step; beyond them there is nothing.
-std::vector<std::pair<std::string, std::string>> Printer::buffer_checks(const std::vector<Coordinate>& coords) {
+std::vector<std::pair<std::string, std::string>> Printer::buffer_checks(const std::vector<Coordinate> &coords) {
   std::vector<std::pair<std::string, std::string>> checks;
-  for (const Coordinate& c : coords) {
-    if (is_identity(kernel, c)) continue;
+  for (const Coordinate &c : coords) {
+    if (is_identity(kernel, c))
+      continue;
     const std::string first = size_text(origin(c.axis));
-    const std::string at = first == "0" ? expression(c.value).text : at_least(expression(c.value), binding::kAdd) + " - (" + first + ")";
+    const std::string at =
+        first == "0" ? expression(c.value).text : at_least(expression(c.value), binding::kAdd) + " - (" + first + ")";
     checks.push_back({at, size_text(extent_of(c.axis))});
   }
   return checks;
 }
 
-Code Printer::read(const Expr& e, ExprId) {
-  const Var& var = kernel.vars[e.ref];
-  const Storage& storage = plan.storage[e.ref];
-  if (storage.kind == Storage::Kind::scalar) return {var_names_[e.ref]};
+Code Printer::read(const Expr &e, ExprId) {
+  const Var &var = kernel.vars[e.ref];
+  const Storage &storage = plan.storage[e.ref];
+  if (storage.kind == Storage::Kind::scalar)
+    return {var_names_[e.ref]};
   std::vector<std::pair<std::string, std::string>> checks;
   if (storage.kind == Storage::Kind::argument) {
     const Code index = index_text(e.ref, e.coords, e.safe ? nullptr : &checks);
     const Code value = spelling.loaded(var_names_[e.ref] + "[" + index.text + "]", var.type);
-    if (checks.empty()) return value;
+    if (checks.empty())
+      return value;
     const std::string outside = spelling.constant(e.type, static_cast<int64_t>(var.outside), var.outside);
     return {inside(checks).text + " ? " + value.text + " : " + outside, binding::kChoose};
   }
-  if (!e.safe) checks = buffer_checks(e.coords);
+  if (!e.safe)
+    checks = buffer_checks(e.coords);
   const Code value = spelling.loaded(element(e.ref, e.coords, {}), var.type);
-  if (checks.empty()) return value;
+  if (checks.empty())
+    return value;
   return {inside(checks).text + " ? " + value.text + " : " + spelling.constant(e.type, 0, 0), binding::kChoose};
 }
 
-Code Printer::table(const Expr& e) {
-  const Table& t = kernel.tables[e.ref];
+Code Printer::table(const Expr &e) {
+  const Table &t = kernel.tables[e.ref];
   std::string index, count;
   for (size_t i = 0; i < e.args.size(); ++i) {
     const Code at = expression(e.args[i]);
     const Code extent = size(t.dims[i]);
-    index = i == 0 ? at.text : "(" + index + ") * " + at_least(extent, binding::kUnary) + " + " + at_least(at, binding::kAdd);
-    count = i == 0 ? extent.text : at_least({count, binding::kAdd}, binding::kMultiply) + " * " + at_least(extent, binding::kUnary);
+    index = i == 0 ? at.text
+                   : "(" + index + ") * " + at_least(extent, binding::kUnary) + " + " + at_least(at, binding::kAdd);
+    count = i == 0 ? extent.text
+                   : at_least({count, binding::kAdd}, binding::kMultiply) + " * " + at_least(extent, binding::kUnary);
   }
-  if (e.safe) return {t.name + "[" + index + "]"};
+  if (e.safe)
+    return {t.name + "[" + index + "]"};
   return {spelling.helper("table_at") + "(" + t.name + ", " + index + ", " + count + ")"};
 }
 
-// Does the output's window change from the step before to this one (or to the next)? Steps follow the ordered dimensions.
-Code Printer::window_edge(const Expr& e) {
-  const Var& var = kernel.vars[e.ref];
+// Does the output's window change from the step before to this one (or to the next)? Steps follow the ordered
+// dimensions.
+Code Printer::window_edge(const Expr &e) {
+  const Var &var = kernel.vars[e.ref];
   const bool forward = e.op == Op::window_last;
   std::vector<GridId> ordered;
   for (size_t g = 0; g < kernel.grid.size(); ++g)
-    if (kernel.grid[g].semantics == Semantics::arbitrary) ordered.push_back(static_cast<GridId>(g));
+    if (kernel.grid[g].semantics == Semantics::arbitrary)
+      ordered.push_back(static_cast<GridId>(g));
   // The neighbour step: the innermost dimension that is not at its edge moves by one, those inside it wrap around.
   std::map<std::string, Size> neighbour;
   std::string at_edge;
@@ -318,11 +380,12 @@ Code Printer::window_edge(const Expr& e) {
     return forward ? Size::make(Size::Op::equal, {here, Size::make(Size::Op::subtract, {steps, Size::integer(1)})})
                    : Size::make(Size::Op::equal, {here, Size::integer(0)});
   };
-  std::optional<Size> wraps;  // are all inner dimensions at their edge
+  std::optional<Size> wraps; // are all inner dimensions at their edge
   for (auto g = ordered.rbegin(); g != ordered.rend(); ++g) {
     const Size here = Size::grid(kernel.grid[*g].name);
     const Size moved = Size::make(forward ? Size::Op::add : Size::Op::subtract, {here, Size::integer(1)});
-    const Size wrapped = forward ? Size::integer(0) : Size::make(Size::Op::subtract, {grid_steps(kernel, *g), Size::integer(1)});
+    const Size wrapped =
+        forward ? Size::integer(0) : Size::make(Size::Op::subtract, {grid_steps(kernel, *g), Size::integer(1)});
     const Size own = Size::make(Size::Op::choose, {edge_of(*g), wrapped, moved});
     neighbour[kernel.grid[*g].name] = wraps ? Size::make(Size::Op::choose, {*wraps, own, here}) : own;
     at_edge = size_text(edge_of(*g)) + (at_edge.empty() ? "" : " && " + at_edge);
@@ -330,99 +393,126 @@ Code Printer::window_edge(const Expr& e) {
     wraps = wraps ? Size::make(Size::Op::multiply, {*wraps, edge_of(*g)}) : edge_of(*g);
   }
   std::string text = ordered.size() > 1 ? "(" + at_edge + ")" : at_edge;
-  if (text.empty()) text = "true";
-  for (const Dim& dim : var.dims) {
-    const Size other = rewrite(dim.start, [&](const Size& s) -> std::optional<Size> {
-      if (s.op != Size::Op::grid) return std::nullopt;
+  if (text.empty())
+    text = "true";
+  for (const Dim &dim : var.dims) {
+    const Size other = rewrite(dim.start, [&](const Size &s) -> std::optional<Size> {
+      if (s.op != Size::Op::grid)
+        return std::nullopt;
       auto it = neighbour.find(s.name);
       return it == neighbour.end() ? std::nullopt : std::optional<Size>(it->second);
     });
-    if (other == dim.start) continue;
-    text += " || " + at_least(size(dim.start), binding::kEqual + 1) + " != " + at_least(size(other), binding::kEqual + 1);
+    if (other == dim.start)
+      continue;
+    text +=
+        " || " + at_least(size(dim.start), binding::kEqual + 1) + " != " + at_least(size(other), binding::kEqual + 1);
   }
   return {text, binding::kOr};
 }
 
 Code Printer::expression(ExprId id) {
-  const Expr& e = kernel.expr(id);
+  const Expr &e = kernel.expr(id);
   auto arg = [&](size_t i) { return expression(e.args[i]); };
   switch (e.op) {
-    case Op::constant: {
-      const std::string text = spelling.constant(e.type, e.integer, e.number);
-      return {text, text[0] == '-' ? binding::kUnary : binding::kPrimary};
+  case Op::constant: {
+    const std::string text = spelling.constant(e.type, e.integer, e.number);
+    return {text, text[0] == '-' ? binding::kUnary : binding::kPrimary};
+  }
+  case Op::scalar: {
+    const ScalarArgument &s = kernel.scalars[e.ref];
+    return {s.name};
+  }
+  case Op::read:
+    return read(e, id);
+  case Op::element: {
+    std::vector<std::pair<std::string, std::string>> checks;
+    for (size_t i = 0; i < e.args.size(); ++i)
+      if (kernel.expr(e.args[i]).op != Op::constant)
+        checks.push_back({arg(i).text, std::to_string(kernel.vars[e.ref].array[i])});
+    const Code value = spelling.loaded(element(e.ref, {}, e.args), kernel.vars[e.ref].type);
+    if (checks.empty())
+      return value;
+    return {inside(checks).text + " ? " + value.text + " : " + spelling.constant(e.type, 0, 0), binding::kChoose};
+  }
+  case Op::table:
+    return table(e);
+  case Op::index: {
+    std::string text = axis_names_[e.axis];
+    if (e.ref != kNone) {
+      for (const Dim &dim : kernel.vars[e.ref].dims)
+        if (dim.axis == e.axis)
+          text = coordinate(e.ref, dim);
+    } else if (!kernel.axes[e.axis].uniform) {
+      text = axis_names_[e.axis];
     }
-    case Op::scalar: {
-      const ScalarArgument& s = kernel.scalars[e.ref];
-      return {s.name};
+    if (index_type != "int64_t")
+      return {"int64_t(" + text + ")"};
+    return {text, text.find(' ') == std::string::npos ? binding::kPrimary : binding::kAdd};
+  }
+  case Op::size: {
+    const Axis &a = kernel.axes[e.axis];
+    if (e.ref != kNone)
+      for (const Dim &dim : kernel.vars[e.ref].dims)
+        if (dim.axis == e.axis)
+          return size(dim.extent);
+    if (a.ragged != kNone && e.integer == 0) {
+      const Table &t = kernel.tables[a.ragged];
+      const std::string row = axis_names_[a.over];
+      return {t.name + "[" + row + " + 1] - " + t.name + "[" + row + "]", binding::kAdd};
     }
-    case Op::read: return read(e, id);
-    case Op::element: {
-      std::vector<std::pair<std::string, std::string>> checks;
-      for (size_t i = 0; i < e.args.size(); ++i)
-        if (kernel.expr(e.args[i]).op != Op::constant)
-          checks.push_back({arg(i).text, std::to_string(kernel.vars[e.ref].array[i])});
-      const Code value = spelling.loaded(element(e.ref, {}, e.args), kernel.vars[e.ref].type);
-      if (checks.empty()) return value;
-      return {inside(checks).text + " ? " + value.text + " : " + spelling.constant(e.type, 0, 0), binding::kChoose};
-    }
-    case Op::table: return table(e);
-    case Op::index: {
-      std::string text = axis_names_[e.axis];
-      if (e.ref != kNone) {
-        for (const Dim& dim : kernel.vars[e.ref].dims)
-          if (dim.axis == e.axis) text = coordinate(e.ref, dim);
-      } else if (!kernel.axes[e.axis].uniform) {
-        text = axis_names_[e.axis];
-      }
-      if (index_type != "int64_t") return {"int64_t(" + text + ")"};
-      return {text, text.find(' ') == std::string::npos ? binding::kPrimary : binding::kAdd};
-    }
-    case Op::size: {
-      const Axis& a = kernel.axes[e.axis];
-      if (e.ref != kNone)
-        for (const Dim& dim : kernel.vars[e.ref].dims)
-          if (dim.axis == e.axis) return size(dim.extent);
-      if (a.ragged != kNone && e.integer == 0) {
-        const Table& t = kernel.tables[a.ragged];
-        const std::string row = axis_names_[a.over];
-        return {t.name + "[" + row + " + 1] - " + t.name + "[" + row + "]", binding::kAdd};
-      }
-      const Code code = size(a.size);
-      return index_type != "int64_t" ? Code{"int64_t(" + code.text + ")"} : code;
-    }
-    case Op::block: return size(kernel.axes[e.axis].block);
-    case Op::grid_index: return {grid_names_[e.ref]};
-    case Op::grid_size: return size(grid_steps(kernel, e.ref));
-    case Op::first: return {grid_names_[e.ref] + " == 0", binding::kEqual};
-    case Op::last: return {grid_names_[e.ref] + " == " + at_least(size(grid_steps(kernel, e.ref)), binding::kAdd) + " - 1", binding::kEqual};
-    case Op::window_first:
-    case Op::window_last: return window_edge(e);
-    case Op::present: return {kernel.vars[e.ref].name + " != nullptr", binding::kEqual};
-    case Op::inside: {
-      std::vector<std::pair<std::string, std::string>> checks;
-      for (const Coordinate& c : e.coords)
-        for (const Dim& dim : kernel.vars[e.ref].dims)
-          if (dim.axis == c.axis) checks.push_back({expression(c.value).text, size_text(dim.extent)});
-      return inside(checks);
-    }
-    case Op::cast: return spelling.cast(arg(0), kernel.expr(e.args[0]).type, e.type);
-    case Op::bitcast: return {spelling.helper("bits_as") + "<" + Spelling::arithmetic(e.type) + ">(" + arg(0).text + ")"};
-    case Op::round_like:
-      if (!is_half(e.element)) return arg(0);
-      return spelling.loaded(spelling.stored(arg(0), e.type, e.element), e.element);
-    case Op::choose:
-      return {at_least(arg(0), binding::kChoose + 1) + " ? " + at_least(arg(1), binding::kChoose + 1) + " : " +
-                  at_least(arg(2), binding::kChoose + 1),
-              binding::kChoose};
-    case Op::both: return {at_least(arg(0), binding::kAnd) + " && " + at_least(arg(1), binding::kAnd + 1), binding::kAnd};
-    // In parentheses within &&, as compilers ask.
-    case Op::either: return {at_least(arg(0), binding::kOr) + " || " + at_least(arg(1), binding::kOr + 1), binding::kOr};
-    case Op::fold:
-    case Op::scan: KGEN_UNREACHABLE("a fold in an expression");
-    default: break;
+    const Code code = size(a.size);
+    return index_type != "int64_t" ? Code{"int64_t(" + code.text + ")"} : code;
+  }
+  case Op::block:
+    return size(kernel.axes[e.axis].block);
+  case Op::grid_index:
+    return {grid_names_[e.ref]};
+  case Op::grid_size:
+    return size(grid_steps(kernel, e.ref));
+  case Op::first:
+    return {grid_names_[e.ref] + " == 0", binding::kEqual};
+  case Op::last:
+    return {grid_names_[e.ref] + " == " + at_least(size(grid_steps(kernel, e.ref)), binding::kAdd) + " - 1",
+            binding::kEqual};
+  case Op::window_first:
+  case Op::window_last:
+    return window_edge(e);
+  case Op::present:
+    return {kernel.vars[e.ref].name + " != nullptr", binding::kEqual};
+  case Op::inside: {
+    std::vector<std::pair<std::string, std::string>> checks;
+    for (const Coordinate &c : e.coords)
+      for (const Dim &dim : kernel.vars[e.ref].dims)
+        if (dim.axis == c.axis)
+          checks.push_back({expression(c.value).text, size_text(dim.extent)});
+    return inside(checks);
+  }
+  case Op::cast:
+    return spelling.cast(arg(0), kernel.expr(e.args[0]).type, e.type);
+  case Op::bitcast:
+    return {spelling.helper("bits_as") + "<" + Spelling::arithmetic(e.type) + ">(" + arg(0).text + ")"};
+  case Op::round_like:
+    if (!is_half(e.element))
+      return arg(0);
+    return spelling.loaded(spelling.stored(arg(0), e.type, e.element), e.element);
+  case Op::choose:
+    return {at_least(arg(0), binding::kChoose + 1) + " ? " + at_least(arg(1), binding::kChoose + 1) + " : " +
+                at_least(arg(2), binding::kChoose + 1),
+            binding::kChoose};
+  case Op::both:
+    return {at_least(arg(0), binding::kAnd) + " && " + at_least(arg(1), binding::kAnd + 1), binding::kAnd};
+  // In parentheses within &&, as compilers ask.
+  case Op::either:
+    return {at_least(arg(0), binding::kOr) + " || " + at_least(arg(1), binding::kOr + 1), binding::kOr};
+  case Op::fold:
+  case Op::scan:
+    KGEN_UNREACHABLE("a fold in an expression");
+  default:
+    break;
   }
   std::vector<Code> args;
-  for (size_t i = 0; i < e.args.size(); ++i) args.push_back(arg(i));
+  for (size_t i = 0; i < e.args.size(); ++i)
+    args.push_back(arg(i));
   const Type type = e.args.empty() ? e.type : kernel.expr(e.args[0]).type;
   return spelling.operation(e.op, type, args, type == Type::i64 && !counts_positions(id));
 }
@@ -431,259 +521,14 @@ Code Printer::expression(ExprId id) {
 bool Printer::counts_positions(ExprId id) const {
   bool positions = true;
   walk(kernel, id, [&](ExprId at) {
-    const Expr& e = kernel.expr(at);
-    if (e.op == Op::read || e.op == Op::element || e.op == Op::scalar || e.op == Op::random_bits) positions = false;
-    if (e.op == Op::constant && std::abs(e.integer) > (int64_t{1} << 31)) positions = false;
+    const Expr &e = kernel.expr(at);
+    if (e.op == Op::read || e.op == Op::element || e.op == Op::scalar || e.op == Op::random_bits)
+      positions = false;
+    if (e.op == Op::constant && std::abs(e.integer) > (int64_t{1} << 31))
+      positions = false;
     return positions;
   });
   return positions;
 }
 
-// ---- statements ---------------------------------------------------------------------------------------------------
-
-Printer::Range Printer::range(const PlanNode& loop) {
-  const Axis& a = kernel.axes[loop.axis];
-  Range r;
-  if (a.ragged != kNone) {
-    const Table& t = kernel.tables[a.ragged];
-    const std::string row = axis_names_[a.over];
-    return {"0", t.name + "[" + row + " + 1] - " + t.name + "[" + row + "]"};
-  }
-  const Size start = origin(loop.axis);
-  r.begin = size_text(start);
-  const Size block = extent_of(loop.axis);
-  const Size stop = Size::make(Size::Op::add, {start, block});
-  // Whole windows end with the array; blocks where the array or the block ends.
-  Size end = !a.uniform || block == a.size ? stop : Size::make(Size::Op::min, {stop, a.size});
-  Size begin = start;
-  for (const auto& [var, d] : loop.limits) {
-    const Dim& dim = kernel.vars[var].dims[d];
-    const Size shift = Size::make(Size::Op::subtract, {start, dim.start});
-    end = Size::make(Size::Op::min, {end, Size::make(Size::Op::add, {dim.extent, shift})});
-    if (dim.offset) begin = Size::make(Size::Op::max, {begin, shift});
-  }
-  r.begin = size_text(begin);
-  r.end = size_text(end);
-  return r;
-}
-
-bool Printer::starts_here(VarId var, const std::vector<PlanNode>& siblings) {
-  if (plan.storage[var].kind != Storage::Kind::scalar || declared_[var]) return false;
-  const std::vector<PlanNode>* list = scopes.of(var).list;
-  if (list != nullptr) return list == &siblings;
-  // Shared by phases: declared where the first of them has it.
-  return std::any_of(plan.phases.begin(), plan.phases.end(), [&](const Phase& p) { return &p.nodes == &siblings; });
-}
-
-void Printer::declare_before(const std::vector<PlanNode>& nodes, size_t index) {
-  std::vector<VarId> vars;
-  for (const Access& a : accesses_of(kernel, nodes[index])) vars.push_back(a.var);
-  for (VarId var : vars) {
-    const Storage::Kind kind = plan.storage[var].kind;
-    if (declared_[var] || (kind != Storage::Kind::scalar && kind != Storage::Kind::array)) continue;
-    if (kind == Storage::Kind::scalar ? !starts_here(var, nodes) : scopes.of(var).list != &nodes) continue;
-    const PlanNode& node = nodes[index];
-    const bool sets = (node.kind == PlanNode::Kind::assign || node.kind == PlanNode::Kind::fold_init || node.kind == PlanNode::Kind::scan_init ||
-                       node.kind == PlanNode::Kind::scan_step) &&
-                      (node.target == var || node.partner == var) && node.indices.empty() && kind == Storage::Kind::scalar;
-    if (sets && !(node.kind == PlanNode::Kind::scan_step && node.target == var)) continue;
-    declared_[var] = true;
-    if (kind == Storage::Kind::scalar) {
-      lines.add(storage_type(var) + " " + var_names_[var] + " = " + spelling.constant(type_row(kernel.vars[var].type).arithmetic, 0, 0) + ";");
-    } else {
-      lines.add(storage_type(var) + " " + var_names_[var] + "[" + buffer_elements(var) + "] = {};");
-    }
-  }
-}
-
-void Printer::list(const std::vector<PlanNode>& nodes) {
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    declare_before(nodes, i);
-    node(nodes[i], nodes);
-  }
-}
-
-void Printer::node(const PlanNode& n, const std::vector<PlanNode>& siblings) {
-  if (lanes != nullptr && lanes->node(n, siblings)) return;
-  switch (n.kind) {
-    case PlanNode::Kind::loop: return loop(n);
-    case PlanNode::Kind::steps: return steps(n);
-    case PlanNode::Kind::assign: return assign(n, siblings);
-    case PlanNode::Kind::fold_init:
-      set(n.target, spelling.identity(n.monoid, kernel.vars[n.target].type), siblings);
-      if (n.partner != kNone) set(n.partner, spelling.constant(kernel.vars[n.partner].type, 0, 0), siblings);
-      return;
-    case PlanNode::Kind::fold_step: return fold_step(n);
-    case PlanNode::Kind::scan_init: {
-      const Monoid monoid = n.scan == ScanKind::product ? Monoid::product : n.scan == ScanKind::max ? Monoid::max : Monoid::sum;
-      return set(n.target, spelling.identity(monoid, kernel.vars[n.target].type), siblings);
-    }
-    case PlanNode::Kind::scan_step: return scan_step(n, siblings);
-    case PlanNode::Kind::declare: {
-      if (plan.storage[n.target].kind == Storage::Kind::array && plan.storage[n.target].dims.empty() && assignments_[n.target] >= 0) {
-        lines.add("for (auto& element : " + var_names_[n.target] + ") element = {};");
-        return;
-      }
-      std::string count = "1";
-      for (int64_t extent : kernel.vars[n.target].array) count += " * " + std::to_string(extent);
-      lines.add("for (int slot = 0; slot < " + count + "; ++slot) " + var_names_[n.target] + "[slot] = {};");
-      return;
-    }
-    case PlanNode::Kind::branch:
-      lines.add("if (" + expression(n.condition).text + ") {");
-      list(n.body);
-      if (!n.otherwise.empty()) {
-        lines.add("} else {");
-        list(n.otherwise);
-      }
-      lines.add("}");
-      return;
-    case PlanNode::Kind::repeat: return repeat(n);
-    case PlanNode::Kind::leave: lines.add("break;"); return;
-    case PlanNode::Kind::next: lines.add("continue;"); return;
-  }
-}
-
-// Assigns a variable, which lives in a C++ variable or in a buffer.
-void Printer::set(VarId var, const std::string& value, const std::vector<PlanNode>& siblings) {
-  if (starts_here(var, siblings)) {
-    declared_[var] = true;
-    lines.add((assignments_[var] == 1 ? "const " : "") + storage_type(var) + " " + var_names_[var] + " = " + value + ";");
-    return;
-  }
-  lines.add(element(var, {}, {}) + " = " + value + ";");
-}
-
-void Printer::assign(const PlanNode& n, const std::vector<PlanNode>& siblings) {
-  const Var& var = kernel.vars[n.target];
-  const Expr& value = kernel.expr(n.value);
-  const Storage::Kind kind = plan.storage[n.target].kind;
-  if (kind == Storage::Kind::argument || !n.indices.empty() || !n.coords.empty()) return store(n);
-  // `v = v + e` reads better as `v += e`.
-  if ((value.op == Op::add || value.op == Op::mul || value.op == Op::sub) && is_floating(value.type) && !is_half(var.type) &&
-      var.type == value.type && !starts_here(n.target, siblings)) {
-    const Expr& left = kernel.expr(value.args[0]);
-    if (left.op == Op::read && left.ref == n.target && left.coords.empty()) {
-      const char* symbol = value.op == Op::add ? " += " : value.op == Op::sub ? " -= " : " *= ";
-      lines.add(element(n.target, {}, {}) + symbol + expression(value.args[1]).text + ";");
-      return;
-    }
-  }
-  const Code code = expression(n.value);
-  std::string text = spelling.stored(code, value.type, var.type);
-  if (kind == Storage::Kind::scalar && is_half(var.type)) text = spelling.loaded(text, var.type).text;  // keeps the rounding
-  set(n.target, text, siblings);
-}
-
-void Printer::store(const PlanNode& n) {
-  const Var& var = kernel.vars[n.target];
-  const Expr& value = kernel.expr(n.value);
-  std::vector<std::pair<std::string, std::string>> checks;
-  if (plan.storage[n.target].kind == Storage::Kind::argument) {
-    index_text(n.target, n.coords, &checks);
-  } else {
-    for (const Coordinate& c : n.coords)
-      if (!is_identity(kernel, c)) checks.push_back({expression(c.value).text, size_text(extent_of(c.axis))});
-  }
-  for (size_t i = 0; i < n.indices.size(); ++i)
-    if (kernel.expr(n.indices[i]).op != Op::constant) checks.push_back({expression(n.indices[i]).text, std::to_string(var.array[i])});
-  const std::string place = element(n.target, n.coords, n.indices);
-  const std::string text = spelling.stored(expression(n.value), value.type, var.type);
-  std::string statement = place + " = " + text + ";";
-  if (n.scatter_add) {
-    if (parallel)
-      statement = spelling.helper("atomic_add") + "(&" + place + ", " + text + ");";
-    else
-      statement = place + " = " + spelling.stored(spelling.operation(Op::add, value.type, {spelling.loaded(place, var.type), expression(n.value)}), value.type, var.type) + ";";
-  }
-  if (!checks.empty()) statement = "if (" + inside(checks).text + ") " + statement;
-  lines.add(statement);
-}
-
-void Printer::fold_step(const PlanNode& n) {
-  const Var& var = kernel.vars[n.target];
-  if (n.condition != kNone) lines.add("if (" + expression(n.condition).text + ") {");
-  const std::string place = element(n.target, {}, {});
-  if (n.monoid == Monoid::argmax || n.monoid == Monoid::argmin) {
-    const std::string best = element(n.partner, {}, {});
-    const AxisId axis = n.reduced.list().front();
-    const std::string value = expression(n.value).text;
-    lines.add("if (" + place + " < 0 || " + spelling.helper(n.monoid == Monoid::argmax ? "above" : "below") + "(" + value + ", " + best + ")) {");
-    lines.add(best + " = " + value + ";");
-    lines.add(place + " = " + axis_names_[axis] + ";");
-    lines.add("}");
-  } else if (n.monoid == Monoid::sum && is_floating(var.type)) {
-    lines.add(place + " += " + expression(n.value).text + ";");
-  } else {
-    lines.add(place + " = " + spelling.combine(n.monoid, var.type, place, expression(n.value)).text + ";");
-  }
-  if (n.condition != kNone) lines.add("}");
-}
-
-void Printer::scan_step(const PlanNode& n, const std::vector<PlanNode>& siblings) {
-  const Type type = kernel.vars[n.target].type;
-  const std::string carry = element(n.target, {}, {});
-  std::string next;
-  if (n.scan == ScanKind::linear) {
-    next = spelling.operation(Op::add, type, {spelling.operation(Op::mul, type, {expression(n.value), {carry}}), expression(n.second)}).text;
-  } else {
-    const Monoid monoid = n.scan == ScanKind::product ? Monoid::product : n.scan == ScanKind::max ? Monoid::max : Monoid::sum;
-    next = spelling.combine(monoid, type, carry, expression(n.value)).text;
-  }
-  if (n.exclusive) set(n.partner, carry, siblings);
-  lines.add(carry + " = " + next + ";");
-  if (!n.exclusive) set(n.partner, carry, siblings);
-}
-
-void Printer::repeat(const PlanNode& n) {
-  bool continues = false;
-  for (const PlanNode& child : n.body)
-    for_each_node(child, [&](const PlanNode& inner) { continues = continues || inner.kind == PlanNode::Kind::next; });
-  const std::string condition = n.condition == kNone ? "true" : expression(n.condition).text;
-  if (!continues || n.step.empty()) {
-    lines.add("while (" + condition + ") {");
-    list(n.body);
-    list(n.step);
-    lines.add("}");
-    return;
-  }
-  // `continue` must still take the step: it comes first in every round but the first.
-  lines.add("for (bool again = false;; again = true) {");
-  lines.add("if (again) {");
-  list(n.step);
-  lines.add("}");
-  lines.add("if (!(" + condition + ")) break;");
-  list(n.body);
-  lines.add("}");
-}
-
-void Printer::loop(const PlanNode& n) {
-  const Range r = range(n);
-  const std::string& v = axis_names_[n.axis];
-  if (n.reversed)
-    lines.add("for (" + index_type + " " + v + " = " + (index_type == "int64_t" ? r.end : index_type + "(" + r.end + ")") + "; " + v + "-- > " + r.begin + ";) {");
-  else
-    lines.add("for (" + index_type + " " + v + " = " + (index_type == "int64_t" || r.begin == "0" ? r.begin : index_type + "(" + r.begin + ")") + "; " + v + " < " + r.end + "; ++" + v + ") {");
-  list(n.body);
-  lines.add("}");
-}
-
-std::string Printer::step_guard(Statuses& statuses, const std::string& leave) {
-  std::string text;
-  for (const Guard& guard : facts.guards)
-    text += "if (!(" + size_text(guard.condition) + ")) {\nif (table_status != nullptr) *table_status = " + std::to_string(statuses.of(guard.message)) + ";\n" + leave + ";\n}\n";
-  return text;
-}
-
-void Printer::steps(const PlanNode& n) {
-  const std::string& v = grid_names_[n.grid];
-  lines.add("for (" + index_type + " " + v + " = 0; " + v + " < " + steps_text(n.grid) + "; ++" + v + ") {");
-  bool innermost = true;
-  for (const PlanNode& child : n.body)
-    for_each_node(child, [&](const PlanNode& inner) { innermost = innermost && inner.kind != PlanNode::Kind::steps; });
-  if (guards != nullptr && innermost) lines.add(step_guard(*guards));
-  list(n.body);
-  lines.add("}");
-}
-
-}  // namespace kgen
+} // namespace kgen

@@ -1,5 +1,5 @@
-// Prints a plan's nodes as the C++ of one thread: scalar statements under loops. Both targets use it; what a target does
-// around the loops (work lists, blocks of threads, lane groups) is printed by its own file.
+// Prints a plan's nodes as the C++ of one thread: scalar statements under loops. Both targets use it; what a target
+// does around the loops (work lists, blocks of threads, lane groups) is printed by its own file.
 #pragma once
 
 #include <map>
@@ -17,12 +17,12 @@ namespace kgen {
 
 // Lines of C++; clang-format does the layout.
 class Lines {
- public:
-  void add(const std::string& line) { text_ += line + "\n"; }
-  const std::string& text() const { return text_; }
+public:
+  void add(const std::string &line) { text_ += line + "\n"; }
+  const std::string &text() const { return text_; }
   bool empty() const { return text_.empty(); }
 
- private:
+private:
   std::string text_;
 };
 
@@ -30,72 +30,74 @@ class Statuses;
 class LanePrinter;
 
 class Printer {
- public:
-  Printer(const Plan& plan, const Facts& facts, Spelling& spelling, Names& names);
+public:
+  Printer(const Plan &plan, const Facts &facts, Spelling &spelling, Names &names);
 
   Code expression(ExprId id);
-  Code size(const Size& size);
-  std::string size_text(const Size& s) { return size(s).text; }
+  Code size(const Size &size);
+  std::string size_text(const Size &s) { return size(s).text; }
   // The statements of a list, in order, each variable declared where its scope begins.
-  void list(const std::vector<PlanNode>& nodes);
-  void node(const PlanNode& node, const std::vector<PlanNode>& siblings);
+  void list(const std::vector<PlanNode> &nodes);
+  void node(const PlanNode &node, const std::vector<PlanNode> &siblings);
   // Declarations that must stand before this node of the list.
-  void declare_before(const std::vector<PlanNode>& list, size_t index);
+  void declare_before(const std::vector<PlanNode> &list, size_t index);
 
   struct Range {
-    std::string begin, end;  // of global indices
+    std::string begin, end; // of global indices
   };
-  Range range(const PlanNode& loop);
-  const std::string& axis_name(AxisId axis) const { return axis_names_[axis]; }
-  const std::string& grid_name(GridId grid) const { return grid_names_[grid]; }
-  const std::string& name(VarId var) const { return var_names_[var]; }
+  Range range(const PlanNode &loop);
+  const std::string &axis_name(AxisId axis) const { return axis_names_[axis]; }
+  const std::string &grid_name(GridId grid) const { return grid_names_[grid]; }
+  const std::string &name(VarId var) const { return var_names_[var]; }
   std::string size_name(AxisId axis) const;
   std::string steps_text(GridId grid);
 
   // `x[(b * N + n)]`, at the current point or at coordinates; extra indices of a local array last.
-  std::string element(VarId var, const std::vector<Coordinate>& coords, const std::vector<ExprId>& indices);
-  std::string position(AxisId axis);  // within the step's window
-  Size extent_of(AxisId axis) const;  // positions that a buffer must hold
+  std::string element(VarId var, const std::vector<Coordinate> &coords, const std::vector<ExprId> &indices);
+  std::string position(AxisId axis); // within the step's window
+  Size extent_of(AxisId axis) const; // positions that a buffer must hold
   std::string buffer_elements(VarId var);
-  // Lines that leave a step whose windows, by entries of device tables, would lie outside; they note it in table_status.
-  std::string step_guard(Statuses& statuses, const std::string& leave = "continue");
+  // Lines that leave a step whose windows, by entries of device tables, would lie outside; they note it in
+  // table_status.
+  std::string step_guard(Statuses &statuses, const std::string &leave = "continue");
   void mark_declared(VarId var) { declared_[var] = true; }
-  void rename(VarId var, const std::string& name) { var_names_[var] = name; }
+  void rename(VarId var, const std::string &name) { var_names_[var] = name; }
 
   // Set by the targets.
   std::string index_type = "int64_t";
-  bool parallel = false;  // scattered additions must be atomic
-  LanePrinter* lanes = nullptr;  // prints the loops that it takes
-  Statuses* guards = nullptr;  // set where tables are device memory: steps then check their windows
+  bool parallel = false;        // scattered additions must be atomic
+  LanePrinter *lanes = nullptr; // prints the loops that it takes
+  Statuses *guards = nullptr;   // set where tables are device memory: steps then check their windows
 
   Lines lines;
-  Spelling& spelling;
-  const Plan& plan;
-  const Kernel& kernel;
-  const Facts& facts;
+  Spelling &spelling;
+  const Plan &plan;
+  const Kernel &kernel;
+  const Facts &facts;
   const Scopes scopes;
 
- private:
+private:
   friend class LanePrinter;
-  Code read(const Expr& e, ExprId id);
-  Code table(const Expr& e);
-  std::vector<std::pair<std::string, std::string>> buffer_checks(const std::vector<Coordinate>& coords);
-  Code inside(const std::vector<std::pair<std::string, std::string>>& checks);
-  Code index_text(VarId var, const std::vector<Coordinate>& coords, std::vector<std::pair<std::string, std::string>>* checks);
-  Code window_edge(const Expr& e);
+  Code read(const Expr &e, ExprId id);
+  Code table(const Expr &e);
+  std::vector<std::pair<std::string, std::string>> buffer_checks(const std::vector<Coordinate> &coords);
+  Code inside(const std::vector<std::pair<std::string, std::string>> &checks);
+  Code index_text(VarId var, const std::vector<Coordinate> &coords,
+                  std::vector<std::pair<std::string, std::string>> *checks);
+  Code window_edge(const Expr &e);
   bool counts_positions(ExprId id) const;
-  std::string coordinate(VarId var, const Dim& dim);
-  const Coordinate* find(const std::vector<Coordinate>& coords, AxisId axis) const;
+  std::string coordinate(VarId var, const Dim &dim);
+  const Coordinate *find(const std::vector<Coordinate> &coords, AxisId axis) const;
   Size origin(AxisId axis) const;
-  void assign(const PlanNode& node, const std::vector<PlanNode>& siblings);
-  void store(const PlanNode& node);
-  void set(VarId var, const std::string& value, const std::vector<PlanNode>& siblings);
-  void fold_step(const PlanNode& node);
-  void scan_step(const PlanNode& node, const std::vector<PlanNode>& siblings);
-  void repeat(const PlanNode& node);
-  void loop(const PlanNode& node);
-  void steps(const PlanNode& node);
-  bool starts_here(VarId var, const std::vector<PlanNode>& siblings);
+  void assign(const PlanNode &node, const std::vector<PlanNode> &siblings);
+  void store(const PlanNode &node);
+  void set(VarId var, const std::string &value, const std::vector<PlanNode> &siblings);
+  void fold_step(const PlanNode &node);
+  void scan_step(const PlanNode &node, const std::vector<PlanNode> &siblings);
+  void repeat(const PlanNode &node);
+  void loop(const PlanNode &node);
+  void steps(const PlanNode &node);
+  bool starts_here(VarId var, const std::vector<PlanNode> &siblings);
   std::string storage_type(VarId var) const;
 
   std::vector<std::string> axis_names_, grid_names_, var_names_;
@@ -103,4 +105,4 @@ class Printer {
   std::map<VarId, bool> declared_;
 };
 
-}  // namespace kgen
+} // namespace kgen

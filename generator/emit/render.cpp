@@ -16,67 +16,76 @@ namespace {
 
 namespace mustache = kainjow::mustache;
 
-mustache::data to_data(const View& view) {
+mustache::data to_data(const View &view) {
   mustache::data out;
-  for (const auto& [name, value] : view.values) {
-    if (const auto* text = std::get_if<std::string>(&value)) {
+  for (const auto &[name, value] : view.values) {
+    if (const auto *text = std::get_if<std::string>(&value)) {
       out.set(name, *text);
-    } else if (const auto* flag = std::get_if<bool>(&value)) {
+    } else if (const auto *flag = std::get_if<bool>(&value)) {
       out.set(name, *flag ? mustache::data::type::bool_true : mustache::data::type::bool_false);
     } else {
       mustache::data list{mustache::data::type::list};
-      for (const View& item : std::get<Views>(value)) list << to_data(item);
+      for (const View &item : std::get<Views>(value))
+        list << to_data(item);
       out.set(name, list);
     }
   }
   return out;
 }
 
-void all_names(const View& view, std::set<std::string>& names) {
-  for (const auto& [name, value] : view.values) {
+void all_names(const View &view, std::set<std::string> &names) {
+  for (const auto &[name, value] : view.values) {
     names.insert(name);
-    if (const auto* list = std::get_if<Views>(&value))
-      for (const View& item : *list) all_names(item, names);
+    if (const auto *list = std::get_if<Views>(&value))
+      for (const View &item : *list)
+        all_names(item, names);
   }
 }
 
-[[noreturn]] void template_error(const std::string& path, const std::string& what) {
+[[noreturn]] void template_error(const std::string &path, const std::string &what) {
   std::fprintf(stderr, "kgen: template %s: %s\n", path.c_str(), what.c_str());
   std::exit(70);
 }
 
 // Names in sections over empty lists need no value: nothing of them is rendered.
-void check_names(const std::string& path, const std::string& text, const View& view) {
+void check_names(const std::string &path, const std::string &text, const View &view) {
   std::set<std::string> given, used;
   all_names(view, given);
-  std::vector<std::string> silent;  // open sections that render nothing
+  std::vector<std::string> silent; // open sections that render nothing
   for (size_t at = 0; (at = text.find("{{", at)) != std::string::npos;) {
     size_t end = text.find("}}", at);
-    if (end == std::string::npos) template_error(path, "a tag is not closed");
+    if (end == std::string::npos)
+      template_error(path, "a tag is not closed");
     std::string tag = text.substr(at + 2, end - at - 2);
     at = end + 2;
     char kind = ' ';
-    if (!tag.empty() && (tag[0] == '{' || tag[0] == '#' || tag[0] == '/' || tag[0] == '^' || tag[0] == '&')) kind = tag[0], tag.erase(0, 1);
-    if (kind == '{') ++at;
+    if (!tag.empty() && (tag[0] == '{' || tag[0] == '#' || tag[0] == '/' || tag[0] == '^' || tag[0] == '&'))
+      kind = tag[0], tag.erase(0, 1);
+    if (kind == '{')
+      ++at;
     used.insert(tag);
     if (kind == '#' || kind == '^') {
       const auto it = view.values.find(tag);
-      const bool empty = it != view.values.end() && std::holds_alternative<Views>(it->second) && std::get<Views>(it->second).empty();
-      if (empty || !silent.empty()) silent.push_back(tag);
+      const bool empty =
+          it != view.values.end() && std::holds_alternative<Views>(it->second) && std::get<Views>(it->second).empty();
+      if (empty || !silent.empty())
+        silent.push_back(tag);
     }
     if (kind == '/' && !silent.empty() && silent.back() == tag) {
       silent.pop_back();
       continue;
     }
-    if (silent.empty() && given.count(tag) == 0) template_error(path, "no value for `" + tag + "`");
+    if (silent.empty() && given.count(tag) == 0)
+      template_error(path, "no value for `" + tag + "`");
   }
-  for (const std::string& name : given)
-    if (used.count(name) == 0) template_error(path, "the value `" + name + "` is not used");
+  for (const std::string &name : given)
+    if (used.count(name) == 0)
+      template_error(path, "the value `" + name + "` is not used");
 }
 
-}  // namespace
+} // namespace
 
-std::string Templates::text(const std::string& path) const {
+std::string Templates::text(const std::string &path) const {
   if (!folder_.empty()) {
     std::ifstream file(folder_ + "/" + path);
     if (file) {
@@ -86,16 +95,18 @@ std::string Templates::text(const std::string& path) const {
     }
   }
   const std::optional<std::string_view> embedded = find_embedded(embedded_templates(), path);
-  if (!embedded) template_error(path, "there is no such template");
+  if (!embedded)
+    template_error(path, "there is no such template");
   return std::string(*embedded);
 }
 
-std::string Templates::render(const std::string& path, const View& view) const {
+std::string Templates::render(const std::string &path, const View &view) const {
   const std::string source = text(path);
   check_names(path, source, view);
   mustache::mustache engine(source);
-  engine.set_custom_escape([](const std::string& s) { return s; });
-  if (!engine.is_valid()) template_error(path, engine.error_message());
+  engine.set_custom_escape([](const std::string &s) { return s; });
+  if (!engine.is_valid())
+    template_error(path, engine.error_message());
   return engine.render(to_data(view));
 }
 
@@ -104,7 +115,8 @@ Views line_views(std::string_view text) {
   while (!text.empty()) {
     const size_t end = text.find('\n');
     out.push_back(View().set("line", std::string(text.substr(0, end))));
-    if (end == std::string_view::npos) break;
+    if (end == std::string_view::npos)
+      break;
     text.remove_prefix(end + 1);
   }
   return out;
@@ -122,10 +134,12 @@ void HelperSections::add(std::string_view text) {
     const size_t colon = line.find(':');
     name = line.substr(4, colon == std::string::npos ? std::string::npos : colon - 4);
     sections.push_back({name, ""});
-    if (colon == std::string::npos) continue;
+    if (colon == std::string::npos)
+      continue;
     std::istringstream rest(line.substr(colon + 1));
-    for (std::string need; rest >> need;) needs[name].push_back(need);
+    for (std::string need; rest >> need;)
+      needs[name].push_back(need);
   }
 }
 
-}  // namespace kgen
+} // namespace kgen

@@ -15,15 +15,15 @@ using Views = std::vector<View>;
 // What a template sees: names for texts, flags and lists.
 struct View {
   std::map<std::string, std::variant<std::string, bool, Views>> values;
-  View& set(const std::string& name, std::string text) {
+  View &set(const std::string &name, std::string text) {
     values[name] = std::move(text);
     return *this;
   }
-  View& set(const std::string& name, bool flag) {
+  View &set(const std::string &name, bool flag) {
     values[name] = flag;
     return *this;
   }
-  View& set(const std::string& name, Views list) {
+  View &set(const std::string &name, Views list) {
     values[name] = std::move(list);
     return *this;
   }
@@ -31,13 +31,13 @@ struct View {
 
 // Where templates come from: embedded, or a folder that overrides single files.
 class Templates {
- public:
+public:
   explicit Templates(std::string folder = "") : folder_(std::move(folder)) {}
-  std::string text(const std::string& path) const;
+  std::string text(const std::string &path) const;
   // Fails as a bug of kgen (or of an overriding template, which it names) on a name without value.
-  std::string render(const std::string& path, const View& view) const;
+  std::string render(const std::string &path, const View &view) const;
 
- private:
+private:
   std::string folder_;
 };
 
@@ -46,9 +46,9 @@ Views line_views(std::string_view text);
 
 // Sections of helper functions, `//@ name: needs...`; those asked for with what they need, in file order.
 struct HelperSections {
-  std::vector<std::pair<std::string, std::string>> sections;  // name, text
+  std::vector<std::pair<std::string, std::string>> sections; // name, text
   std::map<std::string, std::vector<std::string>> needs;
   void add(std::string_view text);
 };
 
-}  // namespace kgen
+} // namespace kgen

@@ -16,9 +16,10 @@ struct OpRow {
   std::string_view cpp_f32, cpp_f64, cuda_f32, cuda_f64;
 };
 
-const OpRow& row(Op op) {
+const OpRow &row(Op op) {
   static const std::map<Op, OpRow> rows = {
-#define KGEN_OP(id, arity, result, cpp_f32, cpp_f64, cuda_f32, cuda_f64) {Op::id, {cpp_f32, cpp_f64, cuda_f32, cuda_f64}},
+#define KGEN_OP(id, arity, result, cpp_f32, cpp_f64, cuda_f32, cuda_f64)                                               \
+  {Op::id, {cpp_f32, cpp_f64, cuda_f32, cuda_f64}},
 #include "ir/ops.def"
 #undef KGEN_OP
   };
@@ -35,26 +36,31 @@ int infix_binding(std::string_view symbol) {
   return it == bindings.end() ? 0 : it->second;
 }
 
-bool is_number(const std::string& text) {
+bool is_number(const std::string &text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
 // Signed operations that may leave the range of their type.
-const char* wrapping(Op op) {
+const char *wrapping(Op op) {
   switch (op) {
-    case Op::add: return "wrapping_add";
-    case Op::sub: return "wrapping_subtract";
-    case Op::mul: return "wrapping_multiply";
-    case Op::neg: return "wrapping_negate";
-    default: return nullptr;
+  case Op::add:
+    return "wrapping_add";
+  case Op::sub:
+    return "wrapping_subtract";
+  case Op::mul:
+    return "wrapping_multiply";
+  case Op::neg:
+    return "wrapping_negate";
+  default:
+    return nullptr;
   }
 }
 
-}  // namespace
+} // namespace
 
-std::string at_least(const Code& code, int least) { return code.binding < least ? "(" + code.text + ")" : code.text; }
+std::string at_least(const Code &code, int least) { return code.binding < least ? "(" + code.text + ")" : code.text; }
 
-Code code_of(const std::string& text) {
+Code code_of(const std::string &text) {
   return {text, text.find(' ') == std::string::npos ? binding::kPrimary : binding::kChoose};
 }
 
@@ -62,13 +68,15 @@ std::string Spelling::c_type(Type type) { return std::string(type_row(type).c_ty
 
 std::string Spelling::arithmetic(Type type) { return c_type(type_row(type).arithmetic); }
 
-const std::string& Spelling::helper(const std::string& name) { return *helpers_.insert(name).first; }
+const std::string &Spelling::helper(const std::string &name) { return *helpers_.insert(name).first; }
 
 std::string Spelling::constant(Type type, int64_t integer, double number) const {
-  if (type == Type::boolean) return integer != 0 ? "true" : "false";
+  if (type == Type::boolean)
+    return integer != 0 ? "true" : "false";
   if (is_floating(type)) {
     const bool single = type != Type::f64;
-    if (std::isnan(number)) return single ? "NAN" : "double(NAN)";
+    if (std::isnan(number))
+      return single ? "NAN" : "double(NAN)";
     if (std::isinf(number)) {
       const std::string text = single ? "INFINITY" : "double(INFINITY)";
       return number < 0 ? "-" + text : text;
@@ -77,41 +85,54 @@ std::string Spelling::constant(Type type, int64_t integer, double number) const 
     for (int digits = 1; digits <= 17; ++digits) {
       std::snprintf(buffer, sizeof buffer, "%.*g", digits, single ? double(float(number)) : number);
       const double back = std::strtod(buffer, nullptr);
-      if (single ? float(back) == float(number) : back == number) break;
+      if (single ? float(back) == float(number) : back == number)
+        break;
     }
     std::string text = buffer;
-    if (text.find_first_of(".e") == std::string::npos) text += ".0";
+    if (text.find_first_of(".e") == std::string::npos)
+      text += ".0";
     return single ? text + "f" : text;
   }
   if (type == Type::i64 || type == Type::u64) {
-    if (integer == std::numeric_limits<int64_t>::min()) return "INT64_MIN";
-    if (type == Type::u64) return "uint64_t(" + std::to_string(static_cast<uint64_t>(integer)) + "u)";
+    if (integer == std::numeric_limits<int64_t>::min())
+      return "INT64_MIN";
+    if (type == Type::u64)
+      return "uint64_t(" + std::to_string(static_cast<uint64_t>(integer)) + "u)";
     const bool small = integer >= std::numeric_limits<int32_t>::min() && integer <= std::numeric_limits<int32_t>::max();
     return small ? std::to_string(integer) : "int64_t{" + std::to_string(integer) + "}";
   }
-  if (type == Type::u32) return std::to_string(static_cast<uint32_t>(integer)) + "u";
-  if (integer == std::numeric_limits<int32_t>::min()) return "INT32_MIN";
+  if (type == Type::u32)
+    return std::to_string(static_cast<uint32_t>(integer)) + "u";
+  if (integer == std::numeric_limits<int32_t>::min())
+    return "INT32_MIN";
   return std::to_string(integer);
 }
 
-Code Spelling::operation(Op op, Type type, const std::vector<Code>& args, bool wraps) {
-  const OpRow& r = row(op);
+Code Spelling::operation(Op op, Type type, const std::vector<Code> &args, bool wraps) {
+  const OpRow &r = row(op);
   const bool f64 = type == Type::f64;
-  std::string_view spelling = target_ == TargetKind::cuda ? (f64 ? r.cuda_f64 : r.cuda_f32) : (f64 ? r.cpp_f64 : r.cpp_f32);
+  std::string_view spelling =
+      target_ == TargetKind::cuda ? (f64 ? r.cuda_f64 : r.cuda_f32) : (f64 ? r.cpp_f64 : r.cpp_f32);
   const bool integer = is_integer(type);
-  auto call = [&](const std::string& name) {
+  auto call = [&](const std::string &name) {
     std::string text = name + "(";
     // A plain number is an `int`: where all arguments have one type it needs its own.
     for (size_t i = 0; i < args.size(); ++i)
-      text += (i > 0 ? ", " : "") + (integer && type != Type::i32 && is_number(args[i].text) ? c_type(type) + "{" + args[i].text + "}" : args[i].text);
+      text += (i > 0 ? ", " : "") + (integer && type != Type::i32 && is_number(args[i].text)
+                                         ? c_type(type) + "{" + args[i].text + "}"
+                                         : args[i].text);
     return Code{text + ")"};
   };
   if (integer && (op == Op::div || op == Op::rem)) {
-    if (is_number(args[1].text) && args[1].text != "0") return {at_least(args[0], binding::kMultiply) + " " + std::string(spelling) + " " + args[1].text, binding::kMultiply};
+    if (is_number(args[1].text) && args[1].text != "0")
+      return {at_least(args[0], binding::kMultiply) + " " + std::string(spelling) + " " + args[1].text,
+              binding::kMultiply};
     return call(helper(op == Op::div ? "divide" : "remainder_of"));
   }
-  if (integer && (op == Op::shl || op == Op::shr)) return call(helper(op == Op::shl ? "shift_left" : "shift_right"));
-  if (type == Type::i32 && wrapping(op) != nullptr) return call(helper(wrapping(op)));
+  if (integer && (op == Op::shl || op == Op::shr))
+    return call(helper(op == Op::shl ? "shift_left" : "shift_right"));
+  if (type == Type::i32 && wrapping(op) != nullptr)
+    return call(helper(wrapping(op)));
   if (type == Type::i64 && wraps && wrapping(op) != nullptr) {
     helper("wrapping64" + std::string(wrapping(op)).substr(8));
     return call(wrapping(op));
@@ -126,11 +147,12 @@ Code Spelling::operation(Op op, Type type, const std::vector<Code>& args, bool w
     helper(f64 ? "sigmoid_f64" : "sigmoid_f32");
     return call("sigmoid");
   }
-  if (spelling[0] == '=') return call(helper(std::string(spelling.substr(1))));
+  if (spelling[0] == '=')
+    return call(helper(std::string(spelling.substr(1))));
   return call(std::string(spelling));
 }
 
-Code Spelling::infix(Op op, const std::vector<Code>& args) const {
+Code Spelling::infix(Op op, const std::vector<Code> &args) const {
   const std::string symbol(row(op).cpp_f32);
   if (args.size() == 1) {
     const std::string inner = at_least(args[0], binding::kUnary);
@@ -140,20 +162,25 @@ Code Spelling::infix(Op op, const std::vector<Code>& args) const {
   return {at_least(args[0], level) + " " + symbol + " " + at_least(args[1], level + 1), level};
 }
 
-Code Spelling::cast(const Code& value, Type from, Type to) {
-  if (from == to) return value;
-  if (to == Type::boolean) return {at_least(value, binding::kEqual + 1) + " != 0", binding::kEqual};
-  if (is_floating(from) && is_integer(to)) return {helper("saturate") + "<" + c_type(to) + ">(" + value.text + ")"};
+Code Spelling::cast(const Code &value, Type from, Type to) {
+  if (from == to)
+    return value;
+  if (to == Type::boolean)
+    return {at_least(value, binding::kEqual + 1) + " != 0", binding::kEqual};
+  if (is_floating(from) && is_integer(to))
+    return {helper("saturate") + "<" + c_type(to) + ">(" + value.text + ")"};
   return {c_type(to) + "(" + value.text + ")"};
 }
 
-Code Spelling::loaded(const std::string& element, Type type) {
-  if (type == Type::bf16) return {helper("from_bf16") + "(" + element + ")"};
-  if (type == Type::f16) return {helper("from_f16") + "(" + element + ")"};
+Code Spelling::loaded(const std::string &element, Type type) {
+  if (type == Type::bf16)
+    return {helper("from_bf16") + "(" + element + ")"};
+  if (type == Type::f16)
+    return {helper("from_f16") + "(" + element + ")"};
   return {element};
 }
 
-std::string Spelling::stored(const Code& value, Type from, Type to) {
+std::string Spelling::stored(const Code &value, Type from, Type to) {
   if (is_half(to)) {
     const Code single = cast(value, from, Type::f32);
     return helper(to == Type::bf16 ? "to_bf16" : "to_f16") + "(" + single.text + ")";
@@ -164,40 +191,55 @@ std::string Spelling::stored(const Code& value, Type from, Type to) {
 std::string Spelling::identity(Monoid monoid, Type type) const {
   const bool floating = is_floating(type);
   switch (monoid) {
-    case Monoid::sum:
-    case Monoid::mean: return constant(type, 0, 0);
-    case Monoid::product: return constant(type, 1, 1);
-    case Monoid::max:
-    case Monoid::min: {
-      const bool low = monoid == Monoid::max;
-      const double infinity = std::numeric_limits<double>::infinity();
-      if (floating) return constant(type, 0, low ? -infinity : infinity);
-      if (type == Type::boolean) return low ? "false" : "true";
-      const int bits = bytes_of(type) * 8;
-      if (is_unsigned(type)) return low ? "0" : "UINT" + std::to_string(bits) + "_MAX";
-      return "INT" + std::to_string(bits) + (low ? "_MIN" : "_MAX");
-    }
-    case Monoid::all: return "true";
-    case Monoid::any: return "false";
-    case Monoid::argmax:
-    case Monoid::argmin: return "-1";
+  case Monoid::sum:
+  case Monoid::mean:
+    return constant(type, 0, 0);
+  case Monoid::product:
+    return constant(type, 1, 1);
+  case Monoid::max:
+  case Monoid::min: {
+    const bool low = monoid == Monoid::max;
+    const double infinity = std::numeric_limits<double>::infinity();
+    if (floating)
+      return constant(type, 0, low ? -infinity : infinity);
+    if (type == Type::boolean)
+      return low ? "false" : "true";
+    const int bits = bytes_of(type) * 8;
+    if (is_unsigned(type))
+      return low ? "0" : "UINT" + std::to_string(bits) + "_MAX";
+    return "INT" + std::to_string(bits) + (low ? "_MIN" : "_MAX");
+  }
+  case Monoid::all:
+    return "true";
+  case Monoid::any:
+    return "false";
+  case Monoid::argmax:
+  case Monoid::argmin:
+    return "-1";
   }
   KGEN_UNREACHABLE("monoid");
 }
 
-Code Spelling::combine(Monoid monoid, Type type, const std::string& total, const Code& value) {
+Code Spelling::combine(Monoid monoid, Type type, const std::string &total, const Code &value) {
   switch (monoid) {
-    case Monoid::sum:
-    case Monoid::mean: return operation(Op::add, type, {{total}, value});
-    case Monoid::product: return operation(Op::mul, type, {{total}, value});
-    case Monoid::min: return operation(Op::min, type, {{total}, value});
-    case Monoid::max: return operation(Op::max, type, {{total}, value});
-    case Monoid::all: return {total + " && " + at_least(value, binding::kAnd), binding::kAnd};
-    case Monoid::any: return {total + " || " + at_least(value, binding::kOr), binding::kOr};
-    case Monoid::argmax:
-    case Monoid::argmin: break;
+  case Monoid::sum:
+  case Monoid::mean:
+    return operation(Op::add, type, {{total}, value});
+  case Monoid::product:
+    return operation(Op::mul, type, {{total}, value});
+  case Monoid::min:
+    return operation(Op::min, type, {{total}, value});
+  case Monoid::max:
+    return operation(Op::max, type, {{total}, value});
+  case Monoid::all:
+    return {total + " && " + at_least(value, binding::kAnd), binding::kAnd};
+  case Monoid::any:
+    return {total + " || " + at_least(value, binding::kOr), binding::kOr};
+  case Monoid::argmax:
+  case Monoid::argmin:
+    break;
   }
   KGEN_UNREACHABLE("monoid");
 }
 
-}  // namespace kgen
+} // namespace kgen

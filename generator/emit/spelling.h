@@ -1,4 +1,5 @@
-// How a target writes things: types, scalar operations, sizes. Which helper functions the text needs is noted as it goes.
+// How a target writes things: types, scalar operations, sizes. Which helper functions the text needs is noted as it
+// goes.
 #pragma once
 
 #include <set>
@@ -19,35 +20,35 @@ constexpr int kChoose = 10, kOr = 20, kAnd = 30, kBitOr = 40, kBitXor = 42, kBit
               kShift = 70, kAdd = 80, kMultiply = 90, kUnary = 95, kPrimary = 100;
 }
 // The text, in parentheses when it binds less tightly than `least`.
-std::string at_least(const Code& code, int least);
+std::string at_least(const Code &code, int least);
 // Text of unknown structure: a name or number, or else something to put in parentheses.
-Code code_of(const std::string& text);
+Code code_of(const std::string &text);
 
 class Spelling {
- public:
+public:
   explicit Spelling(TargetKind target) : target_(target) {}
 
   TargetKind target() const { return target_; }
-  static std::string c_type(Type type);         // in the interface
-  static std::string arithmetic(Type type);     // of a C++ variable
+  static std::string c_type(Type type);     // in the interface
+  static std::string arithmetic(Type type); // of a C++ variable
   std::string constant(Type type, int64_t integer, double number) const;
   // A scalar operation of ops.def on printed arguments. `wraps`: 64-bit values of the user's, which may overflow.
-  Code operation(Op op, Type argument, const std::vector<Code>& args, bool wraps = false);
+  Code operation(Op op, Type argument, const std::vector<Code> &args, bool wraps = false);
   // The same by its operator, for types whose operators are right as they are.
-  Code infix(Op op, const std::vector<Code>& args) const;
-  Code cast(const Code& value, Type from, Type to);
+  Code infix(Op op, const std::vector<Code> &args) const;
+  Code cast(const Code &value, Type from, Type to);
   // An element as loaded from memory of its type, as the body's arithmetic type; and back.
-  Code loaded(const std::string& element, Type type);
-  std::string stored(const Code& value, Type from, Type to);
-  Code combine(Monoid monoid, Type type, const std::string& total, const Code& value);
+  Code loaded(const std::string &element, Type type);
+  std::string stored(const Code &value, Type from, Type to);
+  Code combine(Monoid monoid, Type type, const std::string &total, const Code &value);
   std::string identity(Monoid monoid, Type type) const;
 
-  const std::string& helper(const std::string& name);  // notes it; returns the name
-  const std::set<std::string>& helpers() const { return helpers_; }
+  const std::string &helper(const std::string &name); // notes it; returns the name
+  const std::set<std::string> &helpers() const { return helpers_; }
 
- private:
+private:
   TargetKind target_;
   std::set<std::string> helpers_;
 };
 
-}  // namespace kgen
+} // namespace kgen

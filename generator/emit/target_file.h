@@ -12,18 +12,18 @@ namespace kgen {
 // The parts of one emitted source, before they are put into the template.
 struct TargetSource {
   std::vector<std::string> kernels, launchers;
-  std::string plan;  // comment
+  std::string plan; // comment
   std::set<std::string> helpers;
 };
 
-TargetSource openmp_source(const Spec& spec, const std::vector<Function>& functions, Statuses& statuses);
-TargetSource cuda_source(const Spec& spec, const std::vector<Function>& functions, Statuses& statuses);
+TargetSource openmp_source(const Spec &spec, const std::vector<Function> &functions, Statuses &statuses);
+TargetSource cuda_source(const Spec &spec, const std::vector<Function> &functions, Statuses &statuses);
 
 // "const float* x, float* y, int64_t N": the caller's arguments, and the same as a call passes them.
-std::string parameters_text(const Function& function);
-std::string arguments_text(const Function& function);
-std::string size_parameters_text(const Function& function);  // sizes (and strides) only
-std::string size_arguments_text(const Function& function);
+std::string parameters_text(const Function &function);
+std::string arguments_text(const Function &function);
+std::string size_parameters_text(const Function &function); // sizes (and strides) only
+std::string size_arguments_text(const Function &function);
 
 // A buffer of the workspace.
 struct Buffer {
@@ -33,27 +33,28 @@ struct Buffer {
   bool per_worker;
   VarId var;
 };
-std::vector<Buffer> buffers_of(const Plan& plan, Printer& printer);
+std::vector<Buffer> buffers_of(const Plan &plan, Printer &printer);
 
 // "matmul_f32_d64": the internal name of a variation.
-std::string variation_name(const Function& function, const Variation& variation);
+std::string variation_name(const Function &function, const Variation &variation);
 // The condition under which the launcher takes this variation; empty when it is the only one.
-std::string variation_condition(const Variation& variation);
+std::string variation_condition(const Variation &variation);
 
 // The identifiers that a function's text may not take again.
-Names names_of(const Function& function, const Kernel& kernel);
+Names names_of(const Function &function, const Kernel &kernel);
 // `const int64_t P = ...;` for the derived sizes that the text mentions.
-std::string derived_declarations(Printer& printer, const std::string& text);
+std::string derived_declarations(Printer &printer, const std::string &text);
 // The checks of a launcher for this variation, with the derived sizes that they need.
-std::string checks_text(const Function& function, const Variation& variation, Spelling& spelling, Statuses& statuses, bool device);
+std::string checks_text(const Function &function, const Variation &variation, Spelling &spelling, Statuses &statuses,
+                        bool device);
 // `const bool small = ...;`: do 32-bit indices do? Stands after the checks.
-std::string small_text(const Variation& variation, Printer& printer);
+std::string small_text(const Variation &variation, Printer &printer);
 // `(void)N;` for those of the names that the text does not mention.
-std::string silence_unused(const std::vector<std::string>& names, const std::string& text);
+std::string silence_unused(const std::vector<std::string> &names, const std::string &text);
 // Does the identifier occur in the text?
-bool mentions_word(const std::string& text, const std::string& word);
+bool mentions_word(const std::string &text, const std::string &word);
 
 // CamelCase of a C identifier.
-std::string camel(const std::string& name);
+std::string camel(const std::string &name);
 
-}  // namespace kgen
+} // namespace kgen

@@ -7,89 +7,133 @@
 namespace kgen {
 namespace {
 
-VarId memory_of(const Kernel& kernel, VarId var) {
-  const Var& v = kernel.vars[var];
+VarId memory_of(const Kernel &kernel, VarId var) {
+  const Var &v = kernel.vars[var];
   return v.kind == Var::Kind::input && v.alias != kNone ? v.alias : var;
 }
 
-AxisSet aligned_axes(const Kernel& kernel, VarId var, const std::vector<Coordinate>& coords) {
+AxisSet aligned_axes(const Kernel &kernel, VarId var, const std::vector<Coordinate> &coords) {
   AxisSet aligned = kernel.vars[var].axes;
-  for (const Coordinate& c : coords)
-    if (!is_identity(kernel, c)) aligned -= AxisSet::of(c.axis);
+  for (const Coordinate &c : coords)
+    if (!is_identity(kernel, c))
+      aligned -= AxisSet::of(c.axis);
   return aligned;
 }
 
-void add_reads(const Kernel& kernel, ExprId id, std::vector<Access>& out) {
+void add_reads(const Kernel &kernel, ExprId id, std::vector<Access> &out) {
   walk(kernel, id, [&](ExprId at) {
-    const Expr& e = kernel.expr(at);
+    const Expr &e = kernel.expr(at);
     if (e.op == Op::read || e.op == Op::element)
       out.push_back({memory_of(kernel, e.ref), e.ref, false, aligned_axes(kernel, e.ref, e.coords)});
     return true;
   });
 }
 
-}  // namespace
+} // namespace
 
-std::vector<ExprId> expressions_of(const PlanNode& node) {
+std::vector<ExprId> expressions_of(const PlanNode &node) {
   std::vector<ExprId> out;
   for (ExprId id : {node.value, node.second, node.condition})
-    if (id != kNone) out.push_back(id);
-  for (ExprId id : node.indices) out.push_back(id);
-  for (const Coordinate& c : node.coords) out.push_back(c.value);
+    if (id != kNone)
+      out.push_back(id);
+  for (ExprId id : node.indices)
+    out.push_back(id);
+  for (const Coordinate &c : node.coords)
+    out.push_back(c.value);
   return out;
 }
 
-void for_each_node(const PlanNode& node, const std::function<void(const PlanNode&)>& visit) {
+void for_each_node(const PlanNode &node, const std::function<void(const PlanNode &)> &visit) {
   visit(node);
-  for (const auto* list : {&node.body, &node.otherwise, &node.step})
-    for (const PlanNode& child : *list) for_each_node(child, visit);
+  for (const auto *list : {&node.body, &node.otherwise, &node.step})
+    for (const PlanNode &child : *list)
+      for_each_node(child, visit);
 }
 
-std::vector<Access> accesses_of(const Kernel& kernel, const PlanNode& root) {
-  std::vector<Access> out;
-  for_each_node(root, [&](const PlanNode& node) {
-    for (ExprId id : expressions_of(node)) add_reads(kernel, id, out);
-    if (node.target != kNone) {
-      out.push_back({memory_of(kernel, node.target), node.target, true, aligned_axes(kernel, node.target, node.coords)});
-      // An accumulator is read and written by its step.
-      if (node.kind == PlanNode::Kind::fold_step || node.kind == PlanNode::Kind::scan_step)
-        out.push_back({node.target, node.target, false, kernel.vars[node.target].axes});
-    }
-    if (node.partner != kNone) out.push_back({node.partner, node.partner, true, kernel.vars[node.partner].axes});
+namespace {
+bool contains(const std::vector<PlanNode> &nodes, const std::function<bool(const PlanNode &)> &test) {
+  bool found = false;
+  for (const PlanNode &n : nodes)
+    for_each_node(n, [&](const PlanNode &inner) { found = found || test(inner); });
+  return found;
+}
+} // namespace
+
+bool contains_steps(const std::vector<PlanNode> &nodes) {
+  return contains(nodes, [](const PlanNode &n) { return n.kind == PlanNode::Kind::steps; });
+}
+
+bool contains_loop(const std::vector<PlanNode> &nodes) {
+  return contains(nodes, [](const PlanNode &n) {
+    return n.kind == PlanNode::Kind::loop || n.kind == PlanNode::Kind::steps || n.kind == PlanNode::Kind::repeat;
+  });
+}
+
+std::vector<const PlanNode *> folds_over(const PlanNode &loop) {
+  std::vector<const PlanNode *> out;
+  for_each_node(loop, [&](const PlanNode &n) {
+    if (n.kind == PlanNode::Kind::fold_step && n.reduced.contains(loop.axis))
+      out.push_back(&n);
   });
   return out;
 }
 
-bool conflict(const Access& a, const Access& b) { return a.memory == b.memory && (a.write || b.write); }
+std::vector<Access> accesses_of(const Kernel &kernel, const PlanNode &root) {
+  std::vector<Access> out;
+  for_each_node(root, [&](const PlanNode &node) {
+    for (ExprId id : expressions_of(node))
+      add_reads(kernel, id, out);
+    if (node.target != kNone) {
+      out.push_back(
+          {memory_of(kernel, node.target), node.target, true, aligned_axes(kernel, node.target, node.coords)});
+      // An accumulator is read and written by its step.
+      if (node.kind == PlanNode::Kind::fold_step || node.kind == PlanNode::Kind::scan_step)
+        out.push_back({node.target, node.target, false, kernel.vars[node.target].axes});
+    }
+    if (node.partner != kNone)
+      out.push_back({node.partner, node.partner, true, kernel.vars[node.partner].axes});
+  });
+  return out;
+}
 
-std::vector<std::pair<VarId, int>> own_limits(const Kernel& kernel, const PlanNode& node, AxisId axis) {
+bool conflict(const Access &a, const Access &b) { return a.memory == b.memory && (a.write || b.write); }
+
+std::vector<std::pair<VarId, int>> own_limits(const Kernel &kernel, const PlanNode &node, AxisId axis) {
   std::vector<std::pair<VarId, int>> out;
-  auto add = [&](VarId var, const std::vector<Coordinate>& coords, bool written) {
-    const Var& v = kernel.vars[var];
-    if (v.kind != Var::Kind::input && v.kind != Var::Kind::output) return;
-    const Axis& a = kernel.axes[axis];
+  auto add = [&](VarId var, const std::vector<Coordinate> &coords, bool written) {
+    const Var &v = kernel.vars[var];
+    if (v.kind != Var::Kind::input && v.kind != Var::Kind::output)
+      return;
+    const Axis &a = kernel.axes[axis];
     for (int d = 0; d < static_cast<int>(v.dims.size()); ++d) {
-      const Dim& dim = v.dims[d];
-      if (dim.axis != axis) continue;
-      const bool elsewhere = std::any_of(coords.begin(), coords.end(), [&](const Coordinate& c) { return c.axis == axis; });
-      if (elsewhere || (dim.offset && !written)) continue;
-      if (a.uniform && dim.start == a.start && dim.extent == a.size) continue;
+      const Dim &dim = v.dims[d];
+      if (dim.axis != axis)
+        continue;
+      const bool elsewhere =
+          std::any_of(coords.begin(), coords.end(), [&](const Coordinate &c) { return c.axis == axis; });
+      if (elsewhere || (dim.offset && !written))
+        continue;
+      if (a.uniform && dim.start == a.start && dim.extent == a.size)
+        continue;
       // Equal windows bound alike: one of them is enough.
-      const bool known = std::any_of(out.begin(), out.end(), [&](const std::pair<VarId, int>& other) {
-        const Dim& o = kernel.vars[other.first].dims[other.second];
+      const bool known = std::any_of(out.begin(), out.end(), [&](const std::pair<VarId, int> &other) {
+        const Dim &o = kernel.vars[other.first].dims[other.second];
         return o.start == dim.start && o.extent == dim.extent && o.block == dim.block;
       });
-      if (!known) out.push_back({var, d});
+      if (!known)
+        out.push_back({var, d});
     }
   };
   for (ExprId id : expressions_of(node))
     walk(kernel, id, [&](ExprId at) {
-      const Expr& e = kernel.expr(at);
-      if (e.op == Op::read) add(e.ref, e.coords, false);
+      const Expr &e = kernel.expr(at);
+      if (e.op == Op::read)
+        add(e.ref, e.coords, false);
       return true;
     });
-  if (node.target != kNone) add(node.target, node.coords, true);
+  if (node.target != kNone)
+    add(node.target, node.coords, true);
   return out;
 }
 
-}  // namespace kgen
+} // namespace kgen

@@ -9,24 +9,30 @@
 namespace kgen {
 
 struct Access {
-  VarId memory;     // an input with an alias is its output
+  VarId memory; // an input with an alias is its output
   VarId var;
   bool write;
-  AxisSet aligned;  // axes of the variable at which the access is at the current point
+  AxisSet aligned; // axes of the variable at which the access is at the current point
 };
 
-std::vector<Access> accesses_of(const Kernel& kernel, const PlanNode& node);
+std::vector<Access> accesses_of(const Kernel &kernel, const PlanNode &node);
 
 // Do two accesses touch one memory, at least one writing?
-bool conflict(const Access& a, const Access& b);
+bool conflict(const Access &a, const Access &b);
 
 // Every node below and including this one.
-void for_each_node(const PlanNode& node, const std::function<void(const PlanNode&)>& visit);
+void for_each_node(const PlanNode &node, const std::function<void(const PlanNode &)> &visit);
+
+bool contains_steps(const std::vector<PlanNode> &nodes);
+bool contains_loop(const std::vector<PlanNode> &nodes); // of any kind
+
+// The fold steps inside a loop that finish with it.
+std::vector<const PlanNode *> folds_over(const PlanNode &loop);
 
 // The expressions that the node itself evaluates (not those of its children).
-std::vector<ExprId> expressions_of(const PlanNode& node);
+std::vector<ExprId> expressions_of(const PlanNode &node);
 
 // The operand dimensions that bound the lanes of the node along `axis`, beyond the axis' own size.
-std::vector<std::pair<VarId, int>> own_limits(const Kernel& kernel, const PlanNode& node, AxisId axis);
+std::vector<std::pair<VarId, int>> own_limits(const Kernel &kernel, const PlanNode &node, AxisId axis);
 
-}  // namespace kgen
+} // namespace kgen

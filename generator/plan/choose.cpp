@@ -13,68 +13,79 @@ namespace {
 
 constexpr int kPlacementRounds = 8;
 
-bool is_parallel_loop(const PlanNode& node) {
-  return (node.kind == PlanNode::Kind::loop || node.kind == PlanNode::Kind::steps) && node.order == PlanNode::Order::parallel;
+bool is_parallel_loop(const PlanNode &node) {
+  return (node.kind == PlanNode::Kind::loop || node.kind == PlanNode::Kind::steps) &&
+         node.order == PlanNode::Order::parallel;
 }
 
-int leading_parallel_loops(const PlanNode& root) {
+int leading_parallel_loops(const PlanNode &root) {
   int count = 0;
-  for (const PlanNode* node = &root; is_parallel_loop(*node); node = &node->body.front()) {
+  for (const PlanNode *node = &root; is_parallel_loop(*node); node = &node->body.front()) {
     ++count;
-    if (node->body.size() != 1) break;
+    if (node->body.size() != 1)
+      break;
   }
   return count;
 }
 
 // Accesses that move by one element of memory when `axis` moves by one, less those that jump.
-int contiguity(const Kernel& kernel, const PlanNode& root, AxisId axis) {
+int contiguity(const Kernel &kernel, const PlanNode &root, AxisId axis) {
   int score = 0;
-  for (const Access& a : accesses_of(kernel, root)) {
-    const Var& var = kernel.vars[a.var];
-    if (var.kind == Var::Kind::local || var.kind == Var::Kind::scratch || !var.axes.contains(axis)) continue;
-    const Dim* last = nullptr;
-    for (const Dim& dim : var.dims)
-      if (dim.axis != kNone || !dim.block.is_integer(1)) last = &dim;
+  for (const Access &a : accesses_of(kernel, root)) {
+    const Var &var = kernel.vars[a.var];
+    if (var.kind == Var::Kind::local || var.kind == Var::Kind::scratch || !var.axes.contains(axis))
+      continue;
+    const Dim *last = nullptr;
+    for (const Dim &dim : var.dims)
+      if (dim.axis != kNone || !dim.block.is_integer(1))
+        last = &dim;
     score += last != nullptr && last->axis == axis ? 1 : -1;
   }
   return score;
 }
 
 // The loop over neighbouring elements: the innermost parallel one, or a fold inside it that runs along memory.
-void find_lanes(const Kernel& kernel, const PlanNode& node, AxisId& best, int& best_score, bool& parallel) {
+void find_lanes(const Kernel &kernel, const PlanNode &node, AxisId &best, int &best_score, bool &parallel) {
   if (node.kind == PlanNode::Kind::loop) {
     const int score = contiguity(kernel, node, node.axis);
-    if (best == kNone || score > best_score || (score == best_score && node.order == PlanNode::Order::parallel && !parallel))
+    if (best == kNone || score > best_score ||
+        (score == best_score && node.order == PlanNode::Order::parallel && !parallel))
       best = node.axis, best_score = score, parallel = node.order == PlanNode::Order::parallel;
   }
-  for (const auto* list : {&node.body, &node.otherwise})
-    for (const PlanNode& child : *list) find_lanes(kernel, child, best, best_score, parallel);
+  for (const auto *list : {&node.body, &node.otherwise})
+    for (const PlanNode &child : *list)
+      find_lanes(kernel, child, best, best_score, parallel);
 }
 
-bool has_inner_parallel_loop(const PlanNode& node, int depth, int split) {
-  if (depth >= split && is_parallel_loop(node)) return true;
-  for (const auto* list : {&node.body, &node.otherwise, &node.step})
-    for (const PlanNode& child : *list)
-      if (has_inner_parallel_loop(child, depth + 1, split)) return true;
+bool has_inner_parallel_loop(const PlanNode &node, int depth, int split) {
+  if (depth >= split && is_parallel_loop(node))
+    return true;
+  for (const auto *list : {&node.body, &node.otherwise, &node.step})
+    for (const PlanNode &child : *list)
+      if (has_inner_parallel_loop(child, depth + 1, split))
+        return true;
   return false;
 }
 
-void map_phase(const Kernel& kernel, Phase& phase) {
-  if (phase.kind == Phase::Kind::serial) return;
-  const PlanNode& root = phase.nodes.front();
+void map_phase(const Kernel &kernel, Phase &phase) {
+  if (phase.kind == Phase::Kind::serial)
+    return;
+  const PlanNode &root = phase.nodes.front();
   int score = 0;
   bool parallel = false;
   find_lanes(kernel, root, phase.lane, score, parallel);
-  if (phase.kind == Phase::Kind::chunked) return;
+  if (phase.kind == Phase::Kind::chunked)
+    return;
   bool lane_in_split = false;
-  const PlanNode* node = &root;
+  const PlanNode *node = &root;
   for (int i = 0; i < phase.split; ++i) {
     lane_in_split = lane_in_split || (node->kind == PlanNode::Kind::loop && node->axis == phase.lane);
-    if (i + 1 < phase.split) node = &node->body.front();
+    if (i + 1 < phase.split)
+      node = &node->body.front();
   }
-  const bool steps = std::any_of(phase.nodes.begin(), phase.nodes.end(), [](const PlanNode& n) {
+  const bool steps = std::any_of(phase.nodes.begin(), phase.nodes.end(), [](const PlanNode &n) {
     bool found = false;
-    for_each_node(n, [&](const PlanNode& inner) { found = found || inner.kind == PlanNode::Kind::steps; });
+    for_each_node(n, [&](const PlanNode &inner) { found = found || inner.kind == PlanNode::Kind::steps; });
     return found;
   });
   if (lane_in_split && !has_inner_parallel_loop(root, 0, phase.split) && !steps)
@@ -83,17 +94,19 @@ void map_phase(const Kernel& kernel, Phase& phase) {
 
 std::vector<Phase> make_phases(std::vector<PlanNode> nodes) {
   std::vector<Phase> phases;
-  for (PlanNode& node : nodes) {
+  for (PlanNode &node : nodes) {
     Phase phase;
     if (is_parallel_loop(node)) {
       phase.kind = Phase::Kind::parallel;
       phase.split = leading_parallel_loops(node);
     } else if (node.kind == PlanNode::Kind::loop && node.order == PlanNode::Order::reduction) {
       phase.kind = Phase::Kind::chunked;
-      for_each_node(node, [&](const PlanNode& n) {
-        if (n.kind != PlanNode::Kind::fold_step || !n.reduced.contains(node.axis)) return;
+      for_each_node(node, [&](const PlanNode &n) {
+        if (n.kind != PlanNode::Kind::fold_step || !n.reduced.contains(node.axis))
+          return;
         phase.partials.push_back(n.target);
-        if (n.partner != kNone) phase.partials.push_back(n.partner);
+        if (n.partner != kNone)
+          phase.partials.push_back(n.partner);
       });
     } else if (!phases.empty() && phases.back().kind == Phase::Kind::serial) {
       phases.back().nodes.push_back(std::move(node));
@@ -105,9 +118,9 @@ std::vector<Phase> make_phases(std::vector<PlanNode> nodes) {
   return phases;
 }
 
-}  // namespace
+} // namespace
 
-Plan make_plan(const Kernel& kernel, const Facts& facts, TargetKind target) {
+Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
   Plan plan;
   plan.target = target;
   plan.kernel = kernel;
@@ -118,10 +131,12 @@ Plan make_plan(const Kernel& kernel, const Facts& facts, TargetKind target) {
   for (int round = 0; round < kPlacementRounds; ++round) {
     plan.phases = make_phases(build_tree(plan.kernel, plan.axis_order, program));
     place_variables(plan);
-    if (!recompute_cheap_locals(plan, program)) break;
+    if (!recompute_cheap_locals(plan, program))
+      break;
   }
-  for (Phase& phase : plan.phases) map_phase(plan.kernel, phase);
+  for (Phase &phase : plan.phases)
+    map_phase(plan.kernel, phase);
   return plan;
 }
 
-}  // namespace kgen
+} // namespace kgen

@@ -2,23 +2,28 @@
 
 namespace kgen {
 
-void walk(const Kernel& kernel, ExprId id, const std::function<bool(ExprId)>& visit) {
-  if (id == kNone || !visit(id)) return;
-  for (ExprId arg : kernel.expr(id).args) walk(kernel, arg, visit);
-  for (const Coordinate& coordinate : kernel.expr(id).coords) walk(kernel, coordinate.value, visit);
+void walk(const Kernel &kernel, ExprId id, const std::function<bool(ExprId)> &visit) {
+  if (id == kNone || !visit(id))
+    return;
+  for (ExprId arg : kernel.expr(id).args)
+    walk(kernel, arg, visit);
+  for (const Coordinate &coordinate : kernel.expr(id).coords)
+    walk(kernel, coordinate.value, visit);
 }
 
-ExprId replace(Kernel& kernel, ExprId id, const std::function<ExprId(ExprId)>& with) {
-  if (id == kNone) return id;
-  if (ExprId other = with(id); other != kNone) return other;
+ExprId replace(Kernel &kernel, ExprId id, const std::function<ExprId(ExprId)> &with) {
+  if (id == kNone)
+    return id;
+  if (ExprId other = with(id); other != kNone)
+    return other;
   Expr copy = kernel.expr(id);
   bool changed = false;
-  for (ExprId& arg : copy.args) {
+  for (ExprId &arg : copy.args) {
     ExprId other = replace(kernel, arg, with);
     changed |= other != arg;
     arg = other;
   }
-  for (Coordinate& coordinate : copy.coords) {
+  for (Coordinate &coordinate : copy.coords) {
     ExprId other = replace(kernel, coordinate.value, with);
     changed |= other != coordinate.value;
     coordinate.value = other;
@@ -26,7 +31,7 @@ ExprId replace(Kernel& kernel, ExprId id, const std::function<ExprId(ExprId)>& w
   return changed ? kernel.add(std::move(copy)) : id;
 }
 
-ExprId make_constant(Kernel& kernel, Type type, int64_t integer, double number) {
+ExprId make_constant(Kernel &kernel, Type type, int64_t integer, double number) {
   Expr e;
   e.op = Op::constant;
   e.type = type;
@@ -35,7 +40,7 @@ ExprId make_constant(Kernel& kernel, Type type, int64_t integer, double number) 
   return kernel.add(std::move(e));
 }
 
-ExprId make_read(Kernel& kernel, VarId var) {
+ExprId make_read(Kernel &kernel, VarId var) {
   Expr e;
   e.op = Op::read;
   e.type = type_row(kernel.vars[var].type).arithmetic;
@@ -44,26 +49,27 @@ ExprId make_read(Kernel& kernel, VarId var) {
   return kernel.add(std::move(e));
 }
 
-ExprId make_op(Kernel& kernel, Op op, Type type, std::vector<ExprId> args) {
+ExprId make_op(Kernel &kernel, Op op, Type type, std::vector<ExprId> args) {
   Expr e;
   e.op = op;
   e.type = type;
-  for (ExprId arg : args) e.axes |= kernel.expr(arg).axes;
+  for (ExprId arg : args)
+    e.axes |= kernel.expr(arg).axes;
   e.args = std::move(args);
   return kernel.add(std::move(e));
 }
 
-ExprId make_cast(Kernel& kernel, ExprId value, Type type) {
+ExprId make_cast(Kernel &kernel, ExprId value, Type type) {
   return kernel.expr(value).type == type ? value : make_op(kernel, Op::cast, type, {value});
 }
 
-ExprId make_not(Kernel& kernel, ExprId condition) {
+ExprId make_not(Kernel &kernel, ExprId condition) {
   return make_op(kernel, Op::logical_not, Type::boolean, {condition});
 }
 
-bool is_identity(const Kernel& kernel, const Coordinate& coordinate) {
-  const Expr& value = kernel.expr(coordinate.value);
+bool is_identity(const Kernel &kernel, const Coordinate &coordinate) {
+  const Expr &value = kernel.expr(coordinate.value);
   return value.op == Op::index && value.axis == coordinate.axis && value.ref == kNone;
 }
 
-}  // namespace kgen
+} // namespace kgen

@@ -7,19 +7,20 @@
 
 namespace kgen {
 
-// Calls `visit` for every node of the expression, parents first, coordinates included. Return false to skip what is below.
-void walk(const Kernel& kernel, ExprId id, const std::function<bool(ExprId)>& visit);
+// Calls `visit` for every node of the expression, parents first, coordinates included. Return false to skip what is
+// below.
+void walk(const Kernel &kernel, ExprId id, const std::function<bool(ExprId)> &visit);
 
 // A copy of the expression in which `replace` has put other nodes (kNone: keep). The original where nothing changed.
-ExprId replace(Kernel& kernel, ExprId id, const std::function<ExprId(ExprId)>& replace);
+ExprId replace(Kernel &kernel, ExprId id, const std::function<ExprId(ExprId)> &replace);
 
-ExprId make_constant(Kernel& kernel, Type type, int64_t integer, double number);
-ExprId make_read(Kernel& kernel, VarId var);
-ExprId make_cast(Kernel& kernel, ExprId value, Type type);
-ExprId make_op(Kernel& kernel, Op op, Type type, std::vector<ExprId> args);
-ExprId make_not(Kernel& kernel, ExprId condition);
+ExprId make_constant(Kernel &kernel, Type type, int64_t integer, double number);
+ExprId make_read(Kernel &kernel, VarId var);
+ExprId make_cast(Kernel &kernel, ExprId value, Type type);
+ExprId make_op(Kernel &kernel, Op op, Type type, std::vector<ExprId> args);
+ExprId make_not(Kernel &kernel, ExprId condition);
 
 // Is this coordinate the current point itself: `H = index(H)`?
-bool is_identity(const Kernel& kernel, const Coordinate& coordinate);
+bool is_identity(const Kernel &kernel, const Coordinate &coordinate);
 
-}  // namespace kgen
+} // namespace kgen

@@ -14,34 +14,64 @@ constexpr double kLanes = 8, kUnknownTrips = 256, kCallCost = 20, kGatherCost = 
 
 bool is_costly(Op op) {
   switch (op) {
-    case Op::add: case Op::sub: case Op::mul: case Op::div: case Op::neg: case Op::min: case Op::max: case Op::clamp: case Op::abs: case Op::sign:
-    case Op::lt: case Op::le: case Op::gt: case Op::ge: case Op::eq: case Op::ne: case Op::logical_not:
-    case Op::bit_and: case Op::bit_or: case Op::bit_xor: case Op::bit_not: case Op::isnan: case Op::isinf: return false;
-    default: return true;
+  case Op::add:
+  case Op::sub:
+  case Op::mul:
+  case Op::div:
+  case Op::neg:
+  case Op::min:
+  case Op::max:
+  case Op::clamp:
+  case Op::abs:
+  case Op::sign:
+  case Op::lt:
+  case Op::le:
+  case Op::gt:
+  case Op::ge:
+  case Op::eq:
+  case Op::ne:
+  case Op::logical_not:
+  case Op::bit_and:
+  case Op::bit_or:
+  case Op::bit_xor:
+  case Op::bit_not:
+  case Op::isnan:
+  case Op::isinf:
+    return false;
+  default:
+    return true;
   }
 }
 
-}  // namespace
+} // namespace
 
 // ---- how values and accesses move -----------------------------------------------------------------------------------
 
 bool LaneAnalysis::varies(ExprId id, AxisId lane) const {
   bool found = false;
   walk(kernel_, id, [&](ExprId at) {
-    const Expr& e = kernel_.expr(at);
+    const Expr &e = kernel_.expr(at);
     switch (e.op) {
-      case Op::index: found = found || e.axis == lane; break;
-      case Op::size: found = found || (kernel_.axes[e.axis].ragged != kNone && kernel_.axes[e.axis].over == lane && e.integer == 0); break;
-      case Op::element: found = found || kernel_.vars[e.ref].axes.contains(lane); break;
-      case Op::read: {
-        const Storage& storage = plan_.storage[e.ref];
-        if (storage.kind == Storage::Kind::scalar || storage.kind == Storage::Kind::array)
-          found = found || (kernel_.vars[e.ref].axes.contains(lane) && (storage.dims.empty() || step_of(e.ref, e.coords, lane).kind != LaneStep::Kind::none));
-        else
-          found = found || step_of(e.ref, e.coords, lane).kind != LaneStep::Kind::none;
-        break;
-      }
-      default: break;
+    case Op::index:
+      found = found || e.axis == lane;
+      break;
+    case Op::size:
+      found = found || (kernel_.axes[e.axis].ragged != kNone && kernel_.axes[e.axis].over == lane && e.integer == 0);
+      break;
+    case Op::element:
+      found = found || kernel_.vars[e.ref].axes.contains(lane);
+      break;
+    case Op::read: {
+      const Storage &storage = plan_.storage[e.ref];
+      if (storage.kind == Storage::Kind::scalar || storage.kind == Storage::Kind::array)
+        found = found || (kernel_.vars[e.ref].axes.contains(lane) &&
+                          (storage.dims.empty() || step_of(e.ref, e.coords, lane).kind != LaneStep::Kind::none));
+      else
+        found = found || step_of(e.ref, e.coords, lane).kind != LaneStep::Kind::none;
+      break;
+    }
+    default:
+      break;
     }
     return !found;
   });
@@ -54,18 +84,27 @@ bool LaneAnalysis::is_vector(VarId var, AxisId lane) const {
 
 // c where the value is c * index(lane) + something that is the same for all lanes.
 std::optional<int64_t> LaneAnalysis::coefficient(ExprId id, AxisId lane) const {
-  if (!varies(id, lane)) return 0;
-  const Expr& e = kernel_.expr(id);
-  if (e.type != Type::i64) return std::nullopt;
-  if (e.op == Op::index) return e.axis == lane ? 1 : 0;
-  if (e.op != Op::add && e.op != Op::sub && e.op != Op::mul) return std::nullopt;
+  if (!varies(id, lane))
+    return 0;
+  const Expr &e = kernel_.expr(id);
+  if (e.type != Type::i64)
+    return std::nullopt;
+  if (e.op == Op::index)
+    return e.axis == lane ? 1 : 0;
+  if (e.op != Op::add && e.op != Op::sub && e.op != Op::mul)
+    return std::nullopt;
   const std::optional<int64_t> a = coefficient(e.args[0], lane), b = coefficient(e.args[1], lane);
-  if (!a || !b) return std::nullopt;
-  if (e.op == Op::add) return *a + *b;
-  if (e.op == Op::sub) return *a - *b;
+  if (!a || !b)
+    return std::nullopt;
+  if (e.op == Op::add)
+    return *a + *b;
+  if (e.op == Op::sub)
+    return *a - *b;
   const Expr &left = kernel_.expr(e.args[0]), &right = kernel_.expr(e.args[1]);
-  if (left.op == Op::constant) return left.integer * *b;
-  if (right.op == Op::constant) return *a * right.integer;
+  if (left.op == Op::constant)
+    return left.integer * *b;
+  if (right.op == Op::constant)
+    return *a * right.integer;
   return std::nullopt;
 }
 
@@ -73,117 +112,140 @@ namespace {
 
 // Sums up strides of dimensions.
 class StepSum {
- public:
-  void add(std::optional<int64_t> coefficient, const Size& stride) {
-    if (!coefficient) known_ = false;
-    if (!coefficient || *coefficient == 0) return;
+public:
+  void add(std::optional<int64_t> coefficient, const Size &stride) {
+    if (!coefficient)
+      known_ = false;
+    if (!coefficient || *coefficient == 0)
+      return;
     const Size term = Size::make(Size::Op::multiply, {Size::integer(*coefficient), stride});
     sum_ = sum_ ? Size::make(Size::Op::add, {*sum_, term}) : term;
   }
   void unknown() { known_ = false; }
   LaneStep step() const {
-    if (!known_) return {LaneStep::Kind::any, {}};
-    if (!sum_ || sum_->is_integer(0)) return {LaneStep::Kind::none, {}};
-    if (sum_->is_integer(1)) return {LaneStep::Kind::neighbour, *sum_};
+    if (!known_)
+      return {LaneStep::Kind::any, {}};
+    if (!sum_ || sum_->is_integer(0))
+      return {LaneStep::Kind::none, {}};
+    if (sum_->is_integer(1))
+      return {LaneStep::Kind::neighbour, *sum_};
     return {LaneStep::Kind::stride, *sum_};
   }
 
- private:
+private:
   bool known_ = true;
   std::optional<Size> sum_;
 };
 
-const Coordinate* find(const std::vector<Coordinate>& coords, AxisId axis) {
-  for (const Coordinate& c : coords)
-    if (c.axis == axis) return &c;
+const Coordinate *find(const std::vector<Coordinate> &coords, AxisId axis) {
+  for (const Coordinate &c : coords)
+    if (c.axis == axis)
+      return &c;
   return nullptr;
 }
 
-}  // namespace
+} // namespace
 
-LaneStep LaneAnalysis::buffer_step(VarId var, const std::vector<Coordinate>& coords, AxisId lane) const {
-  const std::vector<AxisId>& dims = plan_.storage[var].dims;
+LaneStep LaneAnalysis::buffer_step(VarId var, const std::vector<Coordinate> &coords, AxisId lane) const {
+  const std::vector<AxisId> &dims = plan_.storage[var].dims;
   StepSum sum;
   Size stride = Size::integer(1);
-  for (int64_t extent : kernel_.vars[var].array) stride = Size::make(Size::Op::multiply, {stride, Size::integer(extent)});
+  for (int64_t extent : kernel_.vars[var].array)
+    stride = Size::make(Size::Op::multiply, {stride, Size::integer(extent)});
   for (auto axis = dims.rbegin(); axis != dims.rend(); ++axis) {
-    const Coordinate* given = find(coords, *axis);
+    const Coordinate *given = find(coords, *axis);
     if (given != nullptr && !is_identity(kernel_, *given))
       sum.add(coefficient(given->value, lane), stride);
     else if (*axis == lane)
       sum.add(1, stride);
-    const Axis& a = kernel_.axes[*axis];
+    const Axis &a = kernel_.axes[*axis];
     stride = Size::make(Size::Op::multiply, {stride, a.uniform ? a.block : a.size});
     // The buffer's extent along such an axis is that of one of its operands.
-    if (!a.uniform && lane != *axis && axis + 1 != dims.rend() && std::find(axis + 1, dims.rend(), lane) != dims.rend()) sum.unknown();
+    if (!a.uniform && lane != *axis && axis + 1 != dims.rend() && std::find(axis + 1, dims.rend(), lane) != dims.rend())
+      sum.unknown();
   }
   return sum.step();
 }
 
-LaneStep LaneAnalysis::step_of(VarId id, const std::vector<Coordinate>& coords, AxisId lane) const {
-  const Var& var = kernel_.vars[id];
-  const Storage& storage = plan_.storage[id];
-  if (storage.kind == Storage::Kind::scalar) return {};
-  if (storage.kind != Storage::Kind::argument) return buffer_step(id, coords, lane);
+LaneStep LaneAnalysis::step_of(VarId id, const std::vector<Coordinate> &coords, AxisId lane) const {
+  const Var &var = kernel_.vars[id];
+  const Storage &storage = plan_.storage[id];
+  if (storage.kind == Storage::Kind::scalar)
+    return {};
+  if (storage.kind != Storage::Kind::argument)
+    return buffer_step(id, coords, lane);
   StepSum sum;
   Size stride = Size::integer(1);
   for (size_t d = var.dims.size(); d-- > 0;) {
-    const Dim& dim = var.dims[d];
+    const Dim &dim = var.dims[d];
     const bool inner_of_split = var.strided && d + 1 < var.dims.size() && var.dims[d + 1].array_dim == dim.array_dim;
     if (var.strided && !inner_of_split) {
       // One stride argument for the dimension as written, of which this is the last part.
       std::string label;
-      for (const Dim& other : var.dims)
-        if (other.array_dim == dim.array_dim && other.axis != kNone) label += kernel_.axes[other.axis].rest ? "rows" : kernel_.axes[other.axis].name;
+      for (const Dim &other : var.dims)
+        if (other.array_dim == dim.array_dim && other.axis != kNone)
+          label += kernel_.axes[other.axis].rest ? "rows" : kernel_.axes[other.axis].name;
       stride = Size::axis(var.name + "_stride_" + (label.empty() ? std::to_string(dim.array_dim) : label));
     }
-    const Coordinate* given = dim.axis == kNone ? nullptr : find(coords, dim.axis);
+    const Coordinate *given = dim.axis == kNone ? nullptr : find(coords, dim.axis);
     if (given != nullptr && !is_identity(kernel_, *given))
       sum.add(coefficient(given->value, lane), stride);
     else if (dim.axis == lane)
       sum.add(1, stride);
     // Where a row starts is known by table only.
-    const bool starts_rows = d + 1 < var.dims.size() && var.dims[d + 1].axis != kNone && kernel_.axes[var.dims[d + 1].axis].ragged != kNone && kernel_.axes[var.dims[d + 1].axis].over == dim.axis;
-    if (starts_rows && (given != nullptr ? varies(given->value, lane) : dim.axis == lane)) sum.unknown();
+    const bool starts_rows = d + 1 < var.dims.size() && var.dims[d + 1].axis != kNone &&
+                             kernel_.axes[var.dims[d + 1].axis].ragged != kNone &&
+                             kernel_.axes[var.dims[d + 1].axis].over == dim.axis;
+    if (starts_rows && (given != nullptr ? varies(given->value, lane) : dim.axis == lane))
+      sum.unknown();
     stride = Size::make(Size::Op::multiply, {stride, dim.extent});
   }
   return sum.step();
 }
 
-bool LaneAnalysis::guarded(const Expr& e, AxisId lane) const {
-  if (e.safe) return false;
-  const Var& var = kernel_.vars[e.ref];
-  for (const Coordinate& c : e.coords)
-    if (!is_identity(kernel_, c) && varies(c.value, lane)) return true;
-  if (plan_.storage[e.ref].kind != Storage::Kind::argument || var.kind != Var::Kind::input) return false;
-  return std::any_of(var.dims.begin(), var.dims.end(), [&](const Dim& dim) {
-    return dim.offset && dim.axis == lane && find(e.coords, lane) == nullptr;
-  });
+bool LaneAnalysis::guarded(const Expr &e, AxisId lane) const {
+  if (e.safe)
+    return false;
+  const Var &var = kernel_.vars[e.ref];
+  for (const Coordinate &c : e.coords)
+    if (!is_identity(kernel_, c) && varies(c.value, lane))
+      return true;
+  if (plan_.storage[e.ref].kind != Storage::Kind::argument || var.kind != Var::Kind::input)
+    return false;
+  return std::any_of(var.dims.begin(), var.dims.end(),
+                     [&](const Dim &dim) { return dim.offset && dim.axis == lane && find(e.coords, lane) == nullptr; });
 }
 
 namespace {
 
 // A constant coordinate in a dimension of constant extent.
-bool always_inside(const Kernel& kernel, const Var& var, const Coordinate& c) {
-  const Expr& value = kernel.expr(c.value);
-  return value.op == Op::constant && std::any_of(var.dims.begin(), var.dims.end(), [&](const Dim& dim) {
-    return dim.axis == c.axis && dim.extent.is_integer() && value.integer >= 0 && value.integer < dim.extent.value;
-  });
+bool always_inside(const Kernel &kernel, const Var &var, const Coordinate &c) {
+  const Expr &value = kernel.expr(c.value);
+  return value.op == Op::constant && std::any_of(var.dims.begin(), var.dims.end(), [&](const Dim &dim) {
+           return dim.axis == c.axis && dim.extent.is_integer() && value.integer >= 0 &&
+                  value.integer < dim.extent.value;
+         });
 }
 
-}  // namespace
+} // namespace
 
 bool LaneAnalysis::hazardous(ExprId id) const {
   bool found = false;
   walk(kernel_, id, [&](ExprId at) {
-    const Expr& e = kernel_.expr(at);
-    if (e.op == Op::table || e.op == Op::element) found = true;
-    if (e.op != Op::read) return !found;
-    const Var& var = kernel_.vars[e.ref];
-    if (var.optional) found = true;
-    if (!e.safe) return !found;
-    for (const Coordinate& c : e.coords) found = found || !(is_identity(kernel_, c) || always_inside(kernel_, var, c));
-    for (const Dim& dim : var.dims) found = found || dim.offset;
+    const Expr &e = kernel_.expr(at);
+    if (e.op == Op::table || e.op == Op::element)
+      found = true;
+    if (e.op != Op::read)
+      return !found;
+    const Var &var = kernel_.vars[e.ref];
+    if (var.optional)
+      found = true;
+    if (!e.safe)
+      return !found;
+    for (const Coordinate &c : e.coords)
+      found = found || !(is_identity(kernel_, c) || always_inside(kernel_, var, c));
+    for (const Dim &dim : var.dims)
+      found = found || dim.offset;
     return !found;
   });
   return found;
@@ -191,108 +253,139 @@ bool LaneAnalysis::hazardous(ExprId id) const {
 
 // ---- what can be lanes ----------------------------------------------------------------------------------------------
 
-bool LaneAnalysis::possible(const PlanNode& loop) const {
-  if (loop.kind != PlanNode::Kind::loop || loop.order == PlanNode::Order::ordered) return false;
-  return std::all_of(loop.body.begin(), loop.body.end(), [&](const PlanNode& child) { return possible(child, loop, false); });
+bool LaneAnalysis::possible(const PlanNode &loop) const {
+  if (loop.kind != PlanNode::Kind::loop || loop.order == PlanNode::Order::ordered)
+    return false;
+  return std::all_of(loop.body.begin(), loop.body.end(),
+                     [&](const PlanNode &child) { return possible(child, loop, false); });
 }
 
-bool LaneAnalysis::target_fits(const PlanNode& node, AxisId lane, bool masked) const {
+bool LaneAnalysis::target_fits(const PlanNode &node, AxisId lane, bool masked) const {
   for (VarId var : {node.target, node.partner}) {
-    if (var == kNone) continue;
-    const Storage& storage = plan_.storage[var];
+    if (var == kNone)
+      continue;
+    const Storage &storage = plan_.storage[var];
     const bool stored = std::find(storage.dims.begin(), storage.dims.end(), lane) != storage.dims.end();
     // Storage of one iteration has no room for several.
-    if (storage.kind != Storage::Kind::argument && storage.kind != Storage::Kind::scalar && kernel_.vars[var].axes.contains(lane) && !stored) return false;
+    if (storage.kind != Storage::Kind::argument && storage.kind != Storage::Kind::scalar &&
+        kernel_.vars[var].axes.contains(lane) && !stored)
+      return false;
     const LaneStep step = step_of(var, node.coords, lane);
-    if (step.kind == LaneStep::Kind::any) return false;
+    if (step.kind == LaneStep::Kind::any)
+      return false;
     const bool vector = is_vector(var, lane) || step.kind != LaneStep::Kind::none;
     // What all lanes share cannot be set by some of them.
-    if (!vector && masked) return false;
+    if (!vector && masked)
+      return false;
     if (!vector && !folds_over(node, lane))
       for (ExprId id : expressions_of(node))
-        if (varies(id, lane)) return false;
+        if (varies(id, lane))
+          return false;
   }
   return true;
 }
 
-bool LaneAnalysis::possible(const PlanNode& node, const PlanNode& loop, bool masked) const {
+bool LaneAnalysis::possible(const PlanNode &node, const PlanNode &loop, bool masked) const {
   const AxisId lane = loop.axis;
-  auto all = [&](const std::vector<PlanNode>& list, bool inner_masked) {
-    return std::all_of(list.begin(), list.end(), [&](const PlanNode& child) { return possible(child, loop, inner_masked); });
+  auto all = [&](const std::vector<PlanNode> &list, bool inner_masked) {
+    return std::all_of(list.begin(), list.end(),
+                       [&](const PlanNode &child) { return possible(child, loop, inner_masked); });
   };
   for (ExprId id : expressions_of(node)) {
     bool fits = true;
     walk(kernel_, id, [&](ExprId at) {
-      const Expr& e = kernel_.expr(at);
-      if (e.op == Op::element) fits = false;
-      if (e.op == Op::read && plan_.storage[e.ref].kind != Storage::Kind::argument && plan_.storage[e.ref].kind != Storage::Kind::scalar) {
-        const std::vector<AxisId>& dims = plan_.storage[e.ref].dims;
-        if (kernel_.vars[e.ref].axes.contains(lane) && std::find(dims.begin(), dims.end(), lane) == dims.end()) fits = false;
+      const Expr &e = kernel_.expr(at);
+      if (e.op == Op::element)
+        fits = false;
+      if (e.op == Op::read && plan_.storage[e.ref].kind != Storage::Kind::argument &&
+          plan_.storage[e.ref].kind != Storage::Kind::scalar) {
+        const std::vector<AxisId> &dims = plan_.storage[e.ref].dims;
+        if (kernel_.vars[e.ref].axes.contains(lane) && std::find(dims.begin(), dims.end(), lane) == dims.end())
+          fits = false;
       }
       return fits;
     });
-    if (!fits) return false;
+    if (!fits)
+      return false;
   }
   switch (node.kind) {
-    case PlanNode::Kind::loop:
-      if (kernel_.axes[node.axis].ragged != kNone && kernel_.axes[node.axis].over == lane) return false;
-      return all(node.body, masked);
-    case PlanNode::Kind::steps: return !masked && all(node.body, masked);
-    case PlanNode::Kind::assign:
-      if (node.scatter_add || !node.indices.empty()) return false;
-      if (std::any_of(node.coords.begin(), node.coords.end(), [&](const Coordinate& c) { return !is_identity(kernel_, c); })) return false;
-      return target_fits(node, lane, masked);
-    case PlanNode::Kind::fold_init:
-    case PlanNode::Kind::scan_init: return target_fits(node, lane, masked);
-    case PlanNode::Kind::fold_step:
-      if (folds_over(node, lane)) {
-        // Their lanes are combined after the loop, so they must outlive it, and be one value each.
-        if (loop.order != PlanNode::Order::reduction || plan_.storage[node.target].kind != Storage::Kind::scalar) return false;
-        if (node.partner != kNone && (plan_.storage[node.partner].kind != Storage::Kind::scalar || node.reduced.count() != 1)) return false;
-        return !scopes_.of(node.target).open.contains(lane) && !kernel_.vars[node.target].axes.contains(lane);
-      }
-      if (node.partner != kNone && (plan_.storage[node.target].kind != Storage::Kind::scalar || plan_.storage[node.partner].kind != Storage::Kind::scalar)) return false;
-      return target_fits(node, lane, masked);
-    case PlanNode::Kind::scan_step: return !masked && node.axis != lane && target_fits(node, lane, masked);
-    case PlanNode::Kind::branch: {
-      const bool inner = masked || varies(node.condition, lane);
-      return all(node.body, inner) && all(node.otherwise, inner);
+  case PlanNode::Kind::loop:
+    if (kernel_.axes[node.axis].ragged != kNone && kernel_.axes[node.axis].over == lane)
+      return false;
+    return all(node.body, masked);
+  case PlanNode::Kind::steps:
+    return !masked && all(node.body, masked);
+  case PlanNode::Kind::assign:
+    if (node.scatter_add || !node.indices.empty())
+      return false;
+    if (std::any_of(node.coords.begin(), node.coords.end(),
+                    [&](const Coordinate &c) { return !is_identity(kernel_, c); }))
+      return false;
+    return target_fits(node, lane, masked);
+  case PlanNode::Kind::fold_init:
+  case PlanNode::Kind::scan_init:
+    return target_fits(node, lane, masked);
+  case PlanNode::Kind::fold_step:
+    if (folds_over(node, lane)) {
+      // Their lanes are combined after the loop, so they must outlive it, and be one value each.
+      if (loop.order != PlanNode::Order::reduction || plan_.storage[node.target].kind != Storage::Kind::scalar)
+        return false;
+      if (node.partner != kNone &&
+          (plan_.storage[node.partner].kind != Storage::Kind::scalar || node.reduced.count() != 1))
+        return false;
+      return !scopes_.of(node.target).open.contains(lane) && !kernel_.vars[node.target].axes.contains(lane);
     }
-    case PlanNode::Kind::repeat: {
-      if (masked || (node.condition != kNone && varies(node.condition, lane))) return false;
-      return all(node.body, masked) && all(node.step, masked);
-    }
-    case PlanNode::Kind::leave:
-    case PlanNode::Kind::next: return !masked;
-    case PlanNode::Kind::declare: return false;
+    if (node.partner != kNone && (plan_.storage[node.target].kind != Storage::Kind::scalar ||
+                                  plan_.storage[node.partner].kind != Storage::Kind::scalar))
+      return false;
+    return target_fits(node, lane, masked);
+  case PlanNode::Kind::scan_step:
+    return !masked && node.axis != lane && target_fits(node, lane, masked);
+  case PlanNode::Kind::branch: {
+    const bool inner = masked || varies(node.condition, lane);
+    return all(node.body, inner) && all(node.otherwise, inner);
+  }
+  case PlanNode::Kind::repeat: {
+    if (masked || (node.condition != kNone && varies(node.condition, lane)))
+      return false;
+    return all(node.body, masked) && all(node.step, masked);
+  }
+  case PlanNode::Kind::leave:
+  case PlanNode::Kind::next:
+    return !masked;
+  case PlanNode::Kind::declare:
+    return false;
   }
   return false;
 }
 
 // ---- what should be lanes -------------------------------------------------------------------------------------------
 
-double LaneAnalysis::trips(const PlanNode& node) const {
-  if (node.kind != PlanNode::Kind::loop) return kUnknownTrips;
-  const Axis& a = kernel_.axes[node.axis];
-  if (a.uniform && a.ragged == kNone && a.block.is_integer()) return static_cast<double>(a.block.value);
+double LaneAnalysis::trips(const PlanNode &node) const {
+  if (node.kind != PlanNode::Kind::loop)
+    return kUnknownTrips;
+  const Axis &a = kernel_.axes[node.axis];
+  if (a.uniform && a.ragged == kNone && a.block.is_integer())
+    return static_cast<double>(a.block.value);
   return kUnknownTrips;
 }
 
 // A group that is not full costs twice.
-double LaneAnalysis::groups(const PlanNode& loop, AxisId) const {
+double LaneAnalysis::groups(const PlanNode &loop, AxisId) const {
   const double count = trips(loop), full = std::floor(count / kLanes);
   return full + (count > full * kLanes ? 2 : 0);
 }
 
-double LaneAnalysis::access_cost(const LaneStep& step, AxisId lane) const {
-  if (lane == kNone || step.kind == LaneStep::Kind::none || step.kind == LaneStep::Kind::neighbour) return 1;
+double LaneAnalysis::access_cost(const LaneStep &step, AxisId lane) const {
+  if (lane == kNone || step.kind == LaneStep::Kind::none || step.kind == LaneStep::Kind::neighbour)
+    return 1;
   return step.kind == LaneStep::Kind::stride ? kLanes : kLanes * kGatherCost;
 }
 
 double LaneAnalysis::expression_cost(ExprId id, AxisId lane) const {
   double total = 0;
   walk(kernel_, id, [&](ExprId at) {
-    const Expr& e = kernel_.expr(at);
+    const Expr &e = kernel_.expr(at);
     const double lanes = lane != kNone && varies(at, lane) ? kLanes : 1;
     if (e.op == Op::read) {
       total += guarded(e, lane) ? lanes * kGatherCost : access_cost(step_of(e.ref, e.coords, lane), lane);
@@ -307,32 +400,40 @@ double LaneAnalysis::expression_cost(ExprId id, AxisId lane) const {
 }
 
 // Of one execution: of a single iteration, or of a group of lanes.
-double LaneAnalysis::cost(const PlanNode& node, AxisId lane) const {
+double LaneAnalysis::cost(const PlanNode &node, AxisId lane) const {
   double total = 1;
-  for (ExprId id : expressions_of(node)) total += expression_cost(id, lane);
-  if (node.target != kNone) total += access_cost(step_of(node.target, node.coords, lane), lane);
+  for (ExprId id : expressions_of(node))
+    total += expression_cost(id, lane);
+  if (node.target != kNone)
+    total += access_cost(step_of(node.target, node.coords, lane), lane);
   double inner = 0;
-  for (const auto* list : {&node.body, &node.otherwise, &node.step})
-    for (const PlanNode& child : *list) inner += cost(child, lane);
-  const bool repeats = node.kind == PlanNode::Kind::loop || node.kind == PlanNode::Kind::steps || node.kind == PlanNode::Kind::repeat;
+  for (const auto *list : {&node.body, &node.otherwise, &node.step})
+    for (const PlanNode &child : *list)
+      inner += cost(child, lane);
+  const bool repeats =
+      node.kind == PlanNode::Kind::loop || node.kind == PlanNode::Kind::steps || node.kind == PlanNode::Kind::repeat;
   return total + inner * (repeats ? trips(node) : 1);
 }
 
-double LaneAnalysis::loops_cost(const PlanNode& node, std::set<const PlanNode*>& taken) const {
+double LaneAnalysis::loops_cost(const PlanNode &node, std::set<const PlanNode *> &taken) const {
   double total = 1;
-  for (ExprId id : expressions_of(node)) total += expression_cost(id, kNone);
-  if (node.target != kNone) total += 1;
-  std::set<const PlanNode*> inner_taken;
+  for (ExprId id : expressions_of(node))
+    total += expression_cost(id, kNone);
+  if (node.target != kNone)
+    total += 1;
+  std::set<const PlanNode *> inner_taken;
   double inner = 0;
-  for (const auto* list : {&node.body, &node.otherwise, &node.step})
-    for (const PlanNode& child : *list) inner += loops_cost(child, inner_taken);
-  const bool repeats = node.kind == PlanNode::Kind::loop || node.kind == PlanNode::Kind::steps || node.kind == PlanNode::Kind::repeat;
+  for (const auto *list : {&node.body, &node.otherwise, &node.step})
+    for (const PlanNode &child : *list)
+      inner += loops_cost(child, inner_taken);
+  const bool repeats =
+      node.kind == PlanNode::Kind::loop || node.kind == PlanNode::Kind::steps || node.kind == PlanNode::Kind::repeat;
   total += inner * (repeats ? trips(node) : 1);
   if (possible(node)) {
     double group = kLoopCost, after = 0;
-    for (const PlanNode& child : node.body) {
+    for (const PlanNode &child : node.body) {
       group += cost(child, node.axis);
-      for_each_node(child, [&](const PlanNode& n) { after += folds_over(n, node.axis) ? kAcrossCost : 0; });
+      for_each_node(child, [&](const PlanNode &n) { after += folds_over(n, node.axis) ? kAcrossCost : 0; });
     }
     const double vectors = group * groups(node, node.axis) + after + kLoopCost;
     if (vectors < total) {
@@ -344,11 +445,12 @@ double LaneAnalysis::loops_cost(const PlanNode& node, std::set<const PlanNode*>&
   return total;
 }
 
-std::set<const PlanNode*> LaneAnalysis::choose() const {
-  std::set<const PlanNode*> taken;
-  for (const Phase& phase : plan_.phases)
-    for (const PlanNode& node : phase.nodes) loops_cost(node, taken);
+std::set<const PlanNode *> LaneAnalysis::choose() const {
+  std::set<const PlanNode *> taken;
+  for (const Phase &phase : plan_.phases)
+    for (const PlanNode &node : phase.nodes)
+      loops_cost(node, taken);
   return taken;
 }
 
-}  // namespace kgen
+} // namespace kgen

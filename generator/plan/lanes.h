@@ -1,5 +1,5 @@
-// Which loops run their iterations side by side, as lanes of vectors: how each access moves along a loop decides whether
-// it becomes a vector, and a small count of instructions which loop of a nest is taken.
+// Which loops run their iterations side by side, as lanes of vectors: how each access moves along a loop decides
+// whether it becomes a vector, and a small count of instructions which loop of a nest is taken.
 #pragma once
 
 #include <optional>
@@ -13,53 +13,55 @@ namespace kgen {
 // How an access moves when the lane axis moves by one.
 struct LaneStep {
   enum class Kind {
-    none,       // the same place for all lanes
-    neighbour,  // the next element
-    stride,     // `stride` elements further
-    any,        // known lane by lane only
+    none,      // the same place for all lanes
+    neighbour, // the next element
+    stride,    // `stride` elements further
+    any,       // known lane by lane only
   };
   Kind kind = Kind::none;
   Size stride;
 };
 
 class LaneAnalysis {
- public:
-  explicit LaneAnalysis(const Plan& plan) : plan_(plan), kernel_(plan.kernel), scopes_(plan) {}
+public:
+  explicit LaneAnalysis(const Plan &plan) : plan_(plan), kernel_(plan.kernel), scopes_(plan) {}
 
   // Does the value differ between the lanes?
   bool varies(ExprId id, AxisId lane) const;
   // Is the variable one C++ variable that has a value for each lane?
   bool is_vector(VarId var, AxisId lane) const;
   // Where an access stands, guards aside.
-  LaneStep step_of(VarId var, const std::vector<Coordinate>& coords, AxisId lane) const;
+  LaneStep step_of(VarId var, const std::vector<Coordinate> &coords, AxisId lane) const;
   // Must a read be guarded in a way that differs between the lanes?
-  bool guarded(const Expr& read, AxisId lane) const;
+  bool guarded(const Expr &read, AxisId lane) const;
   // Would evaluating the expression where its condition does not hold touch memory that must not be touched?
   bool hazardous(ExprId id) const;
   // Can the iterations of the loop be lanes at all?
-  bool possible(const PlanNode& loop) const;
+  bool possible(const PlanNode &loop) const;
   // The loops to take: no two of them nested.
-  std::set<const PlanNode*> choose() const;
+  std::set<const PlanNode *> choose() const;
 
- private:
-  bool possible(const PlanNode& node, const PlanNode& loop, bool masked) const;
-  bool target_fits(const PlanNode& node, AxisId lane, bool masked) const;
+private:
+  bool possible(const PlanNode &node, const PlanNode &loop, bool masked) const;
+  bool target_fits(const PlanNode &node, AxisId lane, bool masked) const;
   std::optional<int64_t> coefficient(ExprId id, AxisId lane) const;
-  LaneStep buffer_step(VarId var, const std::vector<Coordinate>& coords, AxisId lane) const;
+  LaneStep buffer_step(VarId var, const std::vector<Coordinate> &coords, AxisId lane) const;
 
-  double loops_cost(const PlanNode& node, std::set<const PlanNode*>& taken) const;
-  double cost(const PlanNode& node, AxisId lane) const;
-  double access_cost(const LaneStep& step, AxisId lane) const;
+  double loops_cost(const PlanNode &node, std::set<const PlanNode *> &taken) const;
+  double cost(const PlanNode &node, AxisId lane) const;
+  double access_cost(const LaneStep &step, AxisId lane) const;
   double expression_cost(ExprId id, AxisId lane) const;
-  double groups(const PlanNode& loop, AxisId lane) const;
-  double trips(const PlanNode& node) const;
+  double groups(const PlanNode &loop, AxisId lane) const;
+  double trips(const PlanNode &node) const;
 
-  const Plan& plan_;
-  const Kernel& kernel_;
+  const Plan &plan_;
+  const Kernel &kernel_;
   const Scopes scopes_;
 };
 
 // Does `fold` reduce over the axis (so that it takes part in combining lanes)?
-inline bool folds_over(const PlanNode& node, AxisId axis) { return node.kind == PlanNode::Kind::fold_step && node.reduced.contains(axis); }
+inline bool folds_over(const PlanNode &node, AxisId axis) {
+  return node.kind == PlanNode::Kind::fold_step && node.reduced.contains(axis);
+}
 
-}  // namespace kgen
+} // namespace kgen

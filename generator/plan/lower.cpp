@@ -1,5 +1,6 @@
-// Folds and scans leave their expressions: each gets an accumulator and an init, a step, and a read where it stood. What
-// reads its own target at other points goes through a temporary, since all reads of a statement come before its writes.
+// Folds and scans leave their expressions: each gets an accumulator and an init, a step, and a read where it stood.
+// What reads its own target at other points goes through a temporary, since all reads of a statement come before its
+// writes.
 #include "plan/lower.h"
 
 #include <algorithm>
@@ -11,41 +12,50 @@ namespace kgen {
 namespace {
 
 class Lowering {
- public:
-  explicit Lowering(Kernel& kernel) : kernel_(kernel) {}
+public:
+  explicit Lowering(Kernel &kernel) : kernel_(kernel) {}
 
-  std::vector<PlanNode> statements(const std::vector<Stmt>& list) {
+  std::vector<PlanNode> statements(const std::vector<Stmt> &list) {
     std::vector<PlanNode> out;
-    for (const Stmt& stmt : list) statement(stmt, out);
+    for (const Stmt &stmt : list)
+      statement(stmt, out);
     return out;
   }
 
- private:
-  void statement(const Stmt& stmt, std::vector<PlanNode>& out) {
+private:
+  void statement(const Stmt &stmt, std::vector<PlanNode> &out) {
     switch (stmt.kind) {
-      case Stmt::Kind::assign: return assign(stmt, out);
-      case Stmt::Kind::branch: return branch(stmt, out);
-      case Stmt::Kind::loop: return loop(stmt, out);
-      case Stmt::Kind::check: return;  // asserts count in the interpreter only
-      case Stmt::Kind::declare:
-      case Stmt::Kind::leave:
-      case Stmt::Kind::next: break;
+    case Stmt::Kind::assign:
+      return assign(stmt, out);
+    case Stmt::Kind::branch:
+      return branch(stmt, out);
+    case Stmt::Kind::loop:
+      return loop(stmt, out);
+    case Stmt::Kind::check:
+      return; // asserts count in the interpreter only
+    case Stmt::Kind::declare:
+    case Stmt::Kind::leave:
+    case Stmt::Kind::next:
+      break;
     }
     PlanNode node = make(stmt.kind == Stmt::Kind::declare ? PlanNode::Kind::declare
-                     : stmt.kind == Stmt::Kind::leave ? PlanNode::Kind::leave
-                                                      : PlanNode::Kind::next,
-                     stmt);
+                         : stmt.kind == Stmt::Kind::leave ? PlanNode::Kind::leave
+                                                          : PlanNode::Kind::next,
+                         stmt);
     node.target = stmt.target;
-    if (stmt.target != kNone) node.lanes = kernel_.vars[stmt.target].axes;
+    if (stmt.target != kNone)
+      node.lanes = kernel_.vars[stmt.target].axes;
     out.push_back(std::move(node));
   }
 
-  void assign(const Stmt& stmt, std::vector<PlanNode>& out) {
+  void assign(const Stmt &stmt, std::vector<PlanNode> &out) {
     PlanNode node = make(PlanNode::Kind::assign, stmt);
     node.target = stmt.target;
     node.scatter_add = stmt.scatter_add;
-    for (ExprId index : stmt.indices) node.indices.push_back(hoist(index, stmt.context, out));
-    for (const Coordinate& c : stmt.coords) node.coords.push_back({c.axis, hoist(c.value, stmt.context, out)});
+    for (ExprId index : stmt.indices)
+      node.indices.push_back(hoist(index, stmt.context, out));
+    for (const Coordinate &c : stmt.coords)
+      node.coords.push_back({c.axis, hoist(c.value, stmt.context, out)});
     node.value = hoist(stmt.value, stmt.context, out);
     node.lanes = assigned_lanes(node, stmt.context);
     const bool own_other_points = reads_elsewhere(node.value, stmt.target);
@@ -53,7 +63,8 @@ class Lowering {
       out.push_back(std::move(node));
       return;
     }
-    const VarId old = temporary(kernel_.vars[stmt.target].name + "_next", kernel_.expr(node.value).type, node.lanes, stmt.place);
+    const VarId old =
+        temporary(kernel_.vars[stmt.target].name + "_next", kernel_.expr(node.value).type, node.lanes, stmt.place);
     PlanNode first = make(PlanNode::Kind::assign, stmt);
     first.target = old;
     first.value = node.value;
@@ -63,29 +74,35 @@ class Lowering {
     out.push_back(std::move(node));
   }
 
-  AxisSet assigned_lanes(const PlanNode& node, AxisSet context) const {
+  AxisSet assigned_lanes(const PlanNode &node, AxisSet context) const {
     AxisSet lanes = kernel_.vars[node.target].axes;
-    for (const Coordinate& c : node.coords) lanes -= AxisSet::of(c.axis);
+    for (const Coordinate &c : node.coords)
+      lanes -= AxisSet::of(c.axis);
     lanes |= kernel_.expr(node.value).axes | context;
-    for (const Coordinate& c : node.coords) lanes |= kernel_.expr(c.value).axes;
-    for (ExprId index : node.indices) lanes |= kernel_.expr(index).axes;
+    for (const Coordinate &c : node.coords)
+      lanes |= kernel_.expr(c.value).axes;
+    for (ExprId index : node.indices)
+      lanes |= kernel_.expr(index).axes;
     return lanes;
   }
 
   bool reads_elsewhere(ExprId value, VarId target) const {
     bool found = false;
     walk(kernel_, value, [&](ExprId id) {
-      const Expr& e = kernel_.expr(id);
+      const Expr &e = kernel_.expr(id);
       if (e.op == Op::read && same_memory(e.ref, target))
-        for (const Coordinate& c : e.coords) found |= !is_identity(kernel_, c);
+        for (const Coordinate &c : e.coords)
+          found |= !is_identity(kernel_, c);
       return true;
     });
     return found;
   }
 
-  bool same_memory(VarId a, VarId b) const { return a == b || kernel_.vars[a].alias == b || kernel_.vars[b].alias == a; }
+  bool same_memory(VarId a, VarId b) const {
+    return a == b || kernel_.vars[a].alias == b || kernel_.vars[b].alias == a;
+  }
 
-  void branch(const Stmt& stmt, std::vector<PlanNode>& out) {
+  void branch(const Stmt &stmt, std::vector<PlanNode> &out) {
     PlanNode node = make(PlanNode::Kind::branch, stmt);
     node.condition = hoist(stmt.value, stmt.context, out);
     node.lanes = kernel_.expr(node.condition).axes;
@@ -95,11 +112,13 @@ class Lowering {
   }
 
   // A condition with folds is computed anew in each round.
-  void loop(const Stmt& stmt, std::vector<PlanNode>& out) {
+  void loop(const Stmt &stmt, std::vector<PlanNode> &out) {
     PlanNode node = make(PlanNode::Kind::repeat, stmt);
     std::vector<PlanNode> before;
-    if (stmt.value != kNone) node.condition = hoist(stmt.value, stmt.context, before);
-    if (node.condition != kNone) node.lanes = kernel_.expr(node.condition).axes;
+    if (stmt.value != kNone)
+      node.condition = hoist(stmt.value, stmt.context, before);
+    if (node.condition != kNone)
+      node.lanes = kernel_.expr(node.condition).axes;
     node.body = statements(stmt.body);
     node.step = statements(stmt.step);
     if (!before.empty()) {
@@ -115,12 +134,15 @@ class Lowering {
   }
 
   // Returns the expression without folds and scans; what they need is appended to `out`.
-  ExprId hoist(ExprId id, AxisSet context, std::vector<PlanNode>& out) {
+  ExprId hoist(ExprId id, AxisSet context, std::vector<PlanNode> &out) {
     return replace(kernel_, id, [&](ExprId at) -> ExprId {
       const Expr e = kernel_.expr(at);
-      if (e.op == Op::choose && mentions_present(e.args[0])) return hoist_optional(e, context, out);
-      if (e.op == Op::fold) return e.monoid == Monoid::mean ? mean(e, context, out) : fold(e, context, out);
-      if (e.op == Op::scan) return scan(e, context, out);
+      if (e.op == Op::choose && mentions_present(e.args[0]))
+        return hoist_optional(e, context, out);
+      if (e.op == Op::fold)
+        return e.monoid == Monoid::mean ? mean(e, context, out) : fold(e, context, out);
+      if (e.op == Op::scan)
+        return scan(e, context, out);
       return kNone;
     });
   }
@@ -132,7 +154,7 @@ class Lowering {
   }
 
   // `present(b) ? sum(b, N) : 0`: an absent array must not be read, so what the arm needs stands under the condition.
-  ExprId hoist_optional(const Expr& choose, AxisSet context, std::vector<PlanNode>& out) {
+  ExprId hoist_optional(const Expr &choose, AxisSet context, std::vector<PlanNode> &out) {
     Expr copy = choose;
     copy.args[0] = hoist(choose.args[0], context, out);
     std::vector<PlanNode> then, otherwise;
@@ -151,21 +173,25 @@ class Lowering {
     return kernel_.add(std::move(copy));
   }
 
-  ExprId fold(const Expr& e, AxisSet context, std::vector<PlanNode>& out) {
+  ExprId fold(const Expr &e, AxisSet context, std::vector<PlanNode> &out) {
     PlanNode step;
     step.kind = PlanNode::Kind::fold_step;
     step.monoid = e.monoid;
     step.reduced = e.reduced;
     step.place = e.place;
     step.value = hoist(e.args[0], context | e.reduced, out);
-    if (e.args.size() > 1) step.condition = hoist(e.args[1], context | e.reduced, out);
+    if (e.args.size() > 1)
+      step.condition = hoist(e.args[1], context | e.reduced, out);
     AxisSet kept = kernel_.expr(step.value).axes;
-    if (step.condition != kNone) kept |= kernel_.expr(step.condition).axes;
+    if (step.condition != kNone)
+      kept |= kernel_.expr(step.condition).axes;
     kept -= e.reduced;
     const bool selects = e.monoid == Monoid::argmax || e.monoid == Monoid::argmin;
     step.target = temporary(fold_name(e.monoid), selects ? Type::i64 : e.accumulator, kept, e.place);
-    if (selects) step.partner = temporary("best", kernel_.expr(step.value).type, kept, e.place);
-    if (!selects) step.value = make_cast(kernel_, step.value, e.accumulator);
+    if (selects)
+      step.partner = temporary("best", kernel_.expr(step.value).type, kept, e.place);
+    if (!selects)
+      step.value = make_cast(kernel_, step.value, e.accumulator);
     step.lanes = kept | e.reduced;
     PlanNode init = step;
     init.kind = PlanNode::Kind::fold_init;
@@ -178,7 +204,7 @@ class Lowering {
   }
 
   // mean = sum / number of lanes; the number is the product of the sizes, or a count where lanes are chosen.
-  ExprId mean(const Expr& e, AxisSet context, std::vector<PlanNode>& out) {
+  ExprId mean(const Expr &e, AxisSet context, std::vector<PlanNode> &out) {
     Expr sum = e;
     sum.monoid = Monoid::sum;
     const ExprId total = fold(sum, context, out);
@@ -191,17 +217,20 @@ class Lowering {
       count = fold(lanes, context, out);
     } else {
       for (AxisId axis : e.reduced.list()) {
-        const Axis& a = kernel_.axes[axis];
+        const Axis &a = kernel_.axes[axis];
         // Rows of a ragged axis together make its total: `over` adds nothing.
         bool is_over = false;
-        for (AxisId other : e.reduced.list()) is_over |= kernel_.axes[other].over == axis && kernel_.axes[other].ragged != kNone;
-        if (is_over) continue;
+        for (AxisId other : e.reduced.list())
+          is_over |= kernel_.axes[other].over == axis && kernel_.axes[other].ragged != kNone;
+        if (is_over)
+          continue;
         Expr size;
         size.op = Op::size;
         size.type = Type::i64;
         size.axis = axis;
-        if (a.ragged != kNone && !e.reduced.contains(a.over)) size.axes = AxisSet::of(a.over);
-        size.integer = a.ragged != kNone && e.reduced.contains(a.over) ? 1 : 0;  // 1: the total, not the row
+        if (a.ragged != kNone && !e.reduced.contains(a.over))
+          size.axes = AxisSet::of(a.over);
+        size.integer = a.ragged != kNone && e.reduced.contains(a.over) ? 1 : 0; // 1: the total, not the row
         const ExprId factor = kernel_.add(std::move(size));
         count = count == kNone ? factor : make_op(kernel_, Op::mul, Type::i64, {count, factor});
       }
@@ -209,7 +238,7 @@ class Lowering {
     return make_op(kernel_, Op::div, e.type, {make_cast(kernel_, total, e.type), make_cast(kernel_, count, e.type)});
   }
 
-  ExprId scan(const Expr& e, AxisSet context, std::vector<PlanNode>& out) {
+  ExprId scan(const Expr &e, AxisSet context, std::vector<PlanNode> &out) {
     PlanNode step;
     step.kind = PlanNode::Kind::scan_step;
     step.scan = e.scan;
@@ -218,9 +247,11 @@ class Lowering {
     step.axis = e.axis;
     step.place = e.place;
     step.value = make_cast(kernel_, hoist(e.args[0], context, out), e.accumulator);
-    if (e.args.size() > 1) step.second = make_cast(kernel_, hoist(e.args[1], context, out), e.accumulator);
+    if (e.args.size() > 1)
+      step.second = make_cast(kernel_, hoist(e.args[1], context, out), e.accumulator);
     step.lanes = kernel_.expr(step.value).axes | AxisSet::of(e.axis);
-    if (step.second != kNone) step.lanes |= kernel_.expr(step.second).axes;
+    if (step.second != kNone)
+      step.lanes |= kernel_.expr(step.second).axes;
     step.target = temporary("carry", e.accumulator, step.lanes - AxisSet::of(e.axis), e.place);
     step.partner = temporary("running", e.accumulator, step.lanes, e.place);
     PlanNode init = step;
@@ -233,22 +264,29 @@ class Lowering {
     return result;
   }
 
-  static const char* fold_name(Monoid monoid) {
+  static const char *fold_name(Monoid monoid) {
     switch (monoid) {
-      case Monoid::sum:
-      case Monoid::mean: return "total";
-      case Monoid::product: return "product";
-      case Monoid::min: return "least";
-      case Monoid::max: return "greatest";
-      case Monoid::all: return "every";
-      case Monoid::any: return "some";
-      case Monoid::argmax:
-      case Monoid::argmin: return "where";
+    case Monoid::sum:
+    case Monoid::mean:
+      return "total";
+    case Monoid::product:
+      return "product";
+    case Monoid::min:
+      return "least";
+    case Monoid::max:
+      return "greatest";
+    case Monoid::all:
+      return "every";
+    case Monoid::any:
+      return "some";
+    case Monoid::argmax:
+    case Monoid::argmin:
+      return "where";
     }
     KGEN_UNREACHABLE("monoid");
   }
 
-  VarId temporary(const std::string& name, Type type, AxisSet axes, const Place& place) {
+  VarId temporary(const std::string &name, Type type, AxisSet axes, const Place &place) {
     Var var;
     var.kind = Var::Kind::local;
     var.name = name;
@@ -259,18 +297,18 @@ class Lowering {
     return static_cast<VarId>(kernel_.vars.size()) - 1;
   }
 
-  static PlanNode make(PlanNode::Kind kind, const Stmt& stmt) {
+  static PlanNode make(PlanNode::Kind kind, const Stmt &stmt) {
     PlanNode node;
     node.kind = kind;
     node.place = stmt.place;
     return node;
   }
 
-  Kernel& kernel_;
+  Kernel &kernel_;
 };
 
 // Parallel dimensions go outside, wherever they stand, unless their size hangs on an arbitrary one.
-std::vector<GridId> nesting_order(const Kernel& kernel) {
+std::vector<GridId> nesting_order(const Kernel &kernel) {
   std::vector<GridId> outer, inner;
   for (GridId g = 0; g < static_cast<GridId>(kernel.grid.size()); ++g) {
     const bool bound = std::any_of(inner.begin(), inner.end(), [&](GridId other) {
@@ -282,9 +320,9 @@ std::vector<GridId> nesting_order(const Kernel& kernel) {
   return outer;
 }
 
-}  // namespace
+} // namespace
 
-std::vector<PlanNode> lower(Kernel& kernel) {
+std::vector<PlanNode> lower(Kernel &kernel) {
   const std::vector<Stmt> statements = kernel.statements;
   std::vector<PlanNode> program = Lowering(kernel).statements(statements);
   const std::vector<GridId> order = nesting_order(kernel);
@@ -292,7 +330,8 @@ std::vector<PlanNode> lower(Kernel& kernel) {
     PlanNode steps;
     steps.kind = PlanNode::Kind::steps;
     steps.grid = *g;
-    steps.order = kernel.grid[*g].semantics == Semantics::parallel ? PlanNode::Order::parallel : PlanNode::Order::ordered;
+    steps.order =
+        kernel.grid[*g].semantics == Semantics::parallel ? PlanNode::Order::parallel : PlanNode::Order::ordered;
     steps.body = std::move(program);
     program.clear();
     program.push_back(std::move(steps));
@@ -300,4 +339,4 @@ std::vector<PlanNode> lower(Kernel& kernel) {
   return program;
 }
 
-}  // namespace kgen
+} // namespace kgen

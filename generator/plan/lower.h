@@ -5,7 +5,8 @@
 
 namespace kgen {
 
-// Adds the temporaries to `kernel`. The grid dimensions that are left become nested `steps` nodes around the statements.
-std::vector<PlanNode> lower(Kernel& kernel);
+// Adds the temporaries to `kernel`. The grid dimensions that are left become nested `steps` nodes around the
+// statements.
+std::vector<PlanNode> lower(Kernel &kernel);
 
-}  // namespace kgen
+} // namespace kgen

@@ -19,16 +19,16 @@ enum class TargetKind { openmp, cuda };
 // One statement of the program, before and in the tree.
 struct PlanNode {
   enum class Kind {
-    loop,       // over `axis`: body
-    steps,      // over grid dimension `grid`, in order or in parallel: body
-    assign,     // target (at coords or indices) = value
-    fold_init,  // target = identity of its monoid
-    fold_step,  // target = combine(target, value), where `condition` holds
-    scan_init,  // the carry `target` = identity
-    scan_step,  // result = combine(carry, value): see Kernel's scan
-    declare,    // a local array, zeroed
-    branch,     // condition: body, otherwise
-    repeat,     // while (condition) body; step
+    loop,      // over `axis`: body
+    steps,     // over grid dimension `grid`, in order or in parallel: body
+    assign,    // target (at coords or indices) = value
+    fold_init, // target = identity of its monoid
+    fold_step, // target = combine(target, value), where `condition` holds
+    scan_init, // the carry `target` = identity
+    scan_step, // result = combine(carry, value): see Kernel's scan
+    declare,   // a local array, zeroed
+    branch,    // condition: body, otherwise
+    repeat,    // while (condition) body; step
     leave,
     next,
   };
@@ -36,71 +36,71 @@ struct PlanNode {
   AxisId axis = kNone;
   GridId grid = kNone;
   VarId target = kNone;
-  VarId partner = kNone;           // argmax, argmin: the best value; scans: the result
+  VarId partner = kNone; // argmax, argmin: the best value; scans: the result
   std::vector<ExprId> indices;
   std::vector<Coordinate> coords;
   bool scatter_add = false;
   ExprId value = kNone;
-  ExprId second = kNone;           // linrec: b
+  ExprId second = kNone; // linrec: b
   ExprId condition = kNone;
   Monoid monoid = Monoid::sum;
-  AxisSet reduced;                 // of fold_step and fold_init
+  AxisSet reduced; // of fold_step and fold_init
   ScanKind scan = ScanKind::sum;
   bool reverse = false;
   bool exclusive = false;
-  AxisSet lanes;                   // the axes whose loops must surround this
+  AxisSet lanes; // the axes whose loops must surround this
   std::vector<PlanNode> body, otherwise, step;
   Place place;
 
   // Of loops, filled by the tree builder:
   enum class Order { parallel, reduction, ordered };
-  Order order = Order::parallel;   // may iterations run at once; do folds finish after it; or must they go in order
-  bool reversed = false;           // an ordered loop that counts down
-  std::vector<std::pair<VarId, int>> limits;  // (var, dim): windows that bound the loop
+  Order order = Order::parallel; // may iterations run at once; do folds finish after it; or must they go in order
+  bool reversed = false;         // an ordered loop that counts down
+  std::vector<std::pair<VarId, int>> limits; // (var, dim): windows that bound the loop
 };
 
 // Where a variable lives.
 struct Storage {
   enum class Kind {
-    argument,  // an array of the caller
-    scalar,    // a C++ variable at the place of its scope
-    array,     // a small C++ array of constant extents
-    worker,    // a buffer of one thread (OpenMP) or block (CUDA), in the workspace
-    program,   // a buffer that phases share, in the workspace
+    argument, // an array of the caller
+    scalar,   // a C++ variable at the place of its scope
+    array,    // a small C++ array of constant extents
+    worker,   // a buffer of one thread (OpenMP) or block (CUDA), in the workspace
+    program,  // a buffer that phases share, in the workspace
   };
   Kind kind = Kind::scalar;
-  std::vector<AxisId> dims;  // of buffers: the axes that are stored
+  std::vector<AxisId> dims; // of buffers: the axes that are stored
 };
 
 struct Phase {
   enum class Kind {
-    serial,    // one worker does all of it
-    parallel,  // the leading `split` loops of the root make a work list
-    chunked,   // the root is a reduction over a whole axis: chunks of it, then a combine in order
+    serial,   // one worker does all of it
+    parallel, // the leading `split` loops of the root make a work list
+    chunked,  // the root is a reduction over a whole axis: chunks of it, then a combine in order
   };
   enum class Mapping {
-    item_per_thread,  // CUDA: neighbouring threads take neighbouring items
-    item_per_block,   // CUDA: the threads of a block share the loops inside one item
+    item_per_thread, // CUDA: neighbouring threads take neighbouring items
+    item_per_block,  // CUDA: the threads of a block share the loops inside one item
   };
   Kind kind = Kind::serial;
-  std::vector<PlanNode> nodes;      // serial: several; else one root
+  std::vector<PlanNode> nodes; // serial: several; else one root
   int split = 0;
-  std::vector<VarId> partials;  // accumulators of a chunked phase, and the best values of its argmax and argmin
+  std::vector<VarId> partials; // accumulators of a chunked phase, and the best values of its argmax and argmin
   Mapping mapping = Mapping::item_per_block;
-  AxisId lane = kNone;          // the axis whose loop runs over neighbouring elements of memory
+  AxisId lane = kNone; // the axis whose loop runs over neighbouring elements of memory
 };
 
 struct Plan {
   TargetKind target = TargetKind::openmp;
-  Kernel kernel;              // with the temporaries of folds and scans
+  Kernel kernel; // with the temporaries of folds and scans
   std::vector<Phase> phases;
-  std::vector<Storage> storage;  // by VarId
+  std::vector<Storage> storage; // by VarId
   std::vector<AxisId> axis_order;
-  std::vector<std::string> notes;  // why, for `explain`
+  std::vector<std::string> notes; // why, for `explain`
 };
 
-Plan make_plan(const Kernel& kernel, const Facts& facts, TargetKind target);
+Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target);
 
-std::string print(const Plan& plan);
+std::string print(const Plan &plan);
 
-}  // namespace kgen
+} // namespace kgen

@@ -6,116 +6,152 @@
 namespace kgen {
 namespace {
 
-const char* order_name(PlanNode::Order order) {
+const char *order_name(PlanNode::Order order) {
   switch (order) {
-    case PlanNode::Order::parallel: return "parallel";
-    case PlanNode::Order::reduction: return "reduction";
-    case PlanNode::Order::ordered: return "in order";
+  case PlanNode::Order::parallel:
+    return "parallel";
+  case PlanNode::Order::reduction:
+    return "reduction";
+  case PlanNode::Order::ordered:
+    return "in order";
   }
   KGEN_UNREACHABLE("order");
 }
 
-const char* monoid_name(Monoid monoid) {
+const char *monoid_name(Monoid monoid) {
   switch (monoid) {
-    case Monoid::sum: return "sum";
-    case Monoid::product: return "product";
-    case Monoid::min: return "min";
-    case Monoid::max: return "max";
-    case Monoid::mean: return "mean";
-    case Monoid::all: return "all";
-    case Monoid::any: return "any";
-    case Monoid::argmax: return "argmax";
-    case Monoid::argmin: return "argmin";
+  case Monoid::sum:
+    return "sum";
+  case Monoid::product:
+    return "product";
+  case Monoid::min:
+    return "min";
+  case Monoid::max:
+    return "max";
+  case Monoid::mean:
+    return "mean";
+  case Monoid::all:
+    return "all";
+  case Monoid::any:
+    return "any";
+  case Monoid::argmax:
+    return "argmax";
+  case Monoid::argmin:
+    return "argmin";
   }
   KGEN_UNREACHABLE("monoid");
 }
 
 class PlanPrinter {
- public:
-  explicit PlanPrinter(const Plan& plan) : plan_(plan), kernel_(plan.kernel) {}
+public:
+  explicit PlanPrinter(const Plan &plan) : plan_(plan), kernel_(plan.kernel) {}
 
   std::string text() {
     line(0, std::string("plan for ") + (plan_.target == TargetKind::cuda ? "cuda" : "openmp"));
-    for (size_t i = 0; i < plan_.phases.size(); ++i) phase(i);
+    for (size_t i = 0; i < plan_.phases.size(); ++i)
+      phase(i);
     storage();
-    for (const std::string& note : plan_.notes) line(0, "note: " + note);
+    for (const std::string &note : plan_.notes)
+      line(0, "note: " + note);
     return out_;
   }
 
- private:
-  void line(int depth, const std::string& text) { out_ += std::string(static_cast<size_t>(depth) * 2, ' ') + text + "\n"; }
-
-  void phase(size_t index) {
-    const Phase& p = plan_.phases[index];
-    std::string head = "phase " + std::to_string(index + 1) + ": ";
-    if (p.kind == Phase::Kind::serial) head += "one worker";
-    if (p.kind == Phase::Kind::chunked) head += "chunks of the outermost loop, combined in order";
-    if (p.kind == Phase::Kind::parallel) head += "work list over the first " + std::to_string(p.split) + (p.split == 1 ? " loop" : " loops");
-    if (plan_.target == TargetKind::cuda && p.kind == Phase::Kind::parallel)
-      head += p.mapping == Phase::Mapping::item_per_thread ? ", one thread an item" : ", one block an item";
-    if (p.lane != kNone) head += ", lanes along " + kernel_.axes[p.lane].name;
-    line(0, head);
-    for (const PlanNode& n : p.nodes) node(n, 1);
+private:
+  void line(int depth, const std::string &text) {
+    out_ += std::string(static_cast<size_t>(depth) * 2, ' ') + text + "\n";
   }
 
-  void list(const std::vector<PlanNode>& nodes, int depth) {
-    for (const PlanNode& n : nodes) node(n, depth);
+  void phase(size_t index) {
+    const Phase &p = plan_.phases[index];
+    std::string head = "phase " + std::to_string(index + 1) + ": ";
+    if (p.kind == Phase::Kind::serial)
+      head += "one worker";
+    if (p.kind == Phase::Kind::chunked)
+      head += "chunks of the outermost loop, combined in order";
+    if (p.kind == Phase::Kind::parallel)
+      head += "work list over the first " + std::to_string(p.split) + (p.split == 1 ? " loop" : " loops");
+    if (plan_.target == TargetKind::cuda && p.kind == Phase::Kind::parallel)
+      head += p.mapping == Phase::Mapping::item_per_thread ? ", one thread an item" : ", one block an item";
+    if (p.lane != kNone)
+      head += ", lanes along " + kernel_.axes[p.lane].name;
+    line(0, head);
+    for (const PlanNode &n : p.nodes)
+      node(n, 1);
+  }
+
+  void list(const std::vector<PlanNode> &nodes, int depth) {
+    for (const PlanNode &n : nodes)
+      node(n, depth);
   }
 
   std::string name(VarId var) const { return kernel_.vars[var].name + "#" + std::to_string(var); }
 
-  void node(const PlanNode& n, int depth) {
+  void node(const PlanNode &n, int depth) {
     switch (n.kind) {
-      case PlanNode::Kind::loop:
-        line(depth, "for " + kernel_.axes[n.axis].name + ": " + order_name(n.order) + (n.reversed ? ", downwards" : ""));
-        return list(n.body, depth + 1);
-      case PlanNode::Kind::steps:
-        line(depth, "steps " + kernel_.grid[n.grid].name + ": " + order_name(n.order));
-        return list(n.body, depth + 1);
-      case PlanNode::Kind::branch:
-        line(depth, "if " + print(kernel_, n.condition));
-        list(n.body, depth + 1);
-        if (!n.otherwise.empty()) line(depth, "else");
-        return list(n.otherwise, depth + 1);
-      case PlanNode::Kind::repeat:
-        line(depth, "while " + (n.condition == kNone ? std::string("true") : print(kernel_, n.condition)));
-        list(n.body, depth + 1);
-        return list(n.step, depth + 1);
-      case PlanNode::Kind::fold_init: return line(depth, name(n.target) + " = identity of " + monoid_name(n.monoid));
-      case PlanNode::Kind::fold_step:
-        return line(depth, name(n.target) + " = " + monoid_name(n.monoid) + " with " + print(kernel_, n.value) +
-                               (n.condition == kNone ? "" : " where " + print(kernel_, n.condition)));
-      case PlanNode::Kind::scan_init: return line(depth, name(n.target) + " = start of a scan");
-      case PlanNode::Kind::scan_step: return line(depth, name(n.partner) + " = scan through " + name(n.target) + " of " + print(kernel_, n.value));
-      case PlanNode::Kind::declare: return line(depth, "array " + name(n.target));
-      case PlanNode::Kind::leave: return line(depth, "break");
-      case PlanNode::Kind::next: return line(depth, "continue");
-      case PlanNode::Kind::assign: break;
+    case PlanNode::Kind::loop:
+      line(depth, "for " + kernel_.axes[n.axis].name + ": " + order_name(n.order) + (n.reversed ? ", downwards" : ""));
+      return list(n.body, depth + 1);
+    case PlanNode::Kind::steps:
+      line(depth, "steps " + kernel_.grid[n.grid].name + ": " + order_name(n.order));
+      return list(n.body, depth + 1);
+    case PlanNode::Kind::branch:
+      line(depth, "if " + print(kernel_, n.condition));
+      list(n.body, depth + 1);
+      if (!n.otherwise.empty())
+        line(depth, "else");
+      return list(n.otherwise, depth + 1);
+    case PlanNode::Kind::repeat:
+      line(depth, "while " + (n.condition == kNone ? std::string("true") : print(kernel_, n.condition)));
+      list(n.body, depth + 1);
+      return list(n.step, depth + 1);
+    case PlanNode::Kind::fold_init:
+      return line(depth, name(n.target) + " = identity of " + monoid_name(n.monoid));
+    case PlanNode::Kind::fold_step:
+      return line(depth, name(n.target) + " = " + monoid_name(n.monoid) + " with " + print(kernel_, n.value) +
+                             (n.condition == kNone ? "" : " where " + print(kernel_, n.condition)));
+    case PlanNode::Kind::scan_init:
+      return line(depth, name(n.target) + " = start of a scan");
+    case PlanNode::Kind::scan_step:
+      return line(depth, name(n.partner) + " = scan through " + name(n.target) + " of " + print(kernel_, n.value));
+    case PlanNode::Kind::declare:
+      return line(depth, "array " + name(n.target));
+    case PlanNode::Kind::leave:
+      return line(depth, "break");
+    case PlanNode::Kind::next:
+      return line(depth, "continue");
+    case PlanNode::Kind::assign:
+      break;
     }
     std::string text = name(n.target);
-    for (const Coordinate& c : n.coords) text += "[" + kernel_.axes[c.axis].name + " = " + print(kernel_, c.value) + "]";
-    for (ExprId i : n.indices) text += "[" + print(kernel_, i) + "]";
+    for (const Coordinate &c : n.coords)
+      text += "[" + kernel_.axes[c.axis].name + " = " + print(kernel_, c.value) + "]";
+    for (ExprId i : n.indices)
+      text += "[" + print(kernel_, i) + "]";
     line(depth, text + (n.scatter_add ? " += " : " = ") + print(kernel_, n.value));
   }
 
   void storage() {
-    static const char* const kinds[] = {"argument", "variable", "small array", "buffer of each worker", "buffer of the kernel"};
+    static const char *const kinds[] = {"argument", "variable", "small array", "buffer of each worker",
+                                        "buffer of the kernel"};
     for (size_t v = 0; v < plan_.storage.size(); ++v) {
-      const Storage& s = plan_.storage[v];
-      if (s.kind == Storage::Kind::argument || (s.kind == Storage::Kind::scalar && kernel_.vars[v].kind == Var::Kind::local)) continue;
+      const Storage &s = plan_.storage[v];
+      if (s.kind == Storage::Kind::argument ||
+          (s.kind == Storage::Kind::scalar && kernel_.vars[v].kind == Var::Kind::local))
+        continue;
       std::string text = name(static_cast<VarId>(v)) + ": " + kinds[static_cast<int>(s.kind)];
-      for (AxisId axis : s.dims) text += " " + kernel_.axes[axis].name;
+      for (AxisId axis : s.dims)
+        text += " " + kernel_.axes[axis].name;
       line(0, text);
     }
   }
 
-  const Plan& plan_;
-  const Kernel& kernel_;
+  const Plan &plan_;
+  const Kernel &kernel_;
   std::string out_;
 };
 
-}  // namespace
+} // namespace
 
-std::string print(const Plan& plan) { return PlanPrinter(plan).text(); }
+std::string print(const Plan &plan) { return PlanPrinter(plan).text(); }
 
-}  // namespace kgen
+} // namespace kgen

@@ -9,30 +9,30 @@
 namespace kgen {
 
 class Scopes {
- public:
-  explicit Scopes(const Plan& plan);
+public:
+  explicit Scopes(const Plan &plan);
 
   struct Scope {
     bool used = false;
-    const std::vector<PlanNode>* list = nullptr;  // nullptr: several phases, or several statements of a serial one
-    AxisSet open;                             // axes whose loops stand around it
+    const std::vector<PlanNode> *list = nullptr; // nullptr: several phases, or several statements of a serial one
+    AxisSet open;                                // axes whose loops stand around it
   };
-  const Scope& of(VarId var) const { return scopes_[var]; }
+  const Scope &of(VarId var) const { return scopes_[var]; }
 
- private:
+private:
   struct Step {
-    const PlanNode* node;
-    const std::vector<PlanNode>* list;
-    bool operator==(const Step&) const = default;
+    const PlanNode *node;
+    const std::vector<PlanNode> *list;
+    bool operator==(const Step &) const = default;
   };
   using Path = std::vector<Step>;
-  void visit(const PlanNode& node);
+  void visit(const PlanNode &node);
   void record(VarId var);
 
-  const Plan& plan_;
+  const Plan &plan_;
   Path path_;
   std::map<VarId, Path> paths_;
   std::vector<Scope> scopes_;
 };
 
-}  // namespace kgen
+} // namespace kgen

@@ -1,5 +1,5 @@
-// A variable is declared at the innermost node that contains all its accesses. The axes whose loops are outside that node
-// need no storage; the others make it a buffer. Scratch lives across the ordered steps of the grid.
+// A variable is declared at the innermost node that contains all its accesses. The axes whose loops are outside that
+// node need no storage; the others make it a buffer. Scratch lives across the ordered steps of the grid.
 #include "plan/storage.h"
 
 #include <algorithm>
@@ -11,36 +11,40 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kSmallArray = 64;   // elements that may stand on a thread's stack
+constexpr int64_t kSmallArray = 64; // elements that may stand on a thread's stack
 constexpr int kCheapOperations = 6;
 constexpr int kCheapReads = 3;
 
 // The number of positions along an axis where that is a constant.
-std::optional<int64_t> constant_extent(const Kernel& kernel, AxisId axis) {
-  const Axis& a = kernel.axes[axis];
-  const Size& extent = a.uniform ? a.block : a.size;
-  if (!extent.is_integer() || a.ragged != kNone) return std::nullopt;
+std::optional<int64_t> constant_extent(const Kernel &kernel, AxisId axis) {
+  const Axis &a = kernel.axes[axis];
+  const Size &extent = a.uniform ? a.block : a.size;
+  if (!extent.is_integer() || a.ragged != kNone)
+    return std::nullopt;
   return extent.value;
 }
 
-Storage storage_of(const Plan& plan, const Scopes& scopes, VarId id) {
-  const Var& var = plan.kernel.vars[id];
+Storage storage_of(const Plan &plan, const Scopes &scopes, VarId id) {
+  const Var &var = plan.kernel.vars[id];
   Storage storage;
   if (var.kind == Var::Kind::input || var.kind == Var::Kind::output) {
     storage.kind = Storage::Kind::argument;
     return storage;
   }
-  const Scopes::Scope& scope = scopes.of(id);
-  if (!scope.used) return storage;
+  const Scopes::Scope &scope = scopes.of(id);
+  if (!scope.used)
+    return storage;
   for (AxisId axis : plan.axis_order)
-    if ((var.axes - scope.open).contains(axis)) storage.dims.push_back(axis);
+    if ((var.axes - scope.open).contains(axis))
+      storage.dims.push_back(axis);
   if (scope.list == nullptr) {
     // Phases of one OpenMP function share its variables; kernels share memory only.
     const bool variable = storage.dims.empty() && var.array.empty() && plan.target == TargetKind::openmp;
     storage.kind = variable ? Storage::Kind::scalar : Storage::Kind::program;
     return storage;
   }
-  if (storage.dims.empty() && var.array.empty()) return storage;
+  if (storage.dims.empty() && var.array.empty())
+    return storage;
   int64_t elements = 1;
   bool constant = true;
   for (AxisId axis : storage.dims) {
@@ -48,7 +52,8 @@ Storage storage_of(const Plan& plan, const Scopes& scopes, VarId id) {
     constant = constant && extent && *extent <= kSmallArray;
     elements *= constant ? *extent : 1;
   }
-  for (int64_t extent : var.array) elements *= extent;
+  for (int64_t extent : var.array)
+    elements *= extent;
   storage.kind = constant && elements <= kSmallArray ? Storage::Kind::array : Storage::Kind::worker;
   return storage;
 }
@@ -59,44 +64,51 @@ struct Definition {
   int assignments = 0;
   ExprId value = kNone;
   AxisSet lanes;
-  bool plain = false;      // one unconditional assignment of the whole variable
+  bool plain = false; // one unconditional assignment of the whole variable
   bool read_elsewhere = false;
 };
 
 class Recompute {
- public:
-  Recompute(Plan& plan, std::vector<PlanNode>& program) : plan_(plan), kernel_(plan.kernel), program_(program) {}
+public:
+  Recompute(Plan &plan, std::vector<PlanNode> &program) : plan_(plan), kernel_(plan.kernel), program_(program) {}
 
   bool run() {
     definitions_.assign(kernel_.vars.size(), {});
     collect(program_, true);
     std::vector<VarId> chosen;
     for (VarId v = 0; v < static_cast<VarId>(kernel_.vars.size()); ++v)
-      if (needs_buffer(v) && cheap(v)) chosen.push_back(v);
+      if (needs_buffer(v) && cheap(v))
+        chosen.push_back(v);
     // Those that read another chosen one wait for the next round.
     for (VarId v : chosen) {
-      const bool waits = std::any_of(chosen.begin(), chosen.end(), [&](VarId other) { return other != v && reads(definitions_[v].value, other); });
-      if (!waits) clone(v, program_);
-      if (!waits) changed_ = true;
+      const bool waits = std::any_of(chosen.begin(), chosen.end(),
+                                     [&](VarId other) { return other != v && reads(definitions_[v].value, other); });
+      if (!waits)
+        clone(v, program_);
+      if (!waits)
+        changed_ = true;
     }
     return changed_;
   }
 
- private:
-  void collect(const std::vector<PlanNode>& nodes, bool top) {
-    for (const PlanNode& node : nodes) {
+private:
+  void collect(const std::vector<PlanNode> &nodes, bool top) {
+    for (const PlanNode &node : nodes) {
       for (ExprId id : expressions_of(node))
         walk(kernel_, id, [&](ExprId at) {
-          const Expr& e = kernel_.expr(at);
-          if (e.op == Op::element) definitions_[e.ref].read_elsewhere = true;
+          const Expr &e = kernel_.expr(at);
+          if (e.op == Op::element)
+            definitions_[e.ref].read_elsewhere = true;
           if (e.op == Op::read)
-            for (const Coordinate& c : e.coords)
-              if (!is_identity(kernel_, c)) definitions_[e.ref].read_elsewhere = true;
+            for (const Coordinate &c : e.coords)
+              if (!is_identity(kernel_, c))
+                definitions_[e.ref].read_elsewhere = true;
           return true;
         });
       for (VarId var : {node.target, node.partner}) {
-        if (var == kNone) continue;
-        Definition& d = definitions_[var];
+        if (var == kNone)
+          continue;
+        Definition &d = definitions_[var];
         ++d.assignments;
         d.value = node.value;
         d.lanes = node.lanes;
@@ -110,26 +122,32 @@ class Recompute {
   }
 
   bool needs_buffer(VarId v) const {
-    const Storage& s = plan_.storage[v];
+    const Storage &s = plan_.storage[v];
     return s.kind == Storage::Kind::worker || s.kind == Storage::Kind::program;
   }
 
   bool cheap(VarId v) const {
-    const Definition& d = definitions_[v];
-    if (kernel_.vars[v].kind != Var::Kind::local || d.assignments != 1 || !d.plain || d.read_elsewhere) return false;
+    const Definition &d = definitions_[v];
+    if (kernel_.vars[v].kind != Var::Kind::local || d.assignments != 1 || !d.plain || d.read_elsewhere)
+      return false;
     int operations = 0, reads = 0;
     bool stable = true;
     walk(kernel_, d.value, [&](ExprId at) {
-      const Expr& e = kernel_.expr(at);
-      if (is_scalar_op(e.op)) operations += cost(e.op);
+      const Expr &e = kernel_.expr(at);
+      if (is_scalar_op(e.op))
+        operations += cost(e.op);
       if (e.op == Op::read) {
         ++reads;
-        const Var& var = kernel_.vars[e.ref];
-        if (var.kind == Var::Kind::input) stable = stable && var.alias == kNone;
-        if (var.kind == Var::Kind::output || var.kind == Var::Kind::scratch) stable = false;
-        if (var.kind == Var::Kind::local) stable = stable && settled(e.ref);
+        const Var &var = kernel_.vars[e.ref];
+        if (var.kind == Var::Kind::input)
+          stable = stable && var.alias == kNone;
+        if (var.kind == Var::Kind::output || var.kind == Var::Kind::scratch)
+          stable = false;
+        if (var.kind == Var::Kind::local)
+          stable = stable && settled(e.ref);
       }
-      if (e.op == Op::element) stable = false;
+      if (e.op == Op::element)
+        stable = false;
       return true;
     });
     return stable && operations <= kCheapOperations && reads <= kCheapReads;
@@ -137,30 +155,51 @@ class Recompute {
 
   // Never assigned again once it may be read: one assignment, or a fold's init and step.
   bool settled(VarId v) const {
-    const Definition& d = definitions_[v];
+    const Definition &d = definitions_[v];
     return d.assignments == 1 || (d.assignments == 2 && d.value != kNone && fold_result(v));
   }
   bool fold_result(VarId v) const {
     bool found = false;
-    for (const PlanNode& root : program_)
-      for_each_node(root, [&](const PlanNode& n) { found = found || (n.kind == PlanNode::Kind::fold_step && n.target == v); });
+    for (const PlanNode &root : program_)
+      for_each_node(
+          root, [&](const PlanNode &n) { found = found || (n.kind == PlanNode::Kind::fold_step && n.target == v); });
     return found;
   }
 
   static int cost(Op op) {
     switch (op) {
-      case Op::add: case Op::sub: case Op::mul: case Op::neg: case Op::min: case Op::max: case Op::abs:
-      case Op::lt: case Op::le: case Op::gt: case Op::ge: case Op::eq: case Op::ne: case Op::logical_not:
-      case Op::bit_and: case Op::bit_or: case Op::bit_xor: case Op::bit_not: case Op::fma: return 1;
-      case Op::div: case Op::sqrt: return 3;
-      default: return kCheapOperations + 1;
+    case Op::add:
+    case Op::sub:
+    case Op::mul:
+    case Op::neg:
+    case Op::min:
+    case Op::max:
+    case Op::abs:
+    case Op::lt:
+    case Op::le:
+    case Op::gt:
+    case Op::ge:
+    case Op::eq:
+    case Op::ne:
+    case Op::logical_not:
+    case Op::bit_and:
+    case Op::bit_or:
+    case Op::bit_xor:
+    case Op::bit_not:
+    case Op::fma:
+      return 1;
+    case Op::div:
+    case Op::sqrt:
+      return 3;
+    default:
+      return kCheapOperations + 1;
     }
   }
 
   bool reads(ExprId id, VarId var) const {
     bool found = false;
     walk(kernel_, id, [&](ExprId at) {
-      const Expr& e = kernel_.expr(at);
+      const Expr &e = kernel_.expr(at);
       found = found || (e.op == Op::read && e.ref == var);
       return !found;
     });
@@ -168,12 +207,14 @@ class Recompute {
   }
 
   // Puts `copy = value` before each statement that reads the variable; the original goes.
-  void clone(VarId v, std::vector<PlanNode>& nodes) {
+  void clone(VarId v, std::vector<PlanNode> &nodes) {
     std::vector<PlanNode> out;
-    for (PlanNode& node : nodes) {
-      if (node.target == v) continue;
+    for (PlanNode &node : nodes) {
+      if (node.target == v)
+        continue;
       bool used = false;
-      for (ExprId id : expressions_of(node)) used = used || reads(id, v);
+      for (ExprId id : expressions_of(node))
+        used = used || reads(id, v);
       if (used) {
         const Definition d = definitions_[v];
         Var copy = kernel_.vars[v];
@@ -195,36 +236,38 @@ class Recompute {
     nodes = std::move(out);
   }
 
-  void substitute(PlanNode& node, VarId v, ExprId with) {
-    auto put = [&](ExprId& id) {
+  void substitute(PlanNode &node, VarId v, ExprId with) {
+    auto put = [&](ExprId &id) {
       id = replace(kernel_, id, [&](ExprId at) {
-        const Expr& e = kernel_.expr(at);
+        const Expr &e = kernel_.expr(at);
         return e.op == Op::read && e.ref == v ? with : kNone;
       });
     };
     put(node.value);
     put(node.second);
     put(node.condition);
-    for (ExprId& id : node.indices) put(id);
-    for (Coordinate& c : node.coords) put(c.value);
+    for (ExprId &id : node.indices)
+      put(id);
+    for (Coordinate &c : node.coords)
+      put(c.value);
   }
 
-  Plan& plan_;
-  Kernel& kernel_;
-  std::vector<PlanNode>& program_;
+  Plan &plan_;
+  Kernel &kernel_;
+  std::vector<PlanNode> &program_;
   std::vector<Definition> definitions_;
   bool changed_ = false;
 };
 
-}  // namespace
+} // namespace
 
-void place_variables(Plan& plan) {
+void place_variables(Plan &plan) {
   const Scopes scopes(plan);
   plan.storage.clear();
   for (VarId v = 0; v < static_cast<VarId>(plan.kernel.vars.size()); ++v)
     plan.storage.push_back(storage_of(plan, scopes, v));
 }
 
-bool recompute_cheap_locals(Plan& plan, std::vector<PlanNode>& program) { return Recompute(plan, program).run(); }
+bool recompute_cheap_locals(Plan &plan, std::vector<PlanNode> &program) { return Recompute(plan, program).run(); }
 
-}  // namespace kgen
+} // namespace kgen

@@ -1,5 +1,5 @@
-// Greedy loop fusion. For the first statement that still lacks a loop, the axis is taken that lets most statements join;
-// statements that cannot join move before the loop when nothing in it concerns them, else after it.
+// Greedy loop fusion. For the first statement that still lacks a loop, the axis is taken that lets most statements
+// join; statements that cannot join move before the loop when nothing in it concerns them, else after it.
 #include "plan/tree.h"
 
 #include <algorithm>
@@ -12,11 +12,12 @@
 namespace kgen {
 namespace {
 
-bool is_composite(const PlanNode& node) {
-  return node.kind == PlanNode::Kind::branch || node.kind == PlanNode::Kind::repeat || node.kind == PlanNode::Kind::steps;
+bool is_composite(const PlanNode &node) {
+  return node.kind == PlanNode::Kind::branch || node.kind == PlanNode::Kind::repeat ||
+         node.kind == PlanNode::Kind::steps;
 }
 
-bool is_jump(const PlanNode& node) { return node.kind == PlanNode::Kind::leave || node.kind == PlanNode::Kind::next; }
+bool is_jump(const PlanNode &node) { return node.kind == PlanNode::Kind::leave || node.kind == PlanNode::Kind::next; }
 
 // A statement waiting for its loops, with what it touches.
 struct Item {
@@ -25,25 +26,26 @@ struct Item {
 };
 
 class Builder {
- public:
-  Builder(const Kernel& kernel, const std::vector<AxisId>& order) : kernel_(kernel), order_(order) {}
+public:
+  Builder(const Kernel &kernel, const std::vector<AxisId> &order) : kernel_(kernel), order_(order) {}
 
   std::vector<PlanNode> build(std::vector<PlanNode> program) {
     uses_.clear();
-    for (const PlanNode& node : program)
-      for (const Access& a : accesses_of(kernel_, node)) ++uses_[a.var];
+    for (const PlanNode &node : program)
+      for (const Access &a : accesses_of(kernel_, node))
+        ++uses_[a.var];
     find_limits(program);
     return level(items_of(std::move(program)), AxisSet());
   }
 
- private:
+private:
   struct Group {
     std::vector<Item> before, members, after;
   };
 
   std::vector<Item> items_of(std::vector<PlanNode> nodes) const {
     std::vector<Item> out;
-    for (PlanNode& node : nodes) {
+    for (PlanNode &node : nodes) {
       std::vector<Access> accesses = accesses_of(kernel_, node);
       out.push_back({std::move(node), std::move(accesses)});
     }
@@ -55,20 +57,24 @@ class Builder {
     while (!items.empty()) {
       // The leader: the first statement that still needs a loop.
       size_t leader = 0;
-      while (leader < items.size() && candidates(items[leader], open).empty()) ++leader;
+      while (leader < items.size() && candidates(items[leader], open).empty())
+        ++leader;
       if (leader == items.size()) {
-        for (Item& item : items) out.push_back(close(std::move(item.node), open));
+        for (Item &item : items)
+          out.push_back(close(std::move(item.node), open));
         break;
       }
       // Within loops what stands before is done first; at the top it may be drawn into the loop (see absorbable).
       if (!open.empty() || leader == 0) {
-        for (size_t i = 0; i < leader; ++i) out.push_back(close(std::move(items[i].node), open));
+        for (size_t i = 0; i < leader; ++i)
+          out.push_back(close(std::move(items[i].node), open));
         items.erase(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(leader));
         leader = 0;
       }
       const AxisId axis = choose_axis(items, leader, open);
       Group group = form_group(items, axis, open);
-      for (PlanNode& node : level(std::move(group.before), open)) out.push_back(std::move(node));
+      for (PlanNode &node : level(std::move(group.before), open))
+        out.push_back(std::move(node));
       out.push_back(loop(std::move(group.members), axis, open));
       items = std::move(group.after);
     }
@@ -91,12 +97,13 @@ class Builder {
     node.axis = axis;
     node.place = members.front().node.place;
     node.limits = limits(members.front().node, axis);
-    for (const Item& item : members)
-      for_each_node(item.node, [&](const PlanNode& n) {
+    for (const Item &item : members)
+      for_each_node(item.node, [&](const PlanNode &n) {
         if (n.kind == PlanNode::Kind::scan_step && n.axis == axis) {
           node.order = PlanNode::Order::ordered;
           node.reversed = n.reverse;
-        } else if (n.kind == PlanNode::Kind::fold_step && n.reduced.contains(axis) && node.order == PlanNode::Order::parallel) {
+        } else if (n.kind == PlanNode::Kind::fold_step && n.reduced.contains(axis) &&
+                   node.order == PlanNode::Order::parallel) {
           node.order = PlanNode::Order::reduction;
         }
       });
@@ -105,95 +112,113 @@ class Builder {
   }
 
   // Axes whose loop may be opened around the statement now.
-  AxisSet candidates(const Item& item, AxisSet open) const {
+  AxisSet candidates(const Item &item, AxisSet open) const {
     AxisSet out;
-    const PlanNode& node = item.node;
-    if (is_jump(node)) return out;
+    const PlanNode &node = item.node;
+    if (is_jump(node))
+      return out;
     if (!is_composite(node)) {
       AxisSet lanes = node.lanes - open;
       const AxisSet kept = lanes - node.reduced;
-      if (node.kind == PlanNode::Kind::fold_step && !kept.empty()) lanes = kept;
+      if (node.kind == PlanNode::Kind::fold_step && !kept.empty())
+        lanes = kept;
       // A scan goes along its own axis last, so that the carry is one value.
-      if (node.kind == PlanNode::Kind::scan_step && !(lanes - AxisSet::of(node.axis)).empty()) lanes -= AxisSet::of(node.axis);
+      if (node.kind == PlanNode::Kind::scan_step && !(lanes - AxisSet::of(node.axis)).empty())
+        lanes -= AxisSet::of(node.axis);
       out = lanes;
     } else {
       AxisSet all = lanes_inside(node) - open;
       for (AxisId axis : all.list())
-        if (may_surround(item, axis)) out |= AxisSet::of(axis);
+        if (may_surround(item, axis))
+          out |= AxisSet::of(axis);
       const AxisSet needed = (node.lanes - open) & out;
-      if (!needed.empty()) out = needed;
+      if (!needed.empty())
+        out = needed;
     }
     for (AxisId axis : out.list()) {
-      const Axis& a = kernel_.axes[axis];
-      if (a.ragged != kNone && !open.contains(a.over)) out -= AxisSet::of(axis);
+      const Axis &a = kernel_.axes[axis];
+      if (a.ragged != kNone && !open.contains(a.over))
+        out -= AxisSet::of(axis);
     }
     return out;
   }
 
-  static AxisSet lanes_inside(const PlanNode& node) {
+  static AxisSet lanes_inside(const PlanNode &node) {
     AxisSet all;
-    for_each_node(node, [&](const PlanNode& n) { all |= n.lanes; });
+    for_each_node(node, [&](const PlanNode &n) { all |= n.lanes; });
     return all;
   }
 
   // May a loop over `axis` stand around this compound statement? All inside must go along it, or be private to it.
-  bool may_surround(const Item& item, AxisId axis) const {
+  bool may_surround(const Item &item, AxisId axis) const {
     std::map<VarId, int> inside;
-    for (const Access& a : item.accesses) ++inside[a.var];
+    for (const Access &a : item.accesses)
+      ++inside[a.var];
     auto is_private = [&](VarId var) {
       return kernel_.vars[var].kind == Var::Kind::local && inside.count(var) != 0 && inside[var] == uses_.at(var);
     };
     bool fits = true;
-    for_each_node(item.node, [&](const PlanNode& n) {
-      if (n.kind == PlanNode::Kind::steps && window_moves(item, axis, n.grid)) fits = false;
-      if (is_composite(n) || is_jump(n)) return;
-      if (n.kind == PlanNode::Kind::fold_step && n.reduced.contains(axis)) fits = false;
-      if (n.kind == PlanNode::Kind::scan_step && n.axis == axis) fits = false;
-      if (!n.lanes.contains(axis) && !is_private(n.target)) fits = false;
+    for_each_node(item.node, [&](const PlanNode &n) {
+      if (n.kind == PlanNode::Kind::steps && window_moves(item, axis, n.grid))
+        fits = false;
+      if (is_composite(n) || is_jump(n))
+        return;
+      if (n.kind == PlanNode::Kind::fold_step && n.reduced.contains(axis))
+        fits = false;
+      if (n.kind == PlanNode::Kind::scan_step && n.axis == axis)
+        fits = false;
+      if (!n.lanes.contains(axis) && !is_private(n.target))
+        fits = false;
     });
-    if (!fits) return false;
-    for (const Access& a : item.accesses)
-      for (const Access& b : item.accesses)
+    if (!fits)
+      return false;
+    for (const Access &a : item.accesses)
+      for (const Access &b : item.accesses)
         if (conflict(a, b) && !(a.aligned.contains(axis) && b.aligned.contains(axis)) &&
             !(is_private(a.var) && !kernel_.vars[a.var].axes.contains(axis)))
           return false;
     // All statements inside must have the same lanes along it.
     const auto expected = limits(item.node, axis);
     bool same = true;
-    for_each_node(item.node, [&](const PlanNode& n) {
-      if (!is_composite(n) && !is_jump(n) && n.lanes.contains(axis) && limits(n, axis) != expected) same = false;
+    for_each_node(item.node, [&](const PlanNode &n) {
+      if (!is_composite(n) && !is_jump(n) && n.lanes.contains(axis) && limits(n, axis) != expected)
+        same = false;
     });
     return same;
   }
 
-  bool window_moves(const Item& item, AxisId axis, GridId grid) const {
-    const std::string& name = kernel_.grid[grid].name;
-    auto moves = [&](const Size& s) { return mentions(s, Size::Op::grid, name); };
-    const Axis& a = kernel_.axes[axis];
-    if (moves(a.start) || moves(a.size) || moves(a.block)) return true;
-    for (const Access& access : item.accesses)
-      for (const Dim& dim : kernel_.vars[access.var].dims)
-        if (dim.axis == axis && (moves(dim.start) || moves(dim.block))) return true;
+  bool window_moves(const Item &item, AxisId axis, GridId grid) const {
+    const std::string &name = kernel_.grid[grid].name;
+    auto moves = [&](const Size &s) { return mentions(s, Size::Op::grid, name); };
+    const Axis &a = kernel_.axes[axis];
+    if (moves(a.start) || moves(a.size) || moves(a.block))
+      return true;
+    for (const Access &access : item.accesses)
+      for (const Dim &dim : kernel_.vars[access.var].dims)
+        if (dim.axis == axis && (moves(dim.start) || moves(dim.block)))
+          return true;
     return false;
   }
 
-  AxisId choose_axis(const std::vector<Item>& items, size_t leader, AxisSet open) const {
+  AxisId choose_axis(const std::vector<Item> &items, size_t leader, AxisSet open) const {
     const AxisSet possible = candidates(items[leader], open);
     AxisId best = kNone;
     size_t best_size = 0;
     for (AxisId axis : order_) {
-      if (!possible.contains(axis)) continue;
+      if (!possible.contains(axis))
+        continue;
       const size_t size = form_group(items, axis, open).members.size();
-      if (best == kNone || size > best_size) best = axis, best_size = size;
+      if (best == kNone || size > best_size)
+        best = axis, best_size = size;
     }
     return best;
   }
 
-  bool may_join(const Item& item, AxisId axis, AxisSet open) const {
+  bool may_join(const Item &item, AxisId axis, AxisSet open) const {
     if (!candidates(item, open).contains(axis)) {
       // Candidates name the preferred axes only; other lanes may be opened first when they are kept ones.
       if (is_composite(item.node)) {
-        const Axis& a = kernel_.axes[axis];
+        const Axis &a = kernel_.axes[axis];
         const bool ragged_ok = a.ragged == kNone || open.contains(a.over);
         return ragged_ok && lanes_inside(item.node).contains(axis) && may_surround(item, axis);
       }
@@ -203,18 +228,20 @@ class Builder {
   }
 
   // A local that all lanes share, computed by plain statements: each iteration may compute it for itself.
-  bool absorbable(const Item& item) const {
+  bool absorbable(const Item &item) const {
     bool plain = true;
-    for_each_node(item.node, [&](const PlanNode& n) {
-      if (n.kind == PlanNode::Kind::fold_step || n.kind == PlanNode::Kind::fold_init || n.kind == PlanNode::Kind::scan_step ||
-          n.kind == PlanNode::Kind::scan_init || n.kind == PlanNode::Kind::steps || !n.lanes.empty())
+    for_each_node(item.node, [&](const PlanNode &n) {
+      if (n.kind == PlanNode::Kind::fold_step || n.kind == PlanNode::Kind::fold_init ||
+          n.kind == PlanNode::Kind::scan_step || n.kind == PlanNode::Kind::scan_init ||
+          n.kind == PlanNode::Kind::steps || !n.lanes.empty())
         plain = false;
-      if (n.target != kNone && kernel_.vars[n.target].kind != Var::Kind::local) plain = false;
+      if (n.target != kNone && kernel_.vars[n.target].kind != Var::Kind::local)
+        plain = false;
     });
     return plain;
   }
 
-  Group form_group(const std::vector<Item>& items, AxisId axis, AxisSet open) const {
+  Group form_group(const std::vector<Item> &items, AxisId axis, AxisSet open) const {
     std::set<size_t> banned;
     for (;;) {
       std::vector<size_t> before, members, after, absorbed;
@@ -222,44 +249,51 @@ class Builder {
       // What was drawn in must be used nowhere else.
       std::map<VarId, int> inside;
       for (size_t i : members)
-        for (const Access& a : items[i].accesses) ++inside[a.var];
+        for (const Access &a : items[i].accesses)
+          ++inside[a.var];
       bool stable = true;
       for (size_t i : absorbed)
-        for (const Access& a : items[i].accesses)
+        for (const Access &a : items[i].accesses)
           if (a.write && inside[a.var] != uses_.at(a.var)) {
             banned.insert(i);
             stable = false;
           }
-      if (!stable) continue;
+      if (!stable)
+        continue;
       Group group;
-      for (size_t i : before) group.before.push_back(items[i]);
-      for (size_t i : members) group.members.push_back(items[i]);
-      for (size_t i : after) group.after.push_back(items[i]);
+      for (size_t i : before)
+        group.before.push_back(items[i]);
+      for (size_t i : members)
+        group.members.push_back(items[i]);
+      for (size_t i : after)
+        group.after.push_back(items[i]);
       return group;
     }
   }
 
-  void split(const std::vector<Item>& items, AxisId axis, AxisSet open, const std::set<size_t>& banned,
-             std::vector<size_t>& before, std::vector<size_t>& members, std::vector<size_t>& after,
-             std::vector<size_t>& absorbed) const {
-    auto depends = [&](const std::vector<size_t>& on, size_t i) {
+  void split(const std::vector<Item> &items, AxisId axis, AxisSet open, const std::set<size_t> &banned,
+             std::vector<size_t> &before, std::vector<size_t> &members, std::vector<size_t> &after,
+             std::vector<size_t> &absorbed) const {
+    auto depends = [&](const std::vector<size_t> &on, size_t i) {
       return std::any_of(on.begin(), on.end(), [&](size_t other) { return depend(items[other], items[i]); });
     };
-    const Item* head = nullptr;
-    std::set<VarId> drawn;  // locals of absorbed statements: private to each iteration
+    const Item *head = nullptr;
+    std::set<VarId> drawn; // locals of absorbed statements: private to each iteration
     for (size_t i = 0; i < items.size(); ++i) {
       const bool absorb = open.empty() && banned.count(i) == 0 && absorbable(items[i]);
-      bool joins = absorb || (may_join(items[i], axis, open) &&
-                              (head == nullptr || joins_with(*head, items[i], axis)));
+      bool joins = absorb || (may_join(items[i], axis, open) && (head == nullptr || joins_with(*head, items[i], axis)));
       if (joins)
-        for (size_t m : members) joins = joins && aligned(items[m], items[i], axis, drawn);
-      if (joins && depends(after, i)) joins = false;
+        for (size_t m : members)
+          joins = joins && aligned(items[m], items[i], axis, drawn);
+      if (joins && depends(after, i))
+        joins = false;
       if (joins) {
         members.push_back(i);
         if (absorb) {
           absorbed.push_back(i);
-          for (const Access& a : items[i].accesses)
-            if (a.write) drawn.insert(a.var);
+          for (const Access &a : items[i].accesses)
+            if (a.write)
+              drawn.insert(a.var);
         } else if (head == nullptr) {
           head = &items[i];
         }
@@ -272,12 +306,14 @@ class Builder {
   }
 
   // One loop has one range and one direction.
-  bool joins_with(const Item& head, const Item& item, AxisId axis) const {
-    if (limits(head.node, axis) != limits(item.node, axis)) return false;
-    auto direction = [&](const PlanNode& node) {
+  bool joins_with(const Item &head, const Item &item, AxisId axis) const {
+    if (limits(head.node, axis) != limits(item.node, axis))
+      return false;
+    auto direction = [&](const PlanNode &node) {
       int d = 0;
-      for_each_node(node, [&](const PlanNode& n) {
-        if (n.kind == PlanNode::Kind::scan_step && n.axis == axis) d = n.reverse ? -1 : 1;
+      for_each_node(node, [&](const PlanNode &n) {
+        if (n.kind == PlanNode::Kind::scan_step && n.axis == axis)
+          d = n.reverse ? -1 : 1;
       });
       return d;
     };
@@ -285,88 +321,98 @@ class Builder {
     return a == 0 || b == 0 || a == b;
   }
 
-  bool aligned(const Item& x, const Item& y, AxisId axis, const std::set<VarId>& drawn) const {
-    for (const Access& a : x.accesses)
-      for (const Access& b : y.accesses)
+  bool aligned(const Item &x, const Item &y, AxisId axis, const std::set<VarId> &drawn) const {
+    for (const Access &a : x.accesses)
+      for (const Access &b : y.accesses)
         if (conflict(a, b) && drawn.count(a.var) == 0 && !(a.aligned.contains(axis) && b.aligned.contains(axis)))
           return false;
     return true;
   }
 
-  static bool depend(const Item& x, const Item& y) {
-    for (const Access& a : x.accesses)
-      for (const Access& b : y.accesses)
-        if (conflict(a, b)) return true;
+  static bool depend(const Item &x, const Item &y) {
+    for (const Access &a : x.accesses)
+      for (const Access &b : y.accesses)
+        if (conflict(a, b))
+          return true;
     return false;
   }
 
   // The lanes of a local end where those of the operands end that made it.
-  void find_limits(const std::vector<PlanNode>& program) {
+  void find_limits(const std::vector<PlanNode> &program) {
     var_limits_.clear();
     for (bool changed = true; changed;) {
       changed = false;
-      for (const PlanNode& root : program)
-        for_each_node(root, [&](const PlanNode& node) {
-          if (node.target == kNone || kernel_.vars[node.target].kind == Var::Kind::input) return;
+      for (const PlanNode &root : program)
+        for_each_node(root, [&](const PlanNode &node) {
+          if (node.target == kNone || kernel_.vars[node.target].kind == Var::Kind::input)
+            return;
           for (VarId var : {node.target, node.partner}) {
-            if (var == kNone) continue;
+            if (var == kNone)
+              continue;
             for (AxisId axis : kernel_.vars[var].axes.list())
-              for (const auto& limit : limits(node, axis)) changed |= add_limit(var_limits_[{var, axis}], limit);
+              for (const auto &limit : limits(node, axis))
+                changed |= add_limit(var_limits_[{var, axis}], limit);
           }
         });
     }
   }
 
-  bool add_limit(std::vector<std::pair<VarId, int>>& list, const std::pair<VarId, int>& limit) const {
-    const Dim& dim = kernel_.vars[limit.first].dims[limit.second];
-    for (const auto& other : list) {
-      const Dim& o = kernel_.vars[other.first].dims[other.second];
-      if (o.start == dim.start && o.extent == dim.extent && o.block == dim.block) return false;
+  bool add_limit(std::vector<std::pair<VarId, int>> &list, const std::pair<VarId, int> &limit) const {
+    const Dim &dim = kernel_.vars[limit.first].dims[limit.second];
+    for (const auto &other : list) {
+      const Dim &o = kernel_.vars[other.first].dims[other.second];
+      if (o.start == dim.start && o.extent == dim.extent && o.block == dim.block)
+        return false;
     }
     list.push_back(limit);
     std::sort(list.begin(), list.end());
     return true;
   }
 
-  std::vector<std::pair<VarId, int>> limits(const PlanNode& root, AxisId axis) const {
+  std::vector<std::pair<VarId, int>> limits(const PlanNode &root, AxisId axis) const {
     std::vector<std::pair<VarId, int>> out;
-    for_each_node(root, [&](const PlanNode& node) {
-      for (const auto& limit : own_limits(kernel_, node, axis)) add_limit(out, limit);
+    for_each_node(root, [&](const PlanNode &node) {
+      for (const auto &limit : own_limits(kernel_, node, axis))
+        add_limit(out, limit);
       for (ExprId id : expressions_of(node))
         walk(kernel_, id, [&](ExprId at) {
-          const Expr& e = kernel_.expr(at);
+          const Expr &e = kernel_.expr(at);
           if (e.op == Op::read)
             if (auto it = var_limits_.find({e.ref, axis}); it != var_limits_.end())
-              for (const auto& limit : it->second) add_limit(out, limit);
+              for (const auto &limit : it->second)
+                add_limit(out, limit);
           return true;
         });
     });
     return out;
   }
 
-  const Kernel& kernel_;
-  const std::vector<AxisId>& order_;
+  const Kernel &kernel_;
+  const std::vector<AxisId> &order_;
   std::map<VarId, int> uses_;
   std::map<std::pair<VarId, AxisId>, std::vector<std::pair<VarId, int>>> var_limits_;
 };
 
-}  // namespace
+} // namespace
 
-std::vector<AxisId> memory_order(const Kernel& kernel) {
+std::vector<AxisId> memory_order(const Kernel &kernel) {
   const size_t count = kernel.axes.size();
   std::vector<double> depth(count, 0), weight(count, 0);
-  for (const Var& var : kernel.vars) {
-    if (var.kind == Var::Kind::local || var.kind == Var::Kind::scratch) continue;
+  for (const Var &var : kernel.vars) {
+    if (var.kind == Var::Kind::local || var.kind == Var::Kind::scratch)
+      continue;
     const double w = var.kind == Var::Kind::output ? 2 : 1;
     int from_end = 0;
     for (auto dim = var.dims.rbegin(); dim != var.dims.rend(); ++dim) {
-      if (dim->axis == kNone) continue;
+      if (dim->axis == kNone)
+        continue;
       depth[dim->axis] += w * from_end++;
       weight[dim->axis] += w;
     }
   }
   std::vector<AxisId> order(count);
-  for (size_t i = 0; i < count; ++i) order[i] = static_cast<AxisId>(i);
+  for (size_t i = 0; i < count; ++i)
+    order[i] = static_cast<AxisId>(i);
   std::stable_sort(order.begin(), order.end(), [&](AxisId a, AxisId b) {
     const double da = weight[a] > 0 ? depth[a] / weight[a] : 0, db = weight[b] > 0 ? depth[b] / weight[b] : 0;
     return da > db;
@@ -374,8 +420,9 @@ std::vector<AxisId> memory_order(const Kernel& kernel) {
   return order;
 }
 
-std::vector<PlanNode> build_tree(const Kernel& kernel, const std::vector<AxisId>& order, std::vector<PlanNode> program) {
+std::vector<PlanNode> build_tree(const Kernel &kernel, const std::vector<AxisId> &order,
+                                 std::vector<PlanNode> program) {
   return Builder(kernel, order).build(std::move(program));
 }
 
-}  // namespace kgen
+} // namespace kgen

@@ -7,31 +7,33 @@ namespace kgen {
 namespace {
 
 class Canonical {
- public:
-  Canonical(const Kernel& kernel, const Facts& facts) : out_(kernel) {
+public:
+  Canonical(const Kernel &kernel, const Facts &facts) : out_(kernel) {
     for (size_t g = 0; g < kernel.grid.size(); ++g)
       dropped_.push_back(facts.grid[g].dissolvable || facts.grid[g].accumulates.has_value());
   }
 
   Kernel run() {
     for (GridId g = 0; g < static_cast<GridId>(dropped_.size()); ++g)
-      if (dropped_[g]) make_whole(out_.grid[g]);
+      if (dropped_[g])
+        make_whole(out_.grid[g]);
     renumber();
     out_.statements = flatten(out_.statements);
     return std::move(out_);
   }
 
- private:
-  static bool moves(const Size& size, const std::string& grid) { return mentions(size, Size::Op::grid, grid); }
+private:
+  static bool moves(const Size &size, const std::string &grid) { return mentions(size, Size::Op::grid, grid); }
 
-  void make_whole(const GridDim& grid) {
-    Axis& axis = out_.axes[grid.axis];
+  void make_whole(const GridDim &grid) {
+    Axis &axis = out_.axes[grid.axis];
     axis.start = Size::integer(0);
     axis.block = axis.size;
     axis.grid = kNone;
-    for (Var& var : out_.vars)
-      for (Dim& dim : var.dims) {
-        if (dim.axis != grid.axis) continue;
+    for (Var &var : out_.vars)
+      for (Dim &dim : var.dims) {
+        if (dim.axis != grid.axis)
+          continue;
         if (var.kind == Var::Kind::scratch) {
           dim.extent = dim.block = axis.size;
         } else if (moves(dim.start, grid.name)) {
@@ -48,16 +50,20 @@ class Canonical {
     std::vector<GridDim> grid;
     for (size_t g = 0; g < dropped_.size(); ++g) {
       now.push_back(dropped_[g] ? kNone : static_cast<GridId>(grid.size()));
-      if (!dropped_[g]) grid.push_back(out_.grid[g]);
+      if (!dropped_[g])
+        grid.push_back(out_.grid[g]);
     }
     out_.grid = std::move(grid);
-    for (Axis& axis : out_.axes)
-      if (axis.grid != kNone) axis.grid = now[axis.grid];
-    for (Expr& e : out_.exprs) {
+    for (Axis &axis : out_.axes)
+      if (axis.grid != kNone)
+        axis.grid = now[axis.grid];
+    for (Expr &e : out_.exprs) {
       const bool about_grid = e.op == Op::first || e.op == Op::last || e.op == Op::grid_index || e.op == Op::grid_size;
       const bool about_window = e.op == Op::window_first || e.op == Op::window_last;
-      if (about_window && out_.grid.empty()) set_true(e);
-      if (!about_grid) continue;
+      if (about_window && out_.grid.empty())
+        set_true(e);
+      if (!about_grid)
+        continue;
       if (now[e.ref] != kNone)
         e.ref = now[e.ref];
       else
@@ -65,14 +71,14 @@ class Canonical {
     }
   }
 
-  static void set_true(Expr& e) {
+  static void set_true(Expr &e) {
     e.op = Op::constant;
     e.integer = e.type == Type::boolean ? 1 : 0;
     e.ref = kNone;
   }
 
   // Branches whose condition is now known.
-  std::vector<Stmt> flatten(const std::vector<Stmt>& list) const {
+  std::vector<Stmt> flatten(const std::vector<Stmt> &list) const {
     std::vector<Stmt> out;
     for (Stmt stmt : list) {
       stmt.body = flatten(stmt.body);
@@ -83,29 +89,32 @@ class Canonical {
         out.push_back(std::move(stmt));
         continue;
       }
-      const std::vector<Stmt>& taken = *known ? stmt.body : stmt.otherwise;
+      const std::vector<Stmt> &taken = *known ? stmt.body : stmt.otherwise;
       out.insert(out.end(), taken.begin(), taken.end());
     }
     return out;
   }
 
   std::optional<bool> value(ExprId id) const {
-    const Expr& e = out_.expr(id);
+    const Expr &e = out_.expr(id);
     auto arg = [&](size_t i) { return value(e.args[i]); };
     switch (e.op) {
-      case Op::constant: return e.integer != 0;
-      case Op::logical_not: {
-        const auto v = arg(0);
-        return v ? std::optional<bool>(!*v) : std::nullopt;
-      }
-      case Op::both:
-      case Op::either: {
-        const auto a = arg(0), b = arg(1);
-        const bool decides = e.op == Op::either;
-        if ((a && *a == decides) || (b && *b == decides)) return decides;
-        return a && b ? std::optional<bool>(!decides) : std::nullopt;
-      }
-      default: return std::nullopt;
+    case Op::constant:
+      return e.integer != 0;
+    case Op::logical_not: {
+      const auto v = arg(0);
+      return v ? std::optional<bool>(!*v) : std::nullopt;
+    }
+    case Op::both:
+    case Op::either: {
+      const auto a = arg(0), b = arg(1);
+      const bool decides = e.op == Op::either;
+      if ((a && *a == decides) || (b && *b == decides))
+        return decides;
+      return a && b ? std::optional<bool>(!decides) : std::nullopt;
+    }
+    default:
+      return std::nullopt;
     }
   }
 
@@ -113,8 +122,8 @@ class Canonical {
   std::vector<bool> dropped_;
 };
 
-}  // namespace
+} // namespace
 
-Kernel canonicalize(const Kernel& kernel, const Facts& facts) { return Canonical(kernel, facts).run(); }
+Kernel canonicalize(const Kernel &kernel, const Facts &facts) { return Canonical(kernel, facts).run(); }
 
-}  // namespace kgen
+} // namespace kgen

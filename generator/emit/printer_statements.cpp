@@ -1,0 +1,310 @@
+// The statements of one thread: loops, assignments, folds and scans; each variable is declared where its scope begins.
+#include <algorithm>
+
+#include "emit/interface.h"
+#include "emit/lanes.h"
+#include "emit/printer.h"
+#include "plan/access.h"
+#include "plan/exprs.h"
+#include "support/check.h"
+
+namespace kgen {
+
+Printer::Range Printer::range(const PlanNode &loop) {
+  const Axis &a = kernel.axes[loop.axis];
+  Range r;
+  if (a.ragged != kNone) {
+    const Table &t = kernel.tables[a.ragged];
+    const std::string row = axis_names_[a.over];
+    return {"0", t.name + "[" + row + " + 1] - " + t.name + "[" + row + "]"};
+  }
+  const Size start = origin(loop.axis);
+  r.begin = size_text(start);
+  const Size block = extent_of(loop.axis);
+  const Size stop = Size::make(Size::Op::add, {start, block});
+  // Whole windows end with the array; blocks where the array or the block ends.
+  Size end = !a.uniform || block == a.size ? stop : Size::make(Size::Op::min, {stop, a.size});
+  Size begin = start;
+  for (const auto &[var, d] : loop.limits) {
+    const Dim &dim = kernel.vars[var].dims[d];
+    const Size shift = Size::make(Size::Op::subtract, {start, dim.start});
+    end = Size::make(Size::Op::min, {end, Size::make(Size::Op::add, {dim.extent, shift})});
+    if (dim.offset)
+      begin = Size::make(Size::Op::max, {begin, shift});
+  }
+  r.begin = size_text(begin);
+  r.end = size_text(end);
+  return r;
+}
+
+bool Printer::starts_here(VarId var, const std::vector<PlanNode> &siblings) {
+  if (plan.storage[var].kind != Storage::Kind::scalar || declared_[var])
+    return false;
+  const std::vector<PlanNode> *list = scopes.of(var).list;
+  if (list != nullptr)
+    return list == &siblings;
+  // Shared by phases: declared where the first of them has it.
+  return std::any_of(plan.phases.begin(), plan.phases.end(), [&](const Phase &p) { return &p.nodes == &siblings; });
+}
+
+void Printer::declare_before(const std::vector<PlanNode> &nodes, size_t index) {
+  std::vector<VarId> vars;
+  for (const Access &a : accesses_of(kernel, nodes[index]))
+    vars.push_back(a.var);
+  for (VarId var : vars) {
+    const Storage::Kind kind = plan.storage[var].kind;
+    if (declared_[var] || (kind != Storage::Kind::scalar && kind != Storage::Kind::array))
+      continue;
+    if (kind == Storage::Kind::scalar ? !starts_here(var, nodes) : scopes.of(var).list != &nodes)
+      continue;
+    const PlanNode &node = nodes[index];
+    const bool sets = (node.kind == PlanNode::Kind::assign || node.kind == PlanNode::Kind::fold_init ||
+                       node.kind == PlanNode::Kind::scan_init || node.kind == PlanNode::Kind::scan_step) &&
+                      (node.target == var || node.partner == var) && node.indices.empty() &&
+                      kind == Storage::Kind::scalar;
+    if (sets && !(node.kind == PlanNode::Kind::scan_step && node.target == var))
+      continue;
+    declared_[var] = true;
+    if (kind == Storage::Kind::scalar) {
+      lines.add(storage_type(var) + " " + var_names_[var] + " = " +
+                spelling.constant(type_row(kernel.vars[var].type).arithmetic, 0, 0) + ";");
+    } else {
+      lines.add(storage_type(var) + " " + var_names_[var] + "[" + buffer_elements(var) + "] = {};");
+    }
+  }
+}
+
+void Printer::list(const std::vector<PlanNode> &nodes) {
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    declare_before(nodes, i);
+    node(nodes[i], nodes);
+  }
+}
+
+void Printer::node(const PlanNode &n, const std::vector<PlanNode> &siblings) {
+  if (lanes != nullptr && lanes->node(n, siblings))
+    return;
+  switch (n.kind) {
+  case PlanNode::Kind::loop:
+    return loop(n);
+  case PlanNode::Kind::steps:
+    return steps(n);
+  case PlanNode::Kind::assign:
+    return assign(n, siblings);
+  case PlanNode::Kind::fold_init:
+    set(n.target, spelling.identity(n.monoid, kernel.vars[n.target].type), siblings);
+    if (n.partner != kNone)
+      set(n.partner, spelling.constant(kernel.vars[n.partner].type, 0, 0), siblings);
+    return;
+  case PlanNode::Kind::fold_step:
+    return fold_step(n);
+  case PlanNode::Kind::scan_init: {
+    const Monoid monoid = n.scan == ScanKind::product ? Monoid::product
+                          : n.scan == ScanKind::max   ? Monoid::max
+                                                      : Monoid::sum;
+    return set(n.target, spelling.identity(monoid, kernel.vars[n.target].type), siblings);
+  }
+  case PlanNode::Kind::scan_step:
+    return scan_step(n, siblings);
+  case PlanNode::Kind::declare: {
+    if (plan.storage[n.target].kind == Storage::Kind::array && plan.storage[n.target].dims.empty() &&
+        assignments_[n.target] >= 0) {
+      lines.add("for (auto& element : " + var_names_[n.target] + ") element = {};");
+      return;
+    }
+    std::string count = "1";
+    for (int64_t extent : kernel.vars[n.target].array)
+      count += " * " + std::to_string(extent);
+    lines.add("for (int slot = 0; slot < " + count + "; ++slot) " + var_names_[n.target] + "[slot] = {};");
+    return;
+  }
+  case PlanNode::Kind::branch:
+    lines.add("if (" + expression(n.condition).text + ") {");
+    list(n.body);
+    if (!n.otherwise.empty()) {
+      lines.add("} else {");
+      list(n.otherwise);
+    }
+    lines.add("}");
+    return;
+  case PlanNode::Kind::repeat:
+    return repeat(n);
+  case PlanNode::Kind::leave:
+    lines.add("break;");
+    return;
+  case PlanNode::Kind::next:
+    lines.add("continue;");
+    return;
+  }
+}
+
+// Assigns a variable, which lives in a C++ variable or in a buffer.
+void Printer::set(VarId var, const std::string &value, const std::vector<PlanNode> &siblings) {
+  if (starts_here(var, siblings)) {
+    declared_[var] = true;
+    lines.add((assignments_[var] == 1 ? "const " : "") + storage_type(var) + " " + var_names_[var] + " = " + value +
+              ";");
+    return;
+  }
+  lines.add(element(var, {}, {}) + " = " + value + ";");
+}
+
+void Printer::assign(const PlanNode &n, const std::vector<PlanNode> &siblings) {
+  const Var &var = kernel.vars[n.target];
+  const Expr &value = kernel.expr(n.value);
+  const Storage::Kind kind = plan.storage[n.target].kind;
+  if (kind == Storage::Kind::argument || !n.indices.empty() || !n.coords.empty())
+    return store(n);
+  // `v = v + e` reads better as `v += e`.
+  if ((value.op == Op::add || value.op == Op::mul || value.op == Op::sub) && is_floating(value.type) &&
+      !is_half(var.type) && var.type == value.type && !starts_here(n.target, siblings)) {
+    const Expr &left = kernel.expr(value.args[0]);
+    if (left.op == Op::read && left.ref == n.target && left.coords.empty()) {
+      const char *symbol = value.op == Op::add ? " += " : value.op == Op::sub ? " -= " : " *= ";
+      lines.add(element(n.target, {}, {}) + symbol + expression(value.args[1]).text + ";");
+      return;
+    }
+  }
+  const Code code = expression(n.value);
+  std::string text = spelling.stored(code, value.type, var.type);
+  if (kind == Storage::Kind::scalar && is_half(var.type))
+    text = spelling.loaded(text, var.type).text; // keeps the rounding
+  set(n.target, text, siblings);
+}
+
+void Printer::store(const PlanNode &n) {
+  const Var &var = kernel.vars[n.target];
+  const Expr &value = kernel.expr(n.value);
+  std::vector<std::pair<std::string, std::string>> checks;
+  if (plan.storage[n.target].kind == Storage::Kind::argument) {
+    index_text(n.target, n.coords, &checks);
+  } else {
+    for (const Coordinate &c : n.coords)
+      if (!is_identity(kernel, c))
+        checks.push_back({expression(c.value).text, size_text(extent_of(c.axis))});
+  }
+  for (size_t i = 0; i < n.indices.size(); ++i)
+    if (kernel.expr(n.indices[i]).op != Op::constant)
+      checks.push_back({expression(n.indices[i]).text, std::to_string(var.array[i])});
+  const std::string place = element(n.target, n.coords, n.indices);
+  const std::string text = spelling.stored(expression(n.value), value.type, var.type);
+  std::string statement = place + " = " + text + ";";
+  if (n.scatter_add) {
+    if (parallel)
+      statement = spelling.helper("atomic_add") + "(&" + place + ", " + text + ");";
+    else
+      statement = place + " = " +
+                  spelling.stored(
+                      spelling.operation(Op::add, value.type, {spelling.loaded(place, var.type), expression(n.value)}),
+                      value.type, var.type) +
+                  ";";
+  }
+  if (!checks.empty())
+    statement = "if (" + inside(checks).text + ") " + statement;
+  lines.add(statement);
+}
+
+void Printer::fold_step(const PlanNode &n) {
+  const Var &var = kernel.vars[n.target];
+  if (n.condition != kNone)
+    lines.add("if (" + expression(n.condition).text + ") {");
+  const std::string place = element(n.target, {}, {});
+  if (n.monoid == Monoid::argmax || n.monoid == Monoid::argmin) {
+    const std::string best = element(n.partner, {}, {});
+    const AxisId axis = n.reduced.list().front();
+    const std::string value = expression(n.value).text;
+    lines.add("if (" + place + " < 0 || " + spelling.helper(n.monoid == Monoid::argmax ? "above" : "below") + "(" +
+              value + ", " + best + ")) {");
+    lines.add(best + " = " + value + ";");
+    lines.add(place + " = " + axis_names_[axis] + ";");
+    lines.add("}");
+  } else if (n.monoid == Monoid::sum && is_floating(var.type)) {
+    lines.add(place + " += " + expression(n.value).text + ";");
+  } else {
+    lines.add(place + " = " + spelling.combine(n.monoid, var.type, place, expression(n.value)).text + ";");
+  }
+  if (n.condition != kNone)
+    lines.add("}");
+}
+
+void Printer::scan_step(const PlanNode &n, const std::vector<PlanNode> &siblings) {
+  const Type type = kernel.vars[n.target].type;
+  const std::string carry = element(n.target, {}, {});
+  std::string next;
+  if (n.scan == ScanKind::linear) {
+    next = spelling
+               .operation(Op::add, type,
+                          {spelling.operation(Op::mul, type, {expression(n.value), {carry}}), expression(n.second)})
+               .text;
+  } else {
+    const Monoid monoid = n.scan == ScanKind::product ? Monoid::product
+                          : n.scan == ScanKind::max   ? Monoid::max
+                                                      : Monoid::sum;
+    next = spelling.combine(monoid, type, carry, expression(n.value)).text;
+  }
+  if (n.exclusive)
+    set(n.partner, carry, siblings);
+  lines.add(carry + " = " + next + ";");
+  if (!n.exclusive)
+    set(n.partner, carry, siblings);
+}
+
+void Printer::repeat(const PlanNode &n) {
+  bool continues = false;
+  for (const PlanNode &child : n.body)
+    for_each_node(child, [&](const PlanNode &inner) { continues = continues || inner.kind == PlanNode::Kind::next; });
+  const std::string condition = n.condition == kNone ? "true" : expression(n.condition).text;
+  if (!continues || n.step.empty()) {
+    lines.add("while (" + condition + ") {");
+    list(n.body);
+    list(n.step);
+    lines.add("}");
+    return;
+  }
+  // `continue` must still take the step: it comes first in every round but the first.
+  lines.add("for (bool again = false;; again = true) {");
+  lines.add("if (again) {");
+  list(n.step);
+  lines.add("}");
+  lines.add("if (!(" + condition + ")) break;");
+  list(n.body);
+  lines.add("}");
+}
+
+void Printer::loop(const PlanNode &n) {
+  const Range r = range(n);
+  const std::string &v = axis_names_[n.axis];
+  if (n.reversed)
+    lines.add("for (" + index_type + " " + v + " = " +
+              (index_type == "int64_t" ? r.end : index_type + "(" + r.end + ")") + "; " + v + "-- > " + r.begin +
+              ";) {");
+  else
+    lines.add("for (" + index_type + " " + v + " = " +
+              (index_type == "int64_t" || r.begin == "0" ? r.begin : index_type + "(" + r.begin + ")") + "; " + v +
+              " < " + r.end + "; ++" + v + ") {");
+  list(n.body);
+  lines.add("}");
+}
+
+std::string Printer::step_guard(Statuses &statuses, const std::string &leave) {
+  std::string text;
+  for (const Guard &guard : facts.guards)
+    text += "if (!(" + size_text(guard.condition) +
+            ")) {\nif (table_status != nullptr) *table_status = " + std::to_string(statuses.of(guard.message)) + ";\n" +
+            leave + ";\n}\n";
+  return text;
+}
+
+void Printer::steps(const PlanNode &n) {
+  const std::string &v = grid_names_[n.grid];
+  lines.add("for (" + index_type + " " + v + " = 0; " + v + " < " + steps_text(n.grid) + "; ++" + v + ") {");
+  bool innermost = true;
+  for (const PlanNode &child : n.body)
+    for_each_node(child, [&](const PlanNode &inner) { innermost = innermost && inner.kind != PlanNode::Kind::steps; });
+  if (guards != nullptr && innermost)
+    lines.add(step_guard(*guards));
+  list(n.body);
+  lines.add("}");
+}
+
+} // namespace kgen
