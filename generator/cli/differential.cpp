@@ -98,11 +98,11 @@ struct NativeCase {
 std::vector<NativeCase> native_cases(const DifferentialOptions &options) {
   std::vector<NativeCase> out;
   for (int threads : options.threads)
-    out.push_back(
-        {{threads, false, options.timeout_s}, std::to_string(threads) + (threads == 1 ? " thread" : " threads")});
+    out.push_back({{threads, false, false, options.timeout_s},
+                   std::to_string(threads) + (threads == 1 ? " thread" : " threads")});
   if (options.unaligned)
-    out.push_back(
-        {{options.threads.empty() ? 0 : options.threads.back(), true, options.timeout_s}, "unaligned arrays"});
+    out.push_back({{options.threads.empty() ? 0 : options.threads.back(), true, true, options.timeout_s},
+                   "unaligned arrays, own workspace"});
   return out;
 }
 

@@ -40,10 +40,13 @@ std::string function_name(const Kernel &kernel, NativeTarget target) {
 }
 
 // Any launcher, called with arguments from arrays: the i-th of each kind of array is the i-th argument.
+// A launcher with a workspace can be given one of exactly the size that it asks for, between guard bytes.
 constexpr std::string_view kShim = R"(#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 #include <utility>
+#include <vector>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -61,6 +64,30 @@ template <class... A, std::size_t... I> int call(int (*f)(A...), const Arguments
   return f(argument<A>(a, I)...);
 }
 template <class... A> int call(int (*f)(A...), const Arguments& a) { return call(f, a, std::index_sequence_for<A...>()); }
+template <class... A, std::size_t... I> int64_t ask(int64_t (*f)(A...), const Arguments& a, std::size_t first, std::index_sequence<I...>) {
+  return f(argument<A>(a, first + I)...);
+}
+constexpr int kShortAccepted = -1, kOverrun = -2;
+template <class F, class... A> int call_with_memory(F f, int64_t (*query)(A...), const Arguments& a, std::size_t sizes, std::size_t end) {
+  const int64_t bytes = ask(query, a, sizes, std::index_sequence_for<A...>());
+  constexpr int64_t kGuard = 256;
+  std::vector<unsigned char> memory(static_cast<std::size_t>(bytes + 3 * kGuard), 0xC7);
+  unsigned char* start = memory.data();
+  start += kGuard + (kGuard - reinterpret_cast<uintptr_t>(start) % kGuard);
+  std::vector<void*> pointers(a.pointers, a.pointers + end + 2);
+  std::vector<int64_t> integers(a.integers, a.integers + end + 2);
+  pointers.resize(end + 8);
+  integers.resize(end + 8);
+  pointers[end] = start;
+  integers[end + 1] = bytes - 1;
+  const Arguments with{pointers.data(), integers.data(), a.numbers};
+  if (bytes > 0 && call(f, with) == 0) return kShortAccepted;
+  integers[end + 1] = bytes;
+  const int status = call(f, with);
+  for (int64_t i = 1; i <= kGuard; ++i)
+    if (start[-i] != 0xC7 || start[bytes + i - 1] != 0xC7) return kOverrun;
+  return status;
+}
 extern "C" void kgen_shim_threads(int n) {
 #ifdef _OPENMP
   omp_set_num_threads(n);
@@ -74,9 +101,17 @@ std::string shim_text(const Compiled &compiled, NativeTarget target) {
   std::set<std::string> names;
   for (const Variation &variation : compiled.variations)
     names.insert(function_name(variation.kernel, target));
-  for (const std::string &name : names)
+  for (const std::string &name : names) {
+    std::string query = name + "_workspace";
+    bool memory = std::any_of(compiled.files.begin(), compiled.files.end(), [&](const EmittedFile &file) {
+      return file.name.ends_with(".h") && file.text.find(" " + query + "(") != std::string::npos;
+    });
     out += "extern \"C\" int kgen_shim_" + name +
-           "(void* const* p, const int64_t* i, const double* n) { return call(&" + name + ", Arguments{p, i, n}); }\n";
+           "(void* const* p, const int64_t* i, const double* n, std::size_t sizes, std::size_t end, bool own) {\n";
+    if (memory)
+      out += "if (own) return call_with_memory(&" + name + ", &" + query + ", Arguments{p, i, n}, sizes, end);\n";
+    out += "(void)sizes, (void)end, (void)own;\nreturn call(&" + name + ", Arguments{p, i, n});\n}\n";
+  }
   return out + "extern \"C\" const char* kgen_shim_error(int status) { return " + compiled.spec.kernel +
          "_error(status); }\n";
 }
@@ -134,6 +169,7 @@ public:
     for (const ArgumentRef &ref : kernel_.arguments)
       if (!add_argument(ref, reason))
         return false;
+    first_size_ = pointers_.size();
     for (AxisId axis : kernel_.size_arguments) {
       std::optional<int64_t> size = size_value(kernel_, kernel_.axes[axis].size, input_);
       add_number(size.value_or(0));
@@ -141,7 +177,8 @@ public:
     for (const Slot &slot : slots_)
       for (int64_t stride : slot.stride_arguments)
         add_number(stride);
-    pointers_.resize(pointers_.size() + kSpareArguments);
+    end_ = pointers_.size();
+    pointers_.resize(end_ + kSpareArguments);
     integers_.resize(pointers_.size());
     numbers_.resize(pointers_.size());
     return place(reason);
@@ -150,6 +187,8 @@ public:
   void *const *pointers() const { return pointers_.data(); }
   const int64_t *integers() const { return integers_.data(); }
   const double *numbers() const { return numbers_.data(); }
+  size_t first_size() const { return first_size_; }
+  size_t end() const { return end_; } // where workspace, table status and stream follow
 
   // Empty, or which array was overrun or changed.
   std::string damage() const {
@@ -315,6 +354,7 @@ private:
   std::vector<void *> pointers_;
   std::vector<int64_t> integers_;
   std::vector<double> numbers_;
+  size_t first_size_ = 0, end_ = 0;
   unsigned char *region_ = nullptr;
   size_t bytes_ = 0;
 };
@@ -425,7 +465,7 @@ NativeResult NativeKernel::run(const Kernel &kernel, const RunInput &input, cons
   CallFrame frame(kernel, input, options);
   if (!frame.prepare(result.error))
     return result;
-  using Call = int (*)(void *const *, const int64_t *, const double *);
+  using Call = int (*)(void *const *, const int64_t *, const double *, size_t, size_t, bool);
   auto call = reinterpret_cast<Call>(::dlsym(library_, ("kgen_shim_" + function_name(kernel, target_)).c_str()));
   auto threads = reinterpret_cast<void (*)(int)>(::dlsym(library_, "kgen_shim_threads"));
   auto explain = reinterpret_cast<const char *(*)(int)>(::dlsym(library_, "kgen_shim_error"));
@@ -436,8 +476,13 @@ NativeResult NativeKernel::run(const Kernel &kernel, const RunInput &input, cons
   result.status = in_child(options.timeout_s, result.error, [&] {
     if (options.threads > 0)
       threads(options.threads);
-    return call(frame.pointers(), frame.integers(), frame.numbers());
+    return call(frame.pointers(), frame.integers(), frame.numbers(), frame.first_size(), frame.end(),
+                options.own_workspace);
   });
+  if (result.error.empty() && result.status < 0) {
+    result.error = result.status == -1 ? "accepted a workspace that is too small" : "wrote outside the workspace";
+    return result;
+  }
   if (result.error.empty())
     result.error = frame.damage();
   if (result.status != 0)

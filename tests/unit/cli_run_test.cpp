@@ -116,8 +116,8 @@ TEST_CASE("code that computes something else is noticed") {
 
 TEST_CASE("a crash, a hang, a write outside and a changed input are results") {
   const std::string sum = "int add_openmp(";
-  auto with = [&](const std::string &statement) {
-    Compiled add = compiled(kAdd);
+  auto with = [&](const std::string &statement, const char *text = kAdd) {
+    Compiled add = compiled(text);
     for (EmittedFile &file : add.files)
       if (file.name == "add_openmp.cpp") {
         size_t brace = file.text.find('{', file.text.rfind(sum));
@@ -138,6 +138,14 @@ TEST_CASE("a crash, a hang, a write outside and a changed input are results") {
   has(with("z[M * N] = 1;"), "wrote outside `z`");
   has(with("const_cast<float*>(x)[0] += 1;"), "changed its input `x`");
   has(with("if (M == 1) return 1;"), "the launcher returned 1");
+  const char *total = R"(kernel = "add"
+inputs.x = "f32[N]"
+outputs.y = "f32[N]"
+body = 'y = x / sum(x * x, N);'
+)";
+  CHECK(with("", total) == "");
+  has(with("if (workspace != nullptr) static_cast<char*>(workspace)[workspace_bytes] = 1;", total), "workspace");
+  has(with("workspace = nullptr;", total), "accepted a workspace that is too small");
 }
 
 TEST_CASE("edge sizes surround every block and respect multiple_of") {
