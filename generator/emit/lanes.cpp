@@ -654,10 +654,7 @@ Code LanePrinter::logical(const Expr &e, ExprId id) {
                       value = widened(e.args[1], Type::boolean);
     return {condition + " ? " + (both ? value + " : " + other : other + " : " + value), binding::kChoose};
   }
-  const int level = both ? binding::kAnd : binding::kOr;
-  return {at_least(expression(e.args[0]), level) + (both ? " && " : " || ") +
-              at_least(expression(e.args[1]), level + 1),
-          level};
+  return Spelling::logical(e.op, expression(e.args[0]), expression(e.args[1]));
 }
 
 Code LanePrinter::operation(const Expr &e, ExprId id) {

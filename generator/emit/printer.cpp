@@ -500,10 +500,8 @@ Code Printer::expression(ExprId id) {
                 at_least(arg(2), binding::kChoose + 1),
             binding::kChoose};
   case Op::both:
-    return {at_least(arg(0), binding::kAnd) + " && " + at_least(arg(1), binding::kAnd + 1), binding::kAnd};
-  // In parentheses within &&, as compilers ask.
   case Op::either:
-    return {at_least(arg(0), binding::kOr) + " || " + at_least(arg(1), binding::kOr + 1), binding::kOr};
+    return Spelling::logical(e.op, arg(0), arg(1));
   case Op::fold:
   case Op::scan:
     KGEN_UNREACHABLE("a fold in an expression");

@@ -152,6 +152,15 @@ Code Spelling::operation(Op op, Type type, const std::vector<Code> &args, bool w
   return call(std::string(spelling));
 }
 
+Code Spelling::logical(Op op, const Code &a, const Code &b) {
+  if (op == Op::both)
+    return {at_least(a, binding::kAnd) + " && " + at_least(b, binding::kAnd + 1), binding::kAnd};
+  auto argument = [](const Code &code, int least) {
+    return at_least(code, code.binding == binding::kAnd ? binding::kAnd + 1 : least);
+  };
+  return {argument(a, binding::kOr) + " || " + argument(b, binding::kOr + 1), binding::kOr};
+}
+
 Code Spelling::infix(Op op, const std::vector<Code> &args) const {
   const std::string symbol(row(op).cpp_f32);
   if (args.size() == 1) {

@@ -34,6 +34,8 @@ public:
   std::string constant(Type type, int64_t integer, double number) const;
   // A scalar operation of ops.def on printed arguments. `wraps`: 64-bit values of the user's, which may overflow.
   Code operation(Op op, Type argument, const std::vector<Code> &args, bool wraps = false);
+  // && and ||, each in parentheses within the other as compilers ask.
+  static Code logical(Op op, const Code &a, const Code &b);
   // The same by its operator, for types whose operators are right as they are.
   Code infix(Op op, const std::vector<Code> &args) const;
   Code cast(const Code &value, Type from, Type to);
