@@ -101,8 +101,7 @@ inline int64_t thread_count() {
 #endif
 }
 
-// The widest vector of the machine that this file is compiled for; how many elements of 8 to 64 bits it
-// holds.
+// The widest vector of the machine that this file is compiled for.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
 #elif defined(__AVX__)
@@ -110,8 +109,8 @@ constexpr int kVectorBytes = 32;
 #else
 constexpr int kVectorBytes = 16;
 #endif
-[[maybe_unused]] constexpr int kLanes64 = kVectorBytes / 8, kLanes32 = kVectorBytes / 4,
-                               kLanes16 = kVectorBytes / 2, kLanes8 = kVectorBytes;
+
+constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
 template <class T, int N>
 struct VectorOf {

@@ -53,8 +53,7 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// The widest vector of the machine that this file is compiled for; how many elements of 8 to 64 bits it
-// holds.
+// The widest vector of the machine that this file is compiled for.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
 #elif defined(__AVX__)
@@ -62,8 +61,8 @@ constexpr int kVectorBytes = 32;
 #else
 constexpr int kVectorBytes = 16;
 #endif
-[[maybe_unused]] constexpr int kLanes64 = kVectorBytes / 8, kLanes32 = kVectorBytes / 4,
-                               kLanes16 = kVectorBytes / 2, kLanes8 = kVectorBytes;
+
+constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
 template <class T, int N>
 struct VectorOf {

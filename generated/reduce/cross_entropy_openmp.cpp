@@ -80,8 +80,7 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   return start;
 }
 
-// The widest vector of the machine that this file is compiled for; how many elements of 8 to 64 bits it
-// holds.
+// The widest vector of the machine that this file is compiled for.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
 #elif defined(__AVX__)
@@ -89,8 +88,8 @@ constexpr int kVectorBytes = 32;
 #else
 constexpr int kVectorBytes = 16;
 #endif
-[[maybe_unused]] constexpr int kLanes64 = kVectorBytes / 8, kLanes32 = kVectorBytes / 4,
-                               kLanes16 = kVectorBytes / 2, kLanes8 = kVectorBytes;
+
+constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
 template <class T, int N>
 struct VectorOf {

@@ -1,0 +1,22 @@
+// The C header of a kernel, and the comments at the head of all its files.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "emit/render.h"
+#include "emit/target_file.h"
+
+namespace kgen {
+
+void replace_all(std::string &text, const std::string &from, const std::string &to);
+// User text for a comment: it cannot leave the lines that it is put into.
+std::string comment_text(std::string text);
+// The head of every file: where it comes from, the license, the doc, and of sources the plan.
+std::string banner(const Spec &spec, const std::string &plan);
+
+std::string header_text(const Spec &spec, const std::vector<Function> &functions,
+                        const std::map<std::string, const TargetSource *> &targets, const Templates &templates);
+
+} // namespace kgen
