@@ -1,14 +1,20 @@
 """Runs every shipped spec over the conformance list and compares it with the references.
 
-    run.py --kgen PATH [--only WORD] [--target interpret,openmp,cuda_model] [--jobs 2]
+    run.py --kgen PATH [--only WORD] [--target interpret,openmp,cuda_model] [--jobs 2] [--cache FOLDER]
+           [--model tests/cuda_model --model-library libkgen_cuda_model.a]
 
 For each run it writes the inputs as .npy files, calls `kgen run` and compares what comes out. bf16 travels as its
 bits in uint16. A run that fails, crashes, hangs or writes no output counts as failed. Without a list of targets: interpret.
+The CUDA model takes only the runs that the list says it can. --cache keeps compiled kernels, so that each (spec, choices)
+is compiled once.
 """
 
 import argparse
 import collections
 import concurrent.futures
+import itertools
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,6 +34,7 @@ from spec_file import SpecFile  # noqa: E402
 
 TIMEOUT_S = 120
 TARGETS = ("interpret", "openmp", "cuda_model")
+CACHE_LIMIT = 1000  # compiled kernels; beyond it most are of sources long gone
 
 
 def what_the_kernel_sees(spec, define, stored):
@@ -98,18 +105,37 @@ def attempt(kgen, run, target):
     return None
 
 
-def attempt_all(kgen, run, targets):
-    """(target, problem) of one run on all targets; an exception is a failure like any other."""
+def attempt_all(kgen, group, targets):
+    """(run, target, problem) of some runs on all targets; an exception is a failure like any other."""
     results = []
-    for target in targets:
+    for run, target in itertools.product(group, targets):
         if target == "cuda_model" and not run["model"]:
-            results.append((target, "skipped"))
+            results.append((run, target, "skipped"))
             continue
         try:
-            results.append((target, attempt(kgen, run, target)))
+            results.append((run, target, attempt(kgen, run, target)))
         except Exception as error:  # a reference or a file that cannot be read: reported, not fatal
-            results.append((target, f"{type(error).__name__}: {error}"))
-    return run, results
+            results.append((run, target, f"{type(error).__name__}: {error}"))
+    return results
+
+
+def by_kernel(runs):
+    """The runs that share a compiled kernel, which one worker compiles and all of them use."""
+    groups = collections.defaultdict(list)
+    for run in runs:
+        groups[run["spec"], tuple(run["define"].items())].append(run)
+    return list(groups.values())
+
+
+def prepare_environment(options):
+    """What `kgen run` finds in its environment: the CUDA model and the folder of compiled kernels."""
+    for name, value in (("KGEN_CUDA_MODEL", options.model), ("KGEN_CUDA_MODEL_LIBRARY", options.model_library)):
+        if value:
+            os.environ[name] = str(value)
+    if options.cache:
+        if options.cache.is_dir() and len(list(options.cache.iterdir())) > CACHE_LIMIT:
+            shutil.rmtree(options.cache, ignore_errors=True)
+        os.environ["KGEN_NATIVE_CACHE"] = str(options.cache)
 
 
 def describe(run):
@@ -123,7 +149,10 @@ def main():
     parser.add_argument("--only", default="", help="part of the spec's path")
     parser.add_argument("--target", default="interpret", help=",".join(TARGETS))
     parser.add_argument("--jobs", type=int, default=2)
+    for name, what in (("cache", "folder"), ("model", "folder"), ("model-library", "archive")):
+        parser.add_argument(f"--{name}", type=lambda p: Path(p).resolve(), metavar=what.upper())
     options = parser.parse_args()
+    prepare_environment(options)
     targets = options.target.split(",")
     if set(targets) - set(TARGETS):
         parser.error(f"targets are {', '.join(TARGETS)}")
@@ -136,9 +165,10 @@ def main():
     for spec in missing:
         print(f"FAIL {spec}: no case in tests/conformance/cases.toml")
     start = time.monotonic()
+    groups = by_kernel(runs)
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
-        for run, results in pool.map(attempt_all, [options.kgen] * len(runs), runs, [targets] * len(runs), chunksize=4):
-            for target, problem in results:
+        for results in pool.map(attempt_all, itertools.repeat(options.kgen), groups, itertools.repeat(targets)):
+            for run, target, problem in results:
                 tally["skipped" if problem == "skipped" else "failed" if problem else "passed"] += 1
                 if problem and problem != "skipped":
                     print(f"FAIL [{target}] {describe(run)}\n     {problem}", flush=True)
