@@ -53,7 +53,7 @@ def stride_value(function, argument, sizes):
 
 def arguments(function, buffers, scalars, sizes, left_out=(), device=None):
     """The ctypes values in the order of the interface. `device` is None for the host's function, which has no status
-    word, workspace or stream; else (stream, workspace address or None, its bytes), and the status word is null."""
+    word or stream and allocates its workspace; else (stream, workspace address or None, its bytes), and the status word is null."""
     values = []
     for argument in function.arguments:
         if argument.kind in ARRAYS:
@@ -69,6 +69,8 @@ def arguments(function, buffers, scalars, sizes, left_out=(), device=None):
             values.append(ctypes.c_void_p(None))
         elif argument.kind == "workspace" and device:
             values += [ctypes.c_void_p(device[1]), ctypes.c_int64(device[2])]
+        elif argument.kind == "workspace_openmp" and not device:
+            values += [ctypes.c_void_p(None), ctypes.c_int64(0)]  # the function allocates
     return values + ([ctypes.c_void_p(device[0])] if device else [])
 
 

@@ -3,7 +3,8 @@
     /* @function matmul_f32 args: in x f32 [M, K]; in y f32 [K, N]; out z f32 [M, N]; size M; size K; size N */
 
 An argument is KIND NAME [TYPE] [EXTENTS] [FACTS]; a `?` after the kind says that the pointer may be null. Extents are C
-expressions over the sizes. Facts that matter to whoever makes up data: `one_of 64 128` and `multiple_of 8` of a size,
+expressions over the sizes. `workspace` and `status` are arguments of the CUDA function, `workspace_openmp` of the other.
+Facts that matter to whoever makes up data: `one_of 64 128` and `multiple_of 8` of a size,
 `sorted`, `unique`, `range EXPRESSION` and `offsets NAME` (a table that rises from 0 to the size NAME) of a table.
 """
 
@@ -11,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-KINDS = ("in", "out", "inout", "table", "scalar", "size", "stride", "workspace", "status")
+KINDS = ("in", "out", "inout", "table", "scalar", "size", "stride", "workspace", "workspace_openmp", "status")
 ARRAYS = ("in", "out", "inout", "table")
 TYPES = ("f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool")
 FUNCTION = re.compile(r"@function\s+(\w+)\s+args:(.*?)(?=\*/|@function|\n\s*//\s*\n|\Z)", re.S)

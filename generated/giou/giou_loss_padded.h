@@ -22,7 +22,7 @@ extern "C" {
 // mask: bool[B, N]
 // loss: f32[]
 /* @function giou_loss_padded args: in pred f32 [B, N, 4]; in target f32 [B, N, 4]; out giou f32 [B, N]; out
- * mask bool [B, N]; out loss f32 []; size B; size N */
+ * mask bool [B, N]; out loss f32 []; size B; size N; workspace workspace; workspace_openmp workspace */
 int64_t giou_loss_padded_cuda_workspace(int64_t B, int64_t N);
 int giou_loss_padded_cuda(const float* pred, const float* target, float* giou, bool* mask, float* loss,
                           int64_t B, int64_t N, void* workspace, int64_t workspace_bytes, void* stream);

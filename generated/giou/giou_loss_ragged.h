@@ -24,7 +24,7 @@ extern "C" {
 // loss: f32[]
 /* @function giou_loss_ragged args: table box_start i64 [B + 1] offsets N; in pred f32 [(B) * (N), 4]; in
  * target f32 [(B) * (N), 4]; out giou f32 [(B) * (N)]; out picture_loss f32 [B]; out loss f32 []; size B;
- * size N */
+ * size N; status table_status; workspace workspace; workspace_openmp workspace */
 int64_t giou_loss_ragged_cuda_workspace(int64_t B, int64_t N);
 int giou_loss_ragged_cuda(const int64_t* box_start, const float* pred, const float* target, float* giou,
                           float* picture_loss, float* loss, int64_t B, int64_t N, int32_t* table_status,

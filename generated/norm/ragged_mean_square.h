@@ -19,7 +19,7 @@ extern "C" {
 // rms: f32[B]
 // y: f32[(B) * (N)]
 /* @function ragged_mean_square args: table row_start i64 [B + 1] offsets N; in x f32 [(B) * (N)]; out rms f32
- * [B]; out y f32 [(B) * (N)]; size B; size N */
+ * [B]; out y f32 [(B) * (N)]; size B; size N; status table_status */
 int ragged_mean_square_cuda(const int64_t* row_start, const float* x, float* rms, float* y, int64_t B,
                             int64_t N, int32_t* table_status, void* stream);
 int ragged_mean_square_openmp(const int64_t* row_start, const float* x, float* rms, float* y, int64_t B,

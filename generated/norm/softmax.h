@@ -17,7 +17,8 @@ extern "C" {
 
 // x: f32[rows, N]
 // y: f32[rows, N]
-/* @function softmax_f32 args: in x f32 [rows, N]; out y f32 [rows, N]; size rows; size N */
+/* @function softmax_f32 args: in x f32 [rows, N]; out y f32 [rows, N]; size rows; size N; workspace
+ * workspace; workspace_openmp workspace */
 int64_t softmax_f32_cuda_workspace(int64_t rows, int64_t N);
 int softmax_f32_cuda(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
                      int64_t workspace_bytes, void* stream);
@@ -27,7 +28,8 @@ int softmax_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* 
 
 // x: f64[rows, N]
 // y: f64[rows, N]
-/* @function softmax_f64 args: in x f64 [rows, N]; out y f64 [rows, N]; size rows; size N */
+/* @function softmax_f64 args: in x f64 [rows, N]; out y f64 [rows, N]; size rows; size N; workspace
+ * workspace; workspace_openmp workspace */
 int64_t softmax_f64_cuda_workspace(int64_t rows, int64_t N);
 int softmax_f64_cuda(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
                      int64_t workspace_bytes, void* stream);
@@ -37,7 +39,8 @@ int softmax_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void
 
 // x: bf16[rows, N]
 // y: bf16[rows, N]
-/* @function softmax_bf16 args: in x bf16 [rows, N]; out y bf16 [rows, N]; size rows; size N */
+/* @function softmax_bf16 args: in x bf16 [rows, N]; out y bf16 [rows, N]; size rows; size N; workspace
+ * workspace; workspace_openmp workspace */
 int64_t softmax_bf16_cuda_workspace(int64_t rows, int64_t N);
 int softmax_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
                       int64_t workspace_bytes, void* stream);
@@ -47,7 +50,8 @@ int softmax_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
 
 // x: f16[rows, N]
 // y: f16[rows, N]
-/* @function softmax_f16 args: in x f16 [rows, N]; out y f16 [rows, N]; size rows; size N */
+/* @function softmax_f16 args: in x f16 [rows, N]; out y f16 [rows, N]; size rows; size N; workspace
+ * workspace; workspace_openmp workspace */
 int64_t softmax_f16_cuda_workspace(int64_t rows, int64_t N);
 int softmax_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
                      int64_t workspace_bytes, void* stream);

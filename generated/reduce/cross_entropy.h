@@ -20,7 +20,7 @@ extern "C" {
 // loss: f32[B]
 // mean_loss: f32[]
 /* @function cross_entropy_f32 args: in score f32 [B, V]; in target i32 [B]; out loss f32 [B]; out mean_loss
- * f32 []; size B; size V */
+ * f32 []; size B; size V; workspace workspace; workspace_openmp workspace */
 int64_t cross_entropy_f32_cuda_workspace(int64_t B, int64_t V);
 int cross_entropy_f32_cuda(const float* score, const int32_t* target, float* loss, float* mean_loss,
                            int64_t B, int64_t V, void* workspace, int64_t workspace_bytes, void* stream);
@@ -33,7 +33,7 @@ int cross_entropy_f32_openmp(const float* score, const int32_t* target, float* l
 // loss: f32[B]
 // mean_loss: f32[]
 /* @function cross_entropy_bf16 args: in score bf16 [B, V]; in target i32 [B]; out loss f32 [B]; out mean_loss
- * f32 []; size B; size V */
+ * f32 []; size B; size V; workspace workspace; workspace_openmp workspace */
 int64_t cross_entropy_bf16_cuda_workspace(int64_t B, int64_t V);
 int cross_entropy_bf16_cuda(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
                             int64_t B, int64_t V, void* workspace, int64_t workspace_bytes, void* stream);

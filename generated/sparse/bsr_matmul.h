@@ -21,7 +21,8 @@ extern "C" {
 // x: f32[K, N]
 // z: f32[(R) * (64), N]
 /* @function bsr_matmul args: table row_ptr i32 [R + 1] sorted range S + 1; table col i32 [S] range cdiv(K,
- * 64); in a f32 [S, 64, 64]; in x f32 [K, N]; out z f32 [(R) * (64), N]; size R; size S; size K; size N */
+ * 64); in a f32 [S, 64, 64]; in x f32 [K, N]; out z f32 [(R) * (64), N]; size R; size S; size K; size N;
+ * status table_status */
 int bsr_matmul_cuda(const int32_t* row_ptr, const int32_t* col, const float* a, const float* x, float* z,
                     int64_t R, int64_t S, int64_t K, int64_t N, int32_t* table_status, void* stream);
 int bsr_matmul_openmp(const int32_t* row_ptr, const int32_t* col, const float* a, const float* x, float* z,

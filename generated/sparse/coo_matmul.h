@@ -21,7 +21,8 @@ extern "C" {
 // x: f32[K, N]
 // z: f32[M, N]
 /* @function coo_matmul args: table row i32 [S] sorted range cdiv(M, 64); table col i32 [S] range cdiv(K, 64);
- * in a f32 [S, 64, 64]; in x f32 [K, N]; out z f32 [M, N]; size S; size M; size K; size N */
+ * in a f32 [S, 64, 64]; in x f32 [K, N]; out z f32 [M, N]; size S; size M; size K; size N; status
+ * table_status; workspace workspace; workspace_openmp workspace */
 int64_t coo_matmul_cuda_workspace(int64_t S, int64_t M, int64_t K, int64_t N);
 int coo_matmul_cuda(const int32_t* row, const int32_t* col, const float* a, const float* x, float* z,
                     int64_t S, int64_t M, int64_t K, int64_t N, int32_t* table_status, void* workspace,

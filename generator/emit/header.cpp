@@ -101,6 +101,12 @@ std::string spec_type(const Kernel &kernel, const Argument &a) {
   return "i64";
 }
 
+bool takes_workspace(const Function &function, const std::string &target, const TargetSource &source) {
+  const std::string query = function.stem + "_" + target + "_workspace(";
+  return std::any_of(source.launchers.begin(), source.launchers.end(),
+                     [&](const std::string &text) { return text.find(query) != std::string::npos; });
+}
+
 // What callers must know to make data: the facts of tables, the choices of a size.
 std::string facts_of(const Function &function, const Argument &a) {
   const Kernel &kernel = function.variations[0]->kernel;
@@ -127,7 +133,7 @@ std::string facts_of(const Function &function, const Argument &a) {
 }
 
 // The line that scripts read instead of parsing C: /* @function matmul_f32 args: in x f32 [M, K]; ... */
-std::string interface_line(const Function &function) {
+std::string interface_line(const Function &function, const std::map<std::string, const TargetSource *> &targets) {
   std::string text;
   for (const Argument &a : function.arguments) {
     text += (text.empty() ? "" : "; ") + kind_word(a) + " " + a.name;
@@ -137,6 +143,12 @@ std::string interface_line(const Function &function) {
       text += " " + a.extents;
     text += facts_of(function, a);
   }
+  // After the sizes: what one target takes besides.
+  if (targets.count("cuda") != 0 && has_device_tables(function.variations[0]->kernel))
+    text += "; status table_status";
+  for (const auto &[target, source] : targets)
+    if (takes_workspace(function, target, *source))
+      text += std::string("; workspace") + (target == "openmp" ? "_openmp" : "") + " workspace";
   return "/* @function " + function.stem + " args: " + text + " */";
 }
 
@@ -263,13 +275,11 @@ std::string declarations(const Function &function, const std::map<std::string, c
   std::string out = "\n";
   for (const Argument &a : function.arguments)
     out += comment(describe(function.variations[0]->kernel, a));
-  std::string line = interface_line(function);
+  std::string line = interface_line(function, targets);
   out += line + "\n";
   for (const auto &[target, source] : targets) {
     const std::string stem = function.stem + "_" + target;
-    const bool memory = std::any_of(source->launchers.begin(), source->launchers.end(), [&](const std::string &text) {
-      return text.find(stem + "_workspace(") != std::string::npos;
-    });
+    const bool memory = takes_workspace(function, target, *source);
     any_workspace = any_workspace || memory;
     std::string sizes;
     for (const Argument &a : function.arguments)

@@ -98,11 +98,11 @@ private:
 
   // (void)N; for sizes that no buffer needs.
   std::string unused_sizes(const std::string &body) const {
-    std::string out;
+    std::vector<std::string> sizes;
     for (const Argument &a : function_.arguments)
-      if ((a.kind == Argument::Kind::size || a.kind == Argument::Kind::stride) && !mentions_word(body, a.name))
-        out += "(void)" + a.name + ";\n";
-    return out;
+      if (a.kind == Argument::Kind::size)
+        sizes.push_back(a.name);
+    return silence_unused(sizes, body);
   }
 
   std::string pointer(const Buffer &b, const std::string &at) {
