@@ -246,13 +246,9 @@ private:
                      "the number of steps of " + dim.name + ", " + to_string(dim.size) + ", would be negative"));
     if (!symbols.nonnegative(steps - Polynomial::constant(1)))
       empty(g);
-    const std::vector<TableId> tables = context_.tables_of(dim.size);
     if (dim.at_most)
       add(step_check(Check::Kind::at_most, g, Size::make(Size::Op::less_equal, {dim.size, *dim.at_most}),
                      dim.name + " would take more than " + to_string(*dim.at_most) + " steps"));
-    else if (!tables.empty() && context_.parallel(g))
-      context_.diags.add(DiagId::at_most_missing, dim.place, {dim.name}).help =
-          "say how many there can be: at_most = \"...\", or write semantics = \"arbitrary\"";
   }
 
   // At least one step wherever the output has elements.

@@ -74,6 +74,10 @@ private:
       fact.finding.reason = "a single step";
       return Semantics::parallel;
     }
+    if (!kernel_.grid[g].at_most && !context_.tables_of(kernel_.grid[g].size).empty()) {
+      fact.finding.reason = "its number of steps hangs on a table, without at_most";
+      return Semantics::arbitrary;
+    }
     for (const auto &[var, steps] : told_)
       if ((steps & bit(g)) == 0) {
         const bool constant = (constant_steps(context_, var) & bit(g)) != 0;

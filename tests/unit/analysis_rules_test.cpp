@@ -362,6 +362,39 @@ body = 'if (first(s)) z = 0;'
   CHECK(to_string(a.checks(Check::Kind::grid_empty)[0].condition) == "N > 0 ? 1 : M <= 0 ? 1 : 0");
 }
 
+TEST_CASE("steps that hang on a table") {
+  const auto spec = [](const std::string &more) {
+    return "kernel = \"a\"\ntables.length = { type = \"i32[B]\", range = \"N + 1\" }\ninputs.x = \"f32[B, N]\"\n"
+           "outputs.z = { type = \"f32[B, N]\", block = [\"squeeze\", 8], index = [\"b\", \"n\"], partial = true }\n"
+           "grid.b = { size = \"B\" }\ngrid.n = { size = \"cdiv(length[b], 8)\"" +
+           more + " }\nbody = 'z = 1;'\n";
+  };
+  CHECK(!legal(spec("")).parallel("n"));
+  CHECK(legal(spec("")).parallel("b"));
+  const Analysed most = legal(spec(", at_most = \"cdiv(N, 8)\""));
+  CHECK(most.parallel("n"));
+  CHECK(most.operand("z").bounds.verdict == Verdict::proved);
+  REQUIRE(most.checks(Check::Kind::at_most).size() == 1);
+  CHECK(most.checks(Check::Kind::at_most)[0].loops.size() == 1);
+  CHECK(most.checks(Check::Kind::at_most)[0].tables.size() == 1);
+}
+
+TEST_CASE("tables are read inside their extent") {
+  const auto spec = [](const std::string &index, const std::string &size) {
+    return "kernel = \"a\"\ntables.col = { type = \"i32[S]\", range = \"cdiv(K, 64)\" }\n"
+           "inputs.x = { type = \"f32[K]\", block = [64], index = [\"col[" +
+           index + "]\"] }\noutputs.z = { type = \"f32[S, K=64]\", block = [\"squeeze\", \"whole\"], index = [\"s\", 0], "
+                   "partial = true }\ngrid.s = { size = \"" +
+           size + "\" }\nbody = 'z = x;'\n";
+  };
+  CHECK(legal(spec("s", "S")).checks(Check::Kind::table_index).empty());
+  CHECK(legal(spec("S - 1 - s", "S")).checks(Check::Kind::table_index).empty());
+  CHECK(legal(spec("min(s, 3)", "S")).checks(Check::Kind::table_index).empty());
+  CHECK(legal(spec("s + s", "cdiv(S, 2)")).checks(Check::Kind::table_index).empty());
+  CHECK(legal(spec("s + 3", "max(S - 3, 1)")).checks(Check::Kind::table_index).size() == 1);
+  CHECK(has(refused(spec("s + S", "S"), "table_outside"), "at S = 1, K = "));
+}
+
 TEST_CASE("counts of bytes and operations") {
   const Analysed a = legal(kMatmul);
   Symbols symbols(a.kernel);
