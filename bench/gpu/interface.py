@@ -51,7 +51,7 @@ class Function:
 
 def read_header(path):
     """All functions that a header describes."""
-    text = re.sub(r"\n\s*(\*|//)", "\n", Path(path).read_text())
+    text = re.sub(r"\n\s*(\*(?!/)|//)", "\n", Path(path).read_text())
     functions = []
     for match in FUNCTION.finditer(text):
         stem, described = match.group(1), " ".join(match.group(2).split())
