@@ -53,7 +53,7 @@ TIMEOUT_S = 100
 def described_functions(header):
     """The functions of a header. Extents stay unread: shapes come from the spec. Whether the OpenMP function takes a
     workspace, the query of its size tells."""
-    text = re.sub(r"\n\s*(\*|//)", "\n", header.read_text())
+    text = re.sub(r"\n\s*(\*(?!/)|//)", "\n", header.read_text())
     functions = []
     for match in interface.FUNCTION.finditer(text):
         parts = [part for part in " ".join(match.group(2).split()).split(";") if part.strip()]
@@ -190,7 +190,13 @@ class Sanitizer:
         return self.compile(HERE / "driver.cpp", self.folder / "driver.o")
 
     def run(self, source):
-        """(problem or None, output) of one generated file."""
+        """(problem or None, output) of one generated file; an exception is a failure like any other."""
+        try:
+            return self.build_and_execute(source)
+        except Exception as error:
+            return f"{type(error).__name__}: {error}", ""
+
+    def build_and_execute(self, source):
         kernel = source.name.removesuffix("_openmp.cpp")
         header = source.with_name(kernel + ".h")
         if kernel not in self.specs:
