@@ -383,8 +383,9 @@ TEST_CASE("tables are read inside their extent") {
   const auto spec = [](const std::string &index, const std::string &size) {
     return "kernel = \"a\"\ntables.col = { type = \"i32[S]\", range = \"cdiv(K, 64)\" }\n"
            "inputs.x = { type = \"f32[K]\", block = [64], index = [\"col[" +
-           index + "]\"] }\noutputs.z = { type = \"f32[S, K=64]\", block = [\"squeeze\", \"whole\"], index = [\"s\", 0], "
-                   "partial = true }\ngrid.s = { size = \"" +
+           index +
+           "]\"] }\noutputs.z = { type = \"f32[S, K=64]\", block = [\"squeeze\", \"whole\"], index = [\"s\", 0], "
+           "partial = true }\ngrid.s = { size = \"" +
            size + "\" }\nbody = 'z = x;'\n";
   };
   CHECK(legal(spec("s", "S")).checks(Check::Kind::table_index).empty());
