@@ -54,6 +54,8 @@ Views includes(const std::string &text, std::vector<std::string> first) {
                                                                          {"initializer_list", "initializer_list"},
                                                                          {"std::set", "set"},
                                                                          {"std::conditional", "type_traits"},
+                                                                         {"std::enable_if", "type_traits"},
+                                                                         {"std::index_sequence", "utility"},
                                                                          {"std::is_", "type_traits"},
                                                                          {"std::vector", "vector"}};
   for (const auto &[word, header] : table) {

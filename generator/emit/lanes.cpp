@@ -218,9 +218,10 @@ void LanePrinter::combine(const Accumulator &a) {
     return;
   }
   const std::string c = Spelling::arithmetic(type);
-  const std::string pair = printer_.spelling.combine(step.monoid, type, "a", {"b"}).text;
-  const std::string value =
-      helper("across") + "(" + a.lanes + ", [](" + c + " a, " + c + " b) { return " + pair + "; })";
+  const auto &[one, other] = names_.pair();
+  const std::string pair = printer_.spelling.combine(step.monoid, type, one, {other}).text;
+  const std::string value = helper("across") + "(" + a.lanes + ", [](" + c + " " + one + ", " + c + " " + other +
+                            ") { return " + pair + "; })";
   if (step.monoid == Monoid::sum && is_floating(type))
     printer_.lines.add(place + " += " + value + ";");
   else
@@ -409,10 +410,11 @@ void LanePrinter::fold_step(const PlanNode &n) {
   if (uniform_condition)
     printer_.lines.add("if (" + printer_.expression(n.condition).text + ") {");
   if (lane_condition) {
-    mask_ = names_.claim("chosen");
+    const std::string chosen = names_.claim("chosen");
     helper("active_mask");
-    printer_.lines.add("const auto " + mask_ + " = " + (outer.empty() ? active_ : outer) + " && " +
+    printer_.lines.add("const auto " + chosen + " = " + current() + " && " +
                        at_least(expression(n.condition), binding::kAnd + 1) + ";");
+    mask_ = chosen;
     printer_.lines.add("if (" + helper("any_lane") + "(" + mask_ + ")) {");
   }
   if (is_selection(n.monoid)) {
@@ -446,7 +448,7 @@ void LanePrinter::select(const PlanNode &n, const std::string &where, const std:
   const std::string at = axis == lane_ ? helper("positions") + "<" + kCount + ">(" + printer_.axis_name(axis) + ")"
                                        : printer_.axis_name(axis);
   const char *order = n.monoid == Monoid::argmax ? " > " : " < ";
-  printer_.lines.add("const " + lanes_type(type) + " " + value + " = " + widened(n.value, type) + ";");
+  printer_.lines.add("const " + lanes_type(type) + " " + value + " = " + widened(n.value, type, 0) + ";");
   std::string test = where + " < 0 || " + value + order + best;
   if (is_floating(type))
     test += " || (" + value + " != " + value + " && " + best + " == " + best + ")";
@@ -477,7 +479,7 @@ void LanePrinter::fold_across(const PlanNode &n) {
     helper("active_mask");
     select(n, found->lanes, found->best, "mask_of(" + current() + ")");
   } else {
-    const std::string value = helper("keep") + "(" + current() + ", " + widened(n.value, type) + ", " +
+    const std::string value = helper("keep") + "(" + current() + ", " + widened(n.value, type, 0) + ", " +
                               printer_.spelling.identity(n.monoid, type) + ")";
     if (n.monoid == Monoid::sum)
       printer_.lines.add(found->lanes + " += " + value + ";");
@@ -491,12 +493,10 @@ void LanePrinter::fold_across(const PlanNode &n) {
 
 // ---- expressions ----------------------------------------------------------------------------------------------------
 
-std::string LanePrinter::widened(ExprId id, Type type) {
+std::string LanePrinter::widened(ExprId id, Type type, int least) {
   note(type);
-  if (varies(id)) {
-    const Code code = expression(id);
-    return code.binding < binding::kMultiply ? "(" + code.text + ")" : code.text;
-  }
+  if (varies(id))
+    return at_least(expression(id), least);
   return lanes_type(type) + "(" + printer_.expression(id).text + ")";
 }
 
@@ -538,18 +538,90 @@ std::string LanePrinter::loaded(VarId var, const std::vector<Coordinate> &coords
     return printer_.name(var);
   const LaneStep step = analysis_.step_of(var, coords, lane_);
   const bool neighbours = step.kind == LaneStep::Kind::neighbour;
-  std::string text = helper(neighbours ? "load" : "load_every") + "(&" + printer_.element(var, coords, {}) +
-                     (neighbours ? "" : ", " + printer_.size_text(step.stride)) + ", " + active_ + ")";
+  const std::string element = printer_.element(var, coords, {});
+  std::string text =
+      neighbours ? helper("load") + "(&" + element + ", " + active_ + ")" : load_field(var, element, step);
+  if (text.empty())
+    text = helper("load_every") + "(&" + element + ", " + printer_.size_text(step.stride) + ", " + active_ + ")";
   if (!is_half(type))
     return text;
   helper(type == Type::bf16 ? "lanes_from_bf16" : "lanes_from_f16");
   return std::string(type == Type::bf16 ? "from_bf16(" : "from_f16(") + text + ")";
 }
 
+// Numbers of small records, all of which a few vectors hold: `pred[(b * N + n) * 4 + 3]`. Empty: it is no such place.
+std::string LanePrinter::load_field(VarId var, const std::string &element, const LaneStep &step) {
+  const Var &v = kernel_.vars[var];
+  if (printer_.plan.storage[var].kind != Storage::Kind::argument || v.strided || v.dims.empty() ||
+      v.type == Type::boolean)
+    return "";
+  const Size &fields = v.dims.back().extent;
+  if (!(fields.is_integer(2) || fields.is_integer(4)) || !step.stride.is_integer(fields.value))
+    return "";
+  for (int64_t field = 0; field < fields.value; ++field) {
+    const std::string end =
+        " * " + std::to_string(fields.value) + (field > 0 ? " + " + std::to_string(field) : "") + "]";
+    if (!element.ends_with(end))
+      continue;
+    const std::string first =
+        element.substr(0, element.size() - end.size()) + " * " + std::to_string(fields.value) + "]";
+    return helper("load_field") + "<" + std::to_string(fields.value) + ", " + std::to_string(field) + ">(&" + first +
+           ", " + active_ + ")";
+  }
+  return "";
+}
+
+// A read that may leave its row at the lanes' ends: most groups lie inside and are loaded whole. Empty: it has another
+// form.
+std::string LanePrinter::load_inside(const Expr &e, const LaneStep &step) {
+  const Var &var = kernel_.vars[e.ref];
+  if (printer_.plan.storage[e.ref].kind != Storage::Kind::argument || var.strided ||
+      (is_half(var.type) && var.outside != 0))
+    return "";
+  int moving = 0;
+  std::optional<int64_t> moves;
+  for (const Dim &dim : var.dims) {
+    const auto given =
+        std::find_if(e.coords.begin(), e.coords.end(), [&](const Coordinate &c) { return c.axis == dim.axis; });
+    const bool by_itself = given == e.coords.end() ? dim.axis == lane_ : varies(given->value);
+    if (!by_itself)
+      continue;
+    ++moving;
+    moves = given == e.coords.end() ? std::optional<int64_t>(1) : analysis_.coefficient(given->value, lane_);
+  }
+  if (moving != 1 || !moves || *moves < 1 || !step.stride.is_integer(*moves))
+    return "";
+  std::vector<std::pair<std::string, std::string>> checks, fixed;
+  const std::string index = printer_.index_text(e.ref, e.coords, &checks).text;
+  std::string at, extent;
+  for (const auto &check : checks) {
+    if (!mentions_word(check.first, printer_.axis_name(lane_)))
+      fixed.push_back(check);
+    else
+      at = check.first, extent = check.second;
+  }
+  if (at.empty() || checks.size() != fixed.size() + 1)
+    return "";
+  const std::string outside = printer_.spelling.constant(e.type, static_cast<int64_t>(var.outside), var.outside);
+  std::string text = helper("load_inside") + "(&" + printer_.name(e.ref) + "[" + index + "], " + at + ", " +
+                     std::to_string(*moves) + ", " + extent + ", " + active_ + ", " +
+                     (is_half(var.type) ? "0" : outside) + ")";
+  if (is_half(var.type)) {
+    helper(var.type == Type::bf16 ? "lanes_from_bf16" : "lanes_from_f16");
+    text = std::string(var.type == Type::bf16 ? "from_bf16(" : "from_f16(") + text + ")";
+  }
+  return fixed.empty() ? text : "(" + printer_.inside(fixed).text + " ? " + text + " : " + outside + ")";
+}
+
 Code LanePrinter::read(const Expr &e, ExprId id) {
   if (printer_.plan.storage[e.ref].kind == Storage::Kind::scalar)
     return {printer_.name(e.ref)};
   const LaneStep step = analysis_.step_of(e.ref, e.coords, lane_);
+  if (step.kind != LaneStep::Kind::any && analysis_.guarded(e, lane_)) {
+    note(kernel_.vars[e.ref].type);
+    if (const std::string text = load_inside(e, step); !text.empty())
+      return {text};
+  }
   if (step.kind == LaneStep::Kind::any || analysis_.guarded(e, lane_))
     return gather(id);
   // Under a condition, other points may be proved inside by that condition only.
@@ -630,8 +702,8 @@ std::string LanePrinter::stored(const Code &value, Type from, Type to) {
 Code LanePrinter::choose(const Expr &e, ExprId id) {
   if (!varies(e.args[0])) {
     const Code condition = printer_.expression(e.args[0]);
-    return {at_least(condition, binding::kChoose + 1) + " ? " + widened(e.args[1], e.type) + " : " +
-                widened(e.args[2], e.type),
+    return {at_least(condition, binding::kChoose + 1) + " ? " + widened(e.args[1], e.type, binding::kChoose + 1) +
+                " : " + widened(e.args[2], e.type, binding::kChoose + 1),
             binding::kChoose};
   }
   if (analysis_.hazardous(e.args[1]) || analysis_.hazardous(e.args[2]))

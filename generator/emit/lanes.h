@@ -43,9 +43,11 @@ private:
   Code logical(const Expr &e, ExprId id);
   // Lane by lane, by the scalar text.
   Code gather(ExprId id);
+  std::string load_inside(const Expr &read, const LaneStep &step);
+  std::string load_field(VarId var, const std::string &element, const LaneStep &step);
   std::string guard_of(const Expr &read);
   // A value that is a vector, whatever it was made of.
-  std::string widened(ExprId id, Type type);
+  std::string widened(ExprId id, Type type, int least = binding::kMultiply);
   std::string loaded(VarId var, const std::vector<Coordinate> &coords);
   std::string stored(const Code &value, Type from, Type to);
 

@@ -82,7 +82,6 @@ bool LaneAnalysis::is_vector(VarId var, AxisId lane) const {
   return plan_.storage[var].kind == Storage::Kind::scalar && kernel_.vars[var].axes.contains(lane);
 }
 
-// c where the value is c * index(lane) + something that is the same for all lanes.
 std::optional<int64_t> LaneAnalysis::coefficient(ExprId id, AxisId lane) const {
   if (!varies(id, lane))
     return 0;

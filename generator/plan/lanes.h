@@ -32,6 +32,8 @@ public:
   bool is_vector(VarId var, AxisId lane) const;
   // Where an access stands, guards aside.
   LaneStep step_of(VarId var, const std::vector<Coordinate> &coords, AxisId lane) const;
+  // c where the value is c * index(lane) + something that is the same for all lanes.
+  std::optional<int64_t> coefficient(ExprId id, AxisId lane) const;
   // Must a read be guarded in a way that differs between the lanes?
   bool guarded(const Expr &read, AxisId lane) const;
   // Would evaluating the expression where its condition does not hold touch memory that must not be touched?
@@ -44,7 +46,6 @@ public:
 private:
   bool possible(const PlanNode &node, const PlanNode &loop, bool masked) const;
   bool target_fits(const PlanNode &node, AxisId lane, bool masked) const;
-  std::optional<int64_t> coefficient(ExprId id, AxisId lane) const;
   LaneStep buffer_step(VarId var, const std::vector<Coordinate> &coords, AxisId lane) const;
 
   double loops_cost(const PlanNode &node, std::set<const PlanNode *> &taken) const;

@@ -125,26 +125,41 @@ template <int N, class Step> inline __attribute__((always_inline)) void for_lane
   for (; end - first >= N; first += N) step(first, AllLanes<N>{});
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
-//@ load: for_lanes
+//@ copy_first: for_lanes
+// Copies the elements of active lanes: a whole vector, or its first bytes by halves.
+template <size_t kBytes, size_t kLeast> inline void copy_bits(char* to, const char* from, size_t bytes) {
+  if constexpr (kBytes >= kLeast) {
+    if ((bytes & kBytes) != 0) memcpy(to, from, kBytes);
+    const size_t done = bytes & kBytes;
+    copy_bits<kBytes / 2, kLeast>(to + done, from + done, bytes);
+  }
+}
+template <class T, int N> inline void copy_first(void* to, const void* from, AllLanes<N>) {
+  memcpy(to, from, N * sizeof(T));
+}
+template <class T, int N> inline void copy_first(void* to, const void* from, FirstLanes<N> active) {
+  copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), static_cast<const char*>(from), size_t(active.count) * sizeof(T));
+}
+//@ load: copy_first
 // Neighbouring elements; only those of active lanes are touched. The others are 0.
 template <class T, class Active> inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active active) {
   constexpr int N = Active::kLanes;
   using Stored = std::conditional_t<std::is_same_v<T, bool>, int8_t, T>;
   typename VectorOf<Stored, N>::type values = {};
-  memcpy(&values, from, size_t(active.count) * sizeof(T));
+  copy_first<T>(&values, from, active);
   if constexpr (std::is_same_v<T, bool>)
     return Mask<N>::from(values != 0);
   else
     return values;
 }
-//@ store: for_lanes
+//@ store: copy_first
 // Writes the active lanes to neighbouring elements.
 template <class T, class Active> inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
   if constexpr (std::is_same_v<T, bool>) {
     const auto bytes = value.template as<bool>() & 1;
-    memcpy(to, &bytes, size_t(active.count));
+    copy_first<T>(to, &bytes, active);
   } else {
-    memcpy(to, &value.v, size_t(active.count) * sizeof(T));
+    copy_first<T>(to, &value.v, active);
   }
 }
 //@ gather: load
@@ -167,6 +182,42 @@ template <class T, class Active> inline typename LanesOf<T, Active::kLanes>::typ
   if (stride == 1) return load(from, active);
   T values[Active::kLanes] = {};
   for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+  return load(values, AllLanes<Active::kLanes>{});
+}
+//@ load_field: load_every
+// One of the `kFields` numbers of each of neighbouring records, of which the first starts at `from`.
+template <int kFields, int kField, class T, size_t... kLane>
+inline Lanes<T, int(sizeof...(kLane))> pick_field(const T* from, std::index_sequence<kLane...>) {
+  constexpr int N = sizeof...(kLane);
+  constexpr AllLanes<N> all;
+  const auto a = load(from, all).v, b = load(from + N, all).v;
+  if constexpr (kFields == 2) {
+    return __builtin_shufflevector(a, b, (int(kLane) * 2 + kField)...);
+  } else {
+    // A quarter of the numbers of each vector; the upper half of these does not count.
+    const auto c = load(from + 2 * N, all).v, d = load(from + 3 * N, all).v;
+    const auto low = __builtin_shufflevector(a, b, (int(kLane) % (N / 2) * 4 + kField)...);
+    const auto high = __builtin_shufflevector(c, d, (int(kLane) % (N / 2) * 4 + kField)...);
+    return __builtin_shufflevector(low, high, (int(kLane) + (int(kLane) < N / 2 ? 0 : N / 2))...);
+  }
+}
+template <int kFields, int kField, class T, int N> inline Lanes<T, N> load_field(const T* from, AllLanes<N>) {
+  return pick_field<kFields, kField>(from, std::make_index_sequence<N>{});
+}
+template <int kFields, int kField, class T, int N> inline Lanes<T, N> load_field(const T* from, FirstLanes<N> active) {
+  return load_every(from + kField, kFields, active);
+}
+//@ load_inside: load_every
+// Elements `step` apart of a row of `extent`, the first of which stands at `at`; `outside` beyond the row's ends.
+template <class T, class Active>
+inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* from, int64_t at, int64_t step, int64_t extent, Active active, std::enable_if_t<true, T> outside) {
+  const int64_t last = at + (active.count - 1) * step;
+  if (at >= 0 && last >= 0 && at < extent && last < extent) return load_every(from, step, active);
+  T values[Active::kLanes] = {};
+  for (int lane = 0; lane < active.count; ++lane) {
+    const int64_t here = at + lane * step;
+    values[lane] = here >= 0 && here < extent ? from[lane * step] : outside;
+  }
   return load(values, AllLanes<Active::kLanes>{});
 }
 //@ store_every: store
@@ -310,9 +361,44 @@ inline void fold_best(Lanes<int64_t, N> where_lanes, Lanes<T, N> best_lanes, int
     }
   }
 }
-//@ lanes_exp: each_lane
-template <class T, int N> inline Lanes<T, N> exp(Lanes<T, N> value) {
-  return each_lane<T, N>([](T v) { return std::exp(v); }, value);
+//@ lanes_exp: Lanes
+// e^x within 1.5 ulp: x = n ln 2 + r, a polynomial in r, and n in the exponent, in two parts so that the smallest results
+// come out as well.
+template <int N> inline Lanes<float, N> exp(Lanes<float, N> x) {
+  using Floats = typename VectorOf<float, N>::type;
+  using Words = typename VectorOf<uint32_t, N>::type;
+  using Ints = typename VectorOf<int32_t, N>::type;
+  const Floats v = choose(x < -104.0f, -104.0f, choose(x > 89.0f, 89.0f, x)).v;
+  const Floats shifted = v * 1.44269504f + 12582912.0f, n = shifted - 12582912.0f;
+  const Floats r = v - n * 0.693359375f + n * 2.12194440e-4f;
+  Floats p = r * 1.39269266e-3f + 8.36377387e-3f;
+  p = p * r + 4.16665501e-2f;
+  p = p * r + 1.66665734e-1f;
+  p = p * r + 0.5f;
+  const Floats y = p * (r * r) + r + 1.0f;
+  const Ints whole = (Ints)((Words)shifted - 0x4b400000u), half = whole >> 1;
+  return y * (Floats)((Words)(half + 127) << 23) * (Floats)((Words)(whole - half + 127) << 23);
+}
+template <int N> inline Lanes<double, N> exp(Lanes<double, N> x) {
+  using Floats = typename VectorOf<double, N>::type;
+  using Words = typename VectorOf<uint64_t, N>::type;
+  using Ints = typename VectorOf<int64_t, N>::type;
+  const Floats v = choose(x < -746.0, -746.0, choose(x > 710.0, 710.0, x)).v;
+  const Floats shifted = v * 1.4426950408889634 + 6755399441055744.0, n = shifted - 6755399441055744.0;
+  const Floats r = v - n * 6.93147180369123816490e-01 - n * 1.90821492927058770002e-10;
+  Floats p = r * 2.09154422977801152e-9 + 2.51062747335732947e-8;
+  p = p * r + 2.75572718102197996e-7;
+  p = p * r + 2.75572528335169097e-6;
+  p = p * r + 2.48015873270071867e-5;
+  p = p * r + 1.98412698768643549e-4;
+  p = p * r + 1.38888888888833267e-3;
+  p = p * r + 8.3333333333255447e-3;
+  p = p * r + 4.16666666666666701e-2;
+  p = p * r + 1.66666666666666714e-1;
+  p = p * r + 0.5;
+  const Floats y = p * (r * r) + r + 1.0;
+  const Ints whole = (Ints)((Words)shifted - 0x4338000000000000u), half = whole >> 1;
+  return y * (Floats)((Words)(half + 1023) << 52) * (Floats)((Words)(whole - half + 1023) << 52);
 }
 //@ lanes_exp2: each_lane
 template <class T, int N> inline Lanes<T, N> exp2(Lanes<T, N> value) {
@@ -323,6 +409,30 @@ template <class T, int N> inline Lanes<T, N> expm1(Lanes<T, N> value) {
   return each_lane<T, N>([](T v) { return std::expm1(v); }, value);
 }
 //@ lanes_log: each_lane
+// Within 1.5 ulp: x = m 2^e with m near 1, and a polynomial in m - 1.
+template <int N> inline Lanes<float, N> log(Lanes<float, N> x) {
+  using Floats = typename VectorOf<float, N>::type;
+  using Words = typename VectorOf<uint32_t, N>::type;
+  using Ints = typename VectorOf<int32_t, N>::type;
+  const Ints tiny = x.v < 1.17549435e-38f;
+  const Words bits = (Words)(tiny ? x.v * 8388608.0f : x.v);
+  Floats m = (Floats)((bits & 0x7fffffu) | 0x3f000000u);
+  const Ints low = m < 0.707106781f;
+  const Ints exponent = (Ints)(bits >> 23) - 126 + low - (tiny & 23);
+  m = (low ? m + m : m) - 1.0f;
+  const Floats e = __builtin_convertvector(exponent, Floats);
+  Floats p = m * 6.97161147e-2f - 1.14797338e-1f;
+  p = p * m + 1.16854199e-1f;
+  p = p * m - 1.24256873e-1f;
+  p = p * m + 1.42490576e-1f;
+  p = p * m - 1.66678023e-1f;
+  p = p * m + 2.00007157e-1f;
+  p = p * m - 2.49999970e-1f;
+  p = p * m + 3.33333312e-1f;
+  const Floats square = m * m, y = p * (square * m) - e * 2.12194440e-4f - square * 0.5f;
+  const Lanes<float, N> out = m + y + e * 0.693359375f;
+  return choose(x > 0.0f && x < INFINITY, out, choose(x == 0.0f, -INFINITY, choose(x < 0.0f, NAN, x)));
+}
 template <class T, int N> inline Lanes<T, N> log(Lanes<T, N> value) {
   return each_lane<T, N>([](T v) { return std::log(v); }, value);
 }
@@ -342,7 +452,17 @@ template <class T, int N> inline Lanes<T, N> sqrt(Lanes<T, N> value) {
 template <class T, int N> inline Lanes<T, N> cbrt(Lanes<T, N> value) {
   return each_lane<T, N>([](T v) { return std::cbrt(v); }, value);
 }
-//@ lanes_tanh: each_lane
+//@ lanes_tanh: each_lane lanes_exp
+template <int N> inline Lanes<float, N> tanh(Lanes<float, N> x) {
+  const Lanes<float, N> size = choose(x < 0.0f, -x, x), z = x * x;
+  Lanes<float, N> p = z * 2.29274482e-3f - 8.34394552e-3f;
+  p = p * z + 2.17689187e-2f;
+  p = p * z - 5.39592596e-2f;
+  p = p * z + 1.33333036e-1f;
+  p = p * z - 3.33333332e-1f;
+  const Lanes<float, N> large = 1.0f - 2.0f / (exp(size + size) + 1.0f);
+  return choose(size < 0.625f, p * z * x + x, choose(x < 0.0f, -large, large));
+}
 template <class T, int N> inline Lanes<T, N> tanh(Lanes<T, N> value) {
   return each_lane<T, N>([](T v) { return std::tanh(v); }, value);
 }

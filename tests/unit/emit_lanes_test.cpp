@@ -1,0 +1,217 @@
+// Which loops of the OpenMP code become lanes of vectors, and how their statements are then written.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "body/body.h"
+#include "emit/emit.h"
+#include "rewrite/canonicalize.h"
+
+namespace kgen {
+namespace {
+
+// The kernel functions of the OpenMP file, without line breaks and indentation.
+std::string openmp_text(const std::string &spec_text) {
+  Diagnostics diags;
+  const auto spec = load_spec("test.toml", spec_text, {}, diags);
+  REQUIRE(spec);
+  const auto variants = variants_of(*spec);
+  const auto bodies = body::parse_body(*spec, variants, diags);
+  REQUIRE(bodies);
+  std::vector<Variation> variations;
+  for (size_t i = 0; i < variants.size(); ++i) {
+    const auto kernel = build_kernel(*spec, variants[i], (*bodies)[i], diags);
+    REQUIRE(kernel);
+    Variation v;
+    v.variant = variants[i];
+    v.kernel = *kernel;
+    v.facts = analyze(v.kernel, diags);
+    REQUIRE(!diags.has_errors());
+    v.lowered = canonicalize(v.kernel, v.facts);
+    v.lowered_facts = v.facts;
+    variations.push_back(std::move(v));
+  }
+  EmitOptions options;
+  options.cuda = false;
+  for (const EmittedFile &file : emit_files(*spec, variations, options)) {
+    if (!file.name.ends_with(".cpp"))
+      continue;
+    std::string flat;
+    for (char c : file.text.substr(file.text.find("\nvoid "))) {
+      const bool space = c == ' ' || c == '\n';
+      if (!space || (!flat.empty() && flat.back() != ' '))
+        flat += space ? ' ' : c;
+    }
+    return flat;
+  }
+  return "";
+}
+
+bool has(const std::string &text, const std::string &part) {
+  const bool found = text.find(part) != std::string::npos;
+  if (!found)
+    MESSAGE(text);
+  return found;
+}
+
+TEST_CASE("a map loads, computes and stores vectors, in parts that threads share") {
+  const std::string text = openmp_text(R"(
+kernel = "axpy"
+inputs.x = "f32[N]"
+outputs.z = "f32[N]"
+scalars.a = "f32"
+body = 'z = a * x;'
+)");
+  CHECK(has(text, "for (int64_t n_first = 0; n_first < N; n_first += 4096) {"));
+  CHECK(has(text, "[&](int64_t n, auto active) { store(&z[n], active, a * load(&x[n], active)); }"));
+}
+
+TEST_CASE("lanes can be switched off") {
+  const std::string text = openmp_text(R"(
+kernel = "axpy"
+schedule.openmp.lanes = false
+inputs.x = "f32[N]"
+outputs.z = "f32[N]"
+scalars.a = "f32"
+body = 'z = a * x;'
+)");
+  CHECK(has(text, "z[n] = a * x[n];"));
+  CHECK(text.find("for_lanes") == std::string::npos);
+}
+
+TEST_CASE("a kernel whose arguments have the names of vector functions is printed without them") {
+  const std::string text = openmp_text(R"(
+kernel = "axpy"
+inputs.load = "f32[N]"
+outputs.store = "f32[N]"
+body = 'store = 2 * load;'
+)");
+  CHECK(has(text, "store[n] = 2.0f * load[n];"));
+}
+
+TEST_CASE("a fold along the lanes is combined after the loop, block by block where it is a floating sum") {
+  const std::string text = openmp_text(R"(
+kernel = "rows"
+inputs.x = "f32[M, N]"
+outputs.s = "f32[M]"
+outputs.g = "f32[M]"
+body = '''
+s = sum(x, N);
+g = max(x, N);
+'''
+)");
+  CHECK(has(text, "for (int64_t n_block = 0; n_block < N; n_block += 4096) {"));
+  CHECK(has(text, "total_lanes += keep(active, load(&x[m * N + n], active), 0.0f);"));
+  CHECK(has(text, "greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[m * N + n], active), -INFINITY));"));
+  CHECK(has(text, "total += across(total_lanes, [](float a, float b) { return a + b; });"));
+}
+
+TEST_CASE("a fold along another axis keeps one total a lane") {
+  const std::string text = openmp_text(R"(
+kernel = "columns"
+inputs.x = "f32[M, N]"
+outputs.s = "f32[N]"
+body = 's = sum(x, M);'
+)");
+  CHECK(has(text, "for (int64_t m = 0; m < M; ++m) { total += load(&x[m * N + n], active); }"));
+  CHECK(has(text, "store(&s[n], active, total);"));
+}
+
+TEST_CASE("a product of matrices broadcasts one factor and loads the other") {
+  const std::string text = openmp_text(R"(
+kernel = "product"
+inputs.x = "f32[M, K]"
+inputs.y = "f32[K, N]"
+outputs.z = "f32[M, N]"
+body = 'z = dot(x, y, K);'
+)");
+  CHECK(has(text, "total += x[m * K + k] * load(&y[k * N + n], active);"));
+}
+
+TEST_CASE("transposed factors make the contracted axis the lanes") {
+  const std::string text = openmp_text(R"(
+kernel = "product"
+inputs.x = "f32[M, K]"
+inputs.y = "f32[N, K]"
+outputs.z = "f32[M, N]"
+body = 'z = dot(x, y, K);'
+)");
+  CHECK(has(text, "total_lanes += keep(active, load(&x[m * K + k], active) * load(&y[n * K + k], active), 0.0f);"));
+}
+
+TEST_CASE("half types are widened when loaded and rounded when stored") {
+  const std::string text = openmp_text(R"(
+kernel = "twice"
+inputs.x = "bf16[N]"
+outputs.y = "f16[N]"
+body = 'y = 2 * x;'
+)");
+  CHECK(has(text, "store(&y[n], active, to_f16(2.0f * from_bf16(load(&x[n], active))));"));
+}
+
+TEST_CASE("a per-element condition is a mask, and what stands under it is skipped where no lane needs it") {
+  const std::string text = openmp_text(R"(
+kernel = "masked"
+inputs.x = "f32[N]"
+outputs.y = "f32[N]"
+outputs.c = "bool[N]"
+body = '''
+c = x > 0;
+y = 0;
+if (c) y = sqrt(x);
+'''
+)");
+  CHECK(has(text, "store(&c[n], active, load(&x[n], active) > 0.0f);"));
+  CHECK(has(text, "const auto chosen = active && load(&c[n], active); if (any_lane(chosen)) {"));
+  CHECK(has(text, "choose(chosen, sqrt(load(&x[n], active)), load(&y[n], active))"));
+}
+
+TEST_CASE("a uniform condition stays a branch, so that absent operands are not read") {
+  const std::string text = openmp_text(R"(
+kernel = "biased"
+inputs.x = "f32[N]"
+inputs.b = { type = "f32[N]", optional = true }
+outputs.y = "f32[N]"
+body = 'y = present(b) ? x + b : x;'
+)");
+  CHECK(has(text, "b != nullptr ? load(&x[n], active) + load(&b[n], active) : load(&x[n], active)"));
+}
+
+TEST_CASE("what depends on the lane's data is gathered lane by lane, guarded") {
+  const std::string text = openmp_text(R"(
+kernel = "pick"
+inputs.i = "i32[N]"
+inputs.u = "f32[V]"
+outputs.y = "f32[N]"
+body = 'y = at(u, V = i);'
+)");
+  CHECK(has(text,
+            "gather<float>(n, active, [&](int64_t n) { return inside(int64_t(i[n]), V) ? u[int64_t(i[n])] : 0.0f; })"));
+}
+
+TEST_CASE("scatters, local arrays and per-element loops stay scalar") {
+  CHECK(openmp_text(R"(
+kernel = "count"
+inputs.x = "u8[N]"
+outputs.c = "i32[K=256]"
+body = '''
+c = 0;
+at(c, K = x) += 1;
+''')")
+            .find("atomic_add(&c[int64_t(x[n])], 1)") != std::string::npos);
+  CHECK(openmp_text(R"(
+kernel = "steps"
+inputs.x = "f32[N]"
+outputs.c = "i32[N]"
+body = '''
+float t = x;
+int n = 0;
+while (t < 100 && n < 9) { t = t * t + 1; n += 1; }
+c = n;
+''')")
+            .find("for_lanes") == std::string::npos);
+}
+
+} // namespace
+} // namespace kgen
