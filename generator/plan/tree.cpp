@@ -23,6 +23,7 @@ bool is_jump(const PlanNode &node) { return node.kind == PlanNode::Kind::leave |
 struct Item {
   PlanNode node;
   std::vector<Access> accesses;
+  bool local_target = false;
 };
 
 class Builder {
@@ -47,7 +48,8 @@ private:
     std::vector<Item> out;
     for (PlanNode &node : nodes) {
       std::vector<Access> accesses = accesses_of(kernel_, node);
-      out.push_back({std::move(node), std::move(accesses)});
+      const bool local = node.target != kNone && kernel_.vars[node.target].kind == Var::Kind::local;
+      out.push_back({std::move(node), std::move(accesses), local});
     }
     return out;
   }
@@ -302,6 +304,24 @@ private:
       } else {
         after.push_back(i);
       }
+    }
+    leave_to_readers(items, head, members, after);
+  }
+
+  // A local that no other statement of the loop touches is better computed where it is read.
+  static void leave_to_readers(const std::vector<Item> &items, const Item *head, std::vector<size_t> &members,
+                               std::vector<size_t> &after) {
+    for (size_t m = members.size(); m-- > 0;) {
+      const size_t i = members[m];
+      const PlanNode &node = items[i].node;
+      if (&items[i] == head || node.kind != PlanNode::Kind::assign || !items[i].local_target)
+        continue;
+      const bool touched = std::any_of(members.begin(), members.end(),
+                                       [&](size_t other) { return other != i && depend(items[i], items[other]); });
+      if (touched)
+        continue;
+      members.erase(members.begin() + static_cast<std::ptrdiff_t>(m));
+      after.insert(std::upper_bound(after.begin(), after.end(), i), i);
     }
   }
 

@@ -1,0 +1,84 @@
+// How things are written down: numbers, operations, names, helper sections, layout.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "emit/format.h"
+#include "emit/header.h"
+#include "emit/names.h"
+#include "emit/render.h"
+#include "emit/spelling.h"
+
+using namespace kgen;
+
+TEST_CASE("constants come back as the same number") {
+  const Spelling cpp(TargetKind::openmp);
+  CHECK(cpp.constant(Type::f32, 0, 0.1) == "0.1f");
+  CHECK(cpp.constant(Type::f64, 0, 0.1) == "0.1");
+  CHECK(cpp.constant(Type::f32, 0, 2) == "2.0f");
+  CHECK(cpp.constant(Type::f32, 0, -std::numeric_limits<double>::infinity()) == "-INFINITY");
+  CHECK(cpp.constant(Type::f64, 0, std::nan("")) == "double(NAN)");
+  CHECK(cpp.constant(Type::boolean, 1, 0) == "true");
+  CHECK(cpp.constant(Type::i32, std::numeric_limits<int32_t>::min(), 0) == "INT32_MIN");
+  CHECK(cpp.constant(Type::i64, std::numeric_limits<int64_t>::min(), 0) == "INT64_MIN");
+  for (double v : {1.0 / 3, 1e-45, 3.4e38, 16777217.0})
+    CHECK(std::strtof(cpp.constant(Type::f32, 0, v).c_str(), nullptr) == static_cast<float>(v));
+}
+
+TEST_CASE("parentheses stand where C++ needs them and nowhere else") {
+  Spelling cpp(TargetKind::openmp);
+  const Code a{"a"}, b{"b"}, c{"c"};
+  const Code sum = cpp.operation(Op::add, Type::f32, {a, b});
+  CHECK(sum.text == "a + b");
+  CHECK(cpp.operation(Op::mul, Type::f32, {sum, c}).text == "(a + b) * c");
+  CHECK(cpp.operation(Op::add, Type::f32, {cpp.operation(Op::mul, Type::f32, {a, b}), c}).text == "a * b + c");
+  CHECK(cpp.operation(Op::sub, Type::f32, {a, cpp.operation(Op::sub, Type::f32, {b, c})}).text == "a - (b - c)");
+  CHECK(cpp.operation(Op::neg, Type::f32, {cpp.operation(Op::neg, Type::f32, {a})}).text == "-(-a)");
+}
+
+TEST_CASE("integer arithmetic that may overflow or trap goes through helpers") {
+  Spelling cpp(TargetKind::openmp);
+  const Code a{"a"}, b{"b"};
+  CHECK(cpp.operation(Op::add, Type::i32, {a, b}).text == "wrapping_add(a, b)");
+  CHECK(cpp.operation(Op::div, Type::i32, {a, b}).text == "divide(a, b)");
+  CHECK(cpp.operation(Op::div, Type::i32, {a, {"3"}}).text == "a / 3");
+  CHECK(cpp.operation(Op::shl, Type::u32, {a, b}).text == "shift_left(a, b)");
+  CHECK(cpp.helpers().count("divide") == 1);
+  CHECK(cpp.cast({"v"}, Type::f32, Type::i8).text == "saturate<int8_t>(v)");
+}
+
+TEST_CASE("one table row spells an operation for both targets and both widths") {
+  Spelling cpp(TargetKind::openmp), cuda(TargetKind::cuda);
+  CHECK(cpp.operation(Op::exp, Type::f32, {{"v"}}).text == "std::exp(v)");
+  CHECK(cuda.operation(Op::exp, Type::f32, {{"v"}}).text == "expf(v)");
+  CHECK(cuda.operation(Op::exp, Type::f64, {{"v"}}).text == "exp(v)");
+}
+
+TEST_CASE("names step aside for keywords and for each other") {
+  Names names;
+  CHECK(names.claim("total") == "total");
+  CHECK(names.claim("total") == "total_");
+  CHECK(names.claim("total") == "total3");
+  CHECK(names.claim("int") == "int_");
+}
+
+TEST_CASE("helper sections bring what they need") {
+  HelperSections sections;
+  sections.add("//@ a\ntext a\n//@ b: a\ntext b\n");
+  REQUIRE(sections.sections.size() == 2);
+  CHECK(sections.sections[1].second == "text b\n");
+  CHECK(sections.needs["b"] == std::vector<std::string>{"a"});
+}
+
+TEST_CASE("user text cannot leave its comment") {
+  CHECK(comment_text("one\\\ntwo") == "one\ntwo");
+  CHECK(comment_text("one \\  \\") == "one");
+  CHECK(comment_text("a\r\nb\r") == "a\nb");
+}
+
+TEST_CASE("pragmas come out as macros, indented like the loop they belong to") {
+  const std::string text = format_cpp("void f() {\nif (true) {\n#pragma omp parallel for\nfor (;;) {\n}\n}\n}\n");
+  CHECK(text.find("    OMP(omp parallel for)\n    for (;;) {") != std::string::npos);
+  CHECK(text.find("#pragma") == std::string::npos);
+}

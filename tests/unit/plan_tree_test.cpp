@@ -1,0 +1,194 @@
+// What the planner makes of bodies: fusion into loops, phases, placements, and that spellings of one kernel meet in one
+// plan.
+#include "analysis_harness.h"
+
+#include <doctest/doctest.h>
+
+#include "plan/plan.h"
+#include "plan/tree.h"
+#include "rewrite/canonicalize.h"
+
+using namespace kgen;
+
+namespace {
+
+Plan plan_of(const std::string &text, TargetKind target = TargetKind::openmp) {
+  const test::Analysed a = test::analyse(text);
+  INFO(a.errors);
+  REQUIRE(a.built);
+  REQUIRE(a.errors.empty());
+  return make_plan(canonicalize(a.kernel, a.facts), a.facts, target);
+}
+
+// The loops and statements of all phases as one line each, without the numbers of variables.
+std::string shape(const Plan &plan) {
+  std::string out;
+  const std::string text = print(plan);
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    std::string clean;
+    for (size_t i = 0; i < line.size(); ++i) {
+      if (line[i] != '#') {
+        clean += line[i];
+        continue;
+      }
+      while (i + 1 < line.size() && std::isdigit(static_cast<unsigned char>(line[i + 1])))
+        ++i;
+    }
+    out += clean + "\n";
+  }
+  return out;
+}
+
+const std::string kMatmul = R"(kernel = "matmul"
+inputs.x = "f32[M, K]"
+inputs.y = "f32[K, N]"
+outputs.z = "f32[M, N]"
+)";
+
+} // namespace
+
+TEST_CASE("a chain of pointwise statements is one loop nest over memory order") {
+  const Plan plan = plan_of(R"(kernel = "chain"
+inputs.x = "f32[M, N]"
+outputs.y = "f32[M, N]"
+body = '''
+real a = x * 2;
+real b = a + 1;
+y = b * b;
+''')");
+  REQUIRE(plan.phases.size() == 1);
+  CHECK(plan.phases[0].kind == Phase::Kind::parallel);
+  CHECK(plan.phases[0].split == 2);
+  CHECK(shape(plan).find("  for M: parallel\n    for N: parallel\n      a = x * 2") != std::string::npos);
+}
+
+TEST_CASE("softmax shares the loop over rows and keeps its exponentials in a buffer of the worker") {
+  const Plan plan = plan_of(R"(kernel = "softmax"
+inputs.x = "f32[M, N]"
+outputs.y = "f32[M, N]"
+body = '''
+real e = exp(x - max(x, N));
+y = e / sum(e, N);
+''')");
+  REQUIRE(plan.phases.size() == 1);
+  CHECK(plan.phases[0].split == 1);
+  int buffers = 0;
+  for (const Storage &s : plan.storage)
+    buffers += s.kind == Storage::Kind::worker ? 1 : 0;
+  CHECK(buffers == 1);
+}
+
+TEST_CASE("what is cheap is computed again instead of being stored") {
+  const Plan plan = plan_of(R"(kernel = "centre"
+inputs.x = "f32[M, N]"
+outputs.y = "f32[M, N]"
+body = '''
+real d = x - mean(x, N);
+y = d * rsqrt(mean(d * d, N) + 1e-5);
+''')");
+  for (const Storage &s : plan.storage)
+    CHECK(s.kind != Storage::Kind::worker);
+}
+
+TEST_CASE("a loss with its elements and counts is one pass over memory") {
+  const Plan plan = plan_of(R"(kernel = "loss"
+inputs.x = "f32[B, N]"
+inputs.y = "f32[B, N]"
+outputs.element = "f32[B, N]"
+outputs.loss = "f32[]"
+body = '''
+element = abs(x - y);
+loss = sum(element, B, N) / max(sum(y != 0, B, N), 1);
+''')");
+  int chunked = 0;
+  for (const Phase &phase : plan.phases)
+    chunked += phase.kind == Phase::Kind::chunked ? 1 : 0;
+  CHECK(chunked == 1);
+  CHECK(plan.phases.back().kind == Phase::Kind::serial);
+}
+
+TEST_CASE("all spellings of a matrix product give one plan") {
+  const std::string plain = shape(plan_of(kMatmul + "body = 'z = dot(x, y, K);'\n"));
+  const std::string blocked = shape(plan_of(kMatmul + R"(grid.i = { axis = "M", block = 32 }
+grid.j = { axis = "N", block = 64 }
+body = 'z = dot(x, y, K);'
+)"));
+  const std::string carried = shape(plan_of(kMatmul + R"(scratch.acc = "f32[M, N]"
+grid.i = { axis = "M", block = 32, semantics = "parallel" }
+grid.j = { axis = "N", block = 64, semantics = "parallel" }
+grid.k = { axis = "K", block = 16, semantics = "arbitrary" }
+body = '''
+if (first(k)) acc = 0;
+acc += dot(x, y, K);
+if (last(k)) z = acc;
+''')"));
+  CHECK(plain == blocked);
+  // Written out, the accumulator has its own name; the loops are the same.
+  for (const char *loops : {"for M: parallel\n    for N: parallel\n", "for K: reduction\n"}) {
+    CHECK(plain.find(loops) != std::string::npos);
+    CHECK(carried.find(loops) != std::string::npos);
+  }
+  CHECK(carried.find("steps") == std::string::npos);
+}
+
+TEST_CASE("a prefix over an arbitrary dimension stays in order, its columns run side by side") {
+  const Plan plan = plan_of(R"(kernel = "prefix"
+inputs.x = "f32[M, N]"
+outputs.y = "f32[M, N]"
+scratch.carry = "f32[N]"
+grid.j = { axis = "N", block = 128, semantics = "parallel" }
+grid.i = { axis = "M", block = 64, semantics = "arbitrary" }
+body = '''
+if (first(i)) carry = 0;
+y = carry + cumsum(x, M);
+carry += sum(x, M);
+''')");
+  REQUIRE(plan.phases.size() == 1);
+  CHECK(plan.phases[0].kind == Phase::Kind::parallel);
+  const std::string text = shape(plan);
+  CHECK(text.find("for N: parallel\n    steps i: in order\n") != std::string::npos);
+}
+
+TEST_CASE("a read at other points waits until the value is whole") {
+  const Plan plan = plan_of(R"(kernel = "smooth"
+inputs.x = "f32[N]"
+outputs.y = "f32[N]"
+body = '''
+real v = exp(x);
+y = v + at(v, N = index(N) - 1);
+''')");
+  CHECK(plan.phases.size() == 2);
+}
+
+TEST_CASE("on CUDA neighbouring threads take neighbouring elements, or a block shares a row") {
+  const std::string map = R"(kernel = "map"
+inputs.x = "f32[M, N]"
+outputs.y = "f32[M, N]"
+body = 'y = x + 1;'
+)";
+  CHECK(plan_of(map, TargetKind::cuda).phases[0].mapping == Phase::Mapping::item_per_thread);
+  const std::string rows = R"(kernel = "rows"
+inputs.x = "f32[M, N]"
+outputs.s = "f32[M]"
+body = 's = sum(x, N);'
+)";
+  CHECK(plan_of(rows, TargetKind::cuda).phases[0].mapping == Phase::Mapping::item_per_block);
+  const std::string columns = R"(kernel = "columns"
+inputs.x = "f32[M, N]"
+outputs.s = "f32[N]"
+body = 's = sum(x, M);'
+)";
+  CHECK(plan_of(columns, TargetKind::cuda).phases[0].mapping == Phase::Mapping::item_per_thread);
+}
+
+TEST_CASE("memory order puts the contiguous axis of the outputs innermost") {
+  const test::Analysed a = test::analyse(R"(kernel = "turn"
+inputs.x = "f32[M, N]"
+outputs.y = "f32[N, M]"
+body = 'y = x;'
+)");
+  REQUIRE(a.built);
+  const std::vector<AxisId> order = memory_order(a.kernel);
+  CHECK(a.kernel.axes[order.back()].name == "M");
+}
