@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(256)
       s9[r] = scale * total;
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total__own = 0.0f;
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
@@ -168,7 +168,7 @@ __global__ void __launch_bounds__(256)
         total__own += p[r];
       }
     }
-    total_ = total_ + block_fold(total__own, [](float a, float b) { return float(a + b); });
+    total_ = total_ + block_fold(total__own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     const float l = total_;
     for (Index d = Index(threadIdx.x); d < 64; d += 256) {
@@ -249,7 +249,7 @@ __global__ void __launch_bounds__(256)
       s9[r] = scale * total;
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total__own = 0.0f;
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
@@ -258,7 +258,7 @@ __global__ void __launch_bounds__(256)
         total__own += p[r];
       }
     }
-    total_ = total_ + block_fold(total__own, [](float a, float b) { return float(a + b); });
+    total_ = total_ + block_fold(total__own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     const float l = total_;
     for (Index d = Index(threadIdx.x); d < 128; d += 256) {
@@ -341,7 +341,7 @@ __global__ void __launch_bounds__(256)
       s9[r] = scale * total;
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total__own = 0.0f;
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
@@ -350,7 +350,7 @@ __global__ void __launch_bounds__(256)
         total__own += p[r];
       }
     }
-    total_ = total_ + block_fold(total__own, [](float a, float b) { return float(a + b); });
+    total_ = total_ + block_fold(total__own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     const float l = total_;
     for (Index d = Index(threadIdx.x); d < 64; d += 256) {
@@ -433,7 +433,7 @@ __global__ void __launch_bounds__(256)
       s9[r] = scale * total;
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total__own = 0.0f;
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
@@ -442,7 +442,7 @@ __global__ void __launch_bounds__(256)
         total__own += p[r];
       }
     }
-    total_ = total_ + block_fold(total__own, [](float a, float b) { return float(a + b); });
+    total_ = total_ + block_fold(total__own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     const float l = total_;
     for (Index d = Index(threadIdx.x); d < 128; d += 256) {

@@ -162,14 +162,14 @@ __global__ void __launch_bounds__(256)
       s9[r] = scale * total;
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total3_own = 0.0f;
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
       p[r] = expf(s9[r] - greatest);
       total3_own += p[r];
     }
-    total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
+    total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 64; d += 256) {
       for (Index r = 0; r < R; ++r) {
@@ -245,14 +245,14 @@ __global__ void __launch_bounds__(256)
       s9[r] = scale * total;
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total3_own = 0.0f;
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
       p[r] = expf(s9[r] - greatest);
       total3_own += p[r];
     }
-    total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
+    total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 128; d += 256) {
       for (Index r = 0; r < R; ++r) {
@@ -330,14 +330,14 @@ __global__ void __launch_bounds__(256)
       s9[r] = scale * total;
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total3_own = 0.0f;
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
       p[r] = expf(s9[r] - greatest);
       total3_own += p[r];
     }
-    total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
+    total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 64; d += 256) {
       for (Index r = 0; r < R; ++r) {
@@ -415,14 +415,14 @@ __global__ void __launch_bounds__(256)
       s9[r] = scale * total;
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total3_own = 0.0f;
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
       p[r] = expf(s9[r] - greatest);
       total3_own += p[r];
     }
-    total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
+    total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 128; d += 256) {
       for (Index r = 0; r < R; ++r) {
@@ -499,14 +499,14 @@ __global__ void __launch_bounds__(256)
       s9[r] = scale * total;
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total3_own = 0.0f;
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
       p[r] = expf(s9[r] - greatest);
       total3_own += p[r];
     }
-    total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
+    total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 64; d += 256) {
       for (Index r = 0; r < R; ++r) {
@@ -584,14 +584,14 @@ __global__ void __launch_bounds__(256)
       s9[r] = scale * total;
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total3_own = 0.0f;
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
       p[r] = expf(s9[r] - greatest);
       total3_own += p[r];
     }
-    total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
+    total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 128; d += 256) {
       for (Index r = 0; r < R; ++r) {

@@ -178,8 +178,8 @@ __global__ void __launch_bounds__(256)
         s[r - j * 64] = int64_t(r) <= int64_t(s_) ? scale * total : -INFINITY;
         greatest_own = maximum(greatest_own, s[r - j * 64]);
       }
-      greatest =
-          maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+      greatest = maximum(greatest,
+                         block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
       __syncthreads();
       const float m_new = maximum(m, greatest);
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
@@ -189,7 +189,7 @@ __global__ void __launch_bounds__(256)
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
         total__own += p[r - j * 64];
       }
-      total_ = total_ + block_fold(total__own, [](float a, float b) { return float(a + b); });
+      total_ = total_ + block_fold(total__own, [](float a, float b_) { return float(a + b_); });
       __syncthreads();
       l = l * fix + total_;
       for (Index d = Index(threadIdx.x); d < 64; d += 256) {
@@ -285,8 +285,8 @@ __global__ void __launch_bounds__(256)
         s[r - j * 64] = int64_t(r) <= int64_t(s_) ? scale * total : -INFINITY;
         greatest_own = maximum(greatest_own, s[r - j * 64]);
       }
-      greatest =
-          maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+      greatest = maximum(greatest,
+                         block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
       __syncthreads();
       const float m_new = maximum(m, greatest);
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
@@ -296,7 +296,7 @@ __global__ void __launch_bounds__(256)
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
         total__own += p[r - j * 64];
       }
-      total_ = total_ + block_fold(total__own, [](float a, float b) { return float(a + b); });
+      total_ = total_ + block_fold(total__own, [](float a, float b_) { return float(a + b_); });
       __syncthreads();
       l = l * fix + total_;
       for (Index d = Index(threadIdx.x); d < 128; d += 256) {
@@ -393,8 +393,8 @@ __global__ void __launch_bounds__(256)
         s[r - j * 64] = int64_t(r) <= int64_t(s_) ? scale * total : -INFINITY;
         greatest_own = maximum(greatest_own, s[r - j * 64]);
       }
-      greatest =
-          maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+      greatest = maximum(greatest,
+                         block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
       __syncthreads();
       const float m_new = maximum(m, greatest);
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
@@ -404,7 +404,7 @@ __global__ void __launch_bounds__(256)
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
         total__own += p[r - j * 64];
       }
-      total_ = total_ + block_fold(total__own, [](float a, float b) { return float(a + b); });
+      total_ = total_ + block_fold(total__own, [](float a, float b_) { return float(a + b_); });
       __syncthreads();
       l = l * fix + total_;
       for (Index d = Index(threadIdx.x); d < 64; d += 256) {
@@ -502,8 +502,8 @@ __global__ void __launch_bounds__(256)
         s[r - j * 64] = int64_t(r) <= int64_t(s_) ? scale * total : -INFINITY;
         greatest_own = maximum(greatest_own, s[r - j * 64]);
       }
-      greatest =
-          maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+      greatest = maximum(greatest,
+                         block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
       __syncthreads();
       const float m_new = maximum(m, greatest);
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
@@ -513,7 +513,7 @@ __global__ void __launch_bounds__(256)
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
         total__own += p[r - j * 64];
       }
-      total_ = total_ + block_fold(total__own, [](float a, float b) { return float(a + b); });
+      total_ = total_ + block_fold(total__own, [](float a, float b_) { return float(a + b_); });
       __syncthreads();
       l = l * fix + total_;
       for (Index d = Index(threadIdx.x); d < 128; d += 256) {

@@ -213,13 +213,32 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// Copies the elements of active lanes: a whole vector, or its first bytes by halves.
+template <size_t kBytes, size_t kLeast>
+inline void copy_bits(char* to, const char* from, size_t bytes) {
+  if constexpr (kBytes >= kLeast) {
+    if ((bytes & kBytes) != 0) memcpy(to, from, kBytes);
+    const size_t done = bytes & kBytes;
+    copy_bits<kBytes / 2, kLeast>(to + done, from + done, bytes);
+  }
+}
+template <class T, int N>
+inline void copy_first(void* to, const void* from, AllLanes<N>) {
+  memcpy(to, from, N * sizeof(T));
+}
+template <class T, int N>
+inline void copy_first(void* to, const void* from, FirstLanes<N> active) {
+  copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), static_cast<const char*>(from),
+                                          size_t(active.count) * sizeof(T));
+}
+
 // Neighbouring elements; only those of active lanes are touched. The others are 0.
 template <class T, class Active>
 inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active active) {
   constexpr int N = Active::kLanes;
   using Stored = std::conditional_t<std::is_same_v<T, bool>, int8_t, T>;
   typename VectorOf<Stored, N>::type values = {};
-  memcpy(&values, from, size_t(active.count) * sizeof(T));
+  copy_first<T>(&values, from, active);
   if constexpr (std::is_same_v<T, bool>)
     return Mask<N>::from(values != 0);
   else
@@ -231,22 +250,33 @@ template <class T, class Active>
 inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
   if constexpr (std::is_same_v<T, bool>) {
     const auto bytes = value.template as<bool>() & 1;
-    memcpy(to, &bytes, size_t(active.count));
+    copy_first<T>(to, &bytes, active);
   } else {
-    memcpy(to, &value.v, size_t(active.count) * sizeof(T));
+    copy_first<T>(to, &value.v, active);
   }
 }
 
-// value(i) for each active lane, of the points first, first + 1, ...; it may take the lane's number as well.
-template <class T, class Active, class Value>
-inline typename LanesOf<T, Active::kLanes>::type gather(int64_t first, Active active, const Value& value) {
+// Elements that lie `stride` apart.
+template <class T, class Active>
+inline typename LanesOf<T, Active::kLanes>::type load_every(const T* from, int64_t stride, Active active) {
+  if (stride == 1) return load(from, active);
   T values[Active::kLanes] = {};
-  for (int lane = 0; lane < Active::kLanes; ++lane) {
-    if (!active.has(lane)) continue;
-    if constexpr (std::is_invocable_v<Value, int64_t, int>)
-      values[lane] = T(value(first + lane, lane));
-    else
-      values[lane] = T(value(first + lane));
+  for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+  return load(values, AllLanes<Active::kLanes>{});
+}
+
+// Elements `step` apart of a row of `extent`, the first of which stands at `at`; `outside` beyond the row's
+// ends.
+template <class T, class Active>
+inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* from, int64_t at, int64_t step,
+                                                             int64_t extent, Active active,
+                                                             std::enable_if_t<true, T> outside) {
+  const int64_t last = at + (active.count - 1) * step;
+  if (at >= 0 && last >= 0 && at < extent && last < extent) return load_every(from, step, active);
+  T values[Active::kLanes] = {};
+  for (int lane = 0; lane < active.count; ++lane) {
+    const int64_t here = at + lane * step;
+    values[lane] = here >= 0 && here < extent ? from[lane * step] : outside;
   }
   return load(values, AllLanes<Active::kLanes>{});
 }
@@ -284,12 +314,10 @@ void conv2d(const float* x, const float* w, const float* bias, float* y, int64_t
           for (int64_t c = 0; c < C; ++c) {
             for (int64_t i = 0; i < 3; ++i) {
               for (int64_t j = 0; j < 3; ++j) {
-                total += gather<float>(q, active,
-                                       [&](int64_t q) {
-                                         return inside(2 * p + i - 1, H) && inside(2 * q + j - 1, W)
-                                                    ? x[((b * C + c) * H + 2 * p + i - 1) * W + 2 * q + j - 1]
-                                                    : 0.0f;
-                                       }) *
+                total += (inside(2 * p + i - 1, H)
+                              ? load_inside(&x[((b * C + c) * H + 2 * p + i - 1) * W + 2 * q + j - 1],
+                                            2 * q + j - 1, 2, W, active, 0.0f)
+                              : 0.0f) *
                          w[((o * C + c) * 3 + i) * 3 + j];
               }
             }
@@ -300,9 +328,8 @@ void conv2d(const float* x, const float* w, const float* bias, float* y, int64_t
       for (int64_t p = 0; p < smaller(smaller(P, floor_div(H + 2 - 3, 2) + 1), P); ++p) {
         for_lanes<kLanes32>(
             0, smaller(smaller(Q, floor_div(W + 2 - 3, 2) + 1), Q), [&](int64_t q, auto active) {
-              store(
-                  &y[((b * O + o) * P + p) * Q + q], active,
-                  bias != nullptr ? (load(&s8[p * Q + q], active) + bias[o]) : load(&s8[p * Q + q], active));
+              store(&y[((b * O + o) * P + p) * Q + q], active,
+                    bias != nullptr ? load(&s8[p * Q + q], active) + bias[o] : load(&s8[p * Q + q], active));
             });
       }
     }

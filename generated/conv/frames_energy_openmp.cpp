@@ -18,9 +18,6 @@
 
 namespace {
 
-// Is the coordinate within 0 .. extent-1?
-inline bool inside(int64_t coordinate, int64_t extent) { return coordinate >= 0 && coordinate < extent; }
-
 inline int64_t floor_div(int64_t a, int64_t b) {
   if (b == 0) return 0;
   const int64_t q = a / b;
@@ -191,29 +188,59 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// Copies the elements of active lanes: a whole vector, or its first bytes by halves.
+template <size_t kBytes, size_t kLeast>
+inline void copy_bits(char* to, const char* from, size_t bytes) {
+  if constexpr (kBytes >= kLeast) {
+    if ((bytes & kBytes) != 0) memcpy(to, from, kBytes);
+    const size_t done = bytes & kBytes;
+    copy_bits<kBytes / 2, kLeast>(to + done, from + done, bytes);
+  }
+}
+template <class T, int N>
+inline void copy_first(void* to, const void* from, AllLanes<N>) {
+  memcpy(to, from, N * sizeof(T));
+}
+template <class T, int N>
+inline void copy_first(void* to, const void* from, FirstLanes<N> active) {
+  copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), static_cast<const char*>(from),
+                                          size_t(active.count) * sizeof(T));
+}
+
 // Neighbouring elements; only those of active lanes are touched. The others are 0.
 template <class T, class Active>
 inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active active) {
   constexpr int N = Active::kLanes;
   using Stored = std::conditional_t<std::is_same_v<T, bool>, int8_t, T>;
   typename VectorOf<Stored, N>::type values = {};
-  memcpy(&values, from, size_t(active.count) * sizeof(T));
+  copy_first<T>(&values, from, active);
   if constexpr (std::is_same_v<T, bool>)
     return Mask<N>::from(values != 0);
   else
     return values;
 }
 
-// value(i) for each active lane, of the points first, first + 1, ...; it may take the lane's number as well.
-template <class T, class Active, class Value>
-inline typename LanesOf<T, Active::kLanes>::type gather(int64_t first, Active active, const Value& value) {
+// Elements that lie `stride` apart.
+template <class T, class Active>
+inline typename LanesOf<T, Active::kLanes>::type load_every(const T* from, int64_t stride, Active active) {
+  if (stride == 1) return load(from, active);
   T values[Active::kLanes] = {};
-  for (int lane = 0; lane < Active::kLanes; ++lane) {
-    if (!active.has(lane)) continue;
-    if constexpr (std::is_invocable_v<Value, int64_t, int>)
-      values[lane] = T(value(first + lane, lane));
-    else
-      values[lane] = T(value(first + lane));
+  for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+  return load(values, AllLanes<Active::kLanes>{});
+}
+
+// Elements `step` apart of a row of `extent`, the first of which stands at `at`; `outside` beyond the row's
+// ends.
+template <class T, class Active>
+inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* from, int64_t at, int64_t step,
+                                                             int64_t extent, Active active,
+                                                             std::enable_if_t<true, T> outside) {
+  const int64_t last = at + (active.count - 1) * step;
+  if (at >= 0 && last >= 0 && at < extent && last < extent) return load_every(from, step, active);
+  T values[Active::kLanes] = {};
+  for (int lane = 0; lane < active.count; ++lane) {
+    const int64_t here = at + lane * step;
+    values[lane] = here >= 0 && here < extent ? from[lane * step] : outside;
   }
   return load(values, AllLanes<Active::kLanes>{});
 }
@@ -245,10 +272,9 @@ void frames_energy(const float* x, float* energy, int64_t W) {
     float total = 0.0f;
     Lanes<float, kLanes32> total_lanes = 0.0f;
     for_lanes<kLanes32>(160 * f_, smaller(160 * f_ + 400, W), [&](int64_t w, auto active) {
-      total_lanes += keep(active,
-                          gather<float>(w, active, [&](int64_t w) { return inside(w, W) ? x[w] : 0.0f; }) *
-                              gather<float>(w, active, [&](int64_t w) { return inside(w, W) ? x[w] : 0.0f; }),
-                          0.0f);
+      total_lanes +=
+          keep(active, load_inside(&x[w], w, 1, W, active, 0.0f) * load_inside(&x[w], w, 1, W, active, 0.0f),
+               0.0f);
     });
     total += across(total_lanes, [](float a, float b) { return a + b; });
 

@@ -177,13 +177,32 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// Copies the elements of active lanes: a whole vector, or its first bytes by halves.
+template <size_t kBytes, size_t kLeast>
+inline void copy_bits(char* to, const char* from, size_t bytes) {
+  if constexpr (kBytes >= kLeast) {
+    if ((bytes & kBytes) != 0) memcpy(to, from, kBytes);
+    const size_t done = bytes & kBytes;
+    copy_bits<kBytes / 2, kLeast>(to + done, from + done, bytes);
+  }
+}
+template <class T, int N>
+inline void copy_first(void* to, const void* from, AllLanes<N>) {
+  memcpy(to, from, N * sizeof(T));
+}
+template <class T, int N>
+inline void copy_first(void* to, const void* from, FirstLanes<N> active) {
+  copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), static_cast<const char*>(from),
+                                          size_t(active.count) * sizeof(T));
+}
+
 // Neighbouring elements; only those of active lanes are touched. The others are 0.
 template <class T, class Active>
 inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active active) {
   constexpr int N = Active::kLanes;
   using Stored = std::conditional_t<std::is_same_v<T, bool>, int8_t, T>;
   typename VectorOf<Stored, N>::type values = {};
-  memcpy(&values, from, size_t(active.count) * sizeof(T));
+  copy_first<T>(&values, from, active);
   if constexpr (std::is_same_v<T, bool>)
     return Mask<N>::from(values != 0);
   else
@@ -195,9 +214,9 @@ template <class T, class Active>
 inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
   if constexpr (std::is_same_v<T, bool>) {
     const auto bytes = value.template as<bool>() & 1;
-    memcpy(to, &bytes, size_t(active.count));
+    copy_first<T>(to, &bytes, active);
   } else {
-    memcpy(to, &value.v, size_t(active.count) * sizeof(T));
+    copy_first<T>(to, &value.v, active);
   }
 }
 
@@ -265,9 +284,45 @@ inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
   return __builtin_convertvector(bits | sign, typename Lanes<uint16_t, N>::Vector);
 }
 
-template <class T, int N>
-inline Lanes<T, N> exp(Lanes<T, N> value) {
-  return each_lane<T, N>([](T v) { return std::exp(v); }, value);
+// e^x within 1.5 ulp: x = n ln 2 + r, a polynomial in r, and n in the exponent, in two parts so that the
+// smallest results come out as well.
+template <int N>
+inline Lanes<float, N> exp(Lanes<float, N> x) {
+  using Floats = typename VectorOf<float, N>::type;
+  using Words = typename VectorOf<uint32_t, N>::type;
+  using Ints = typename VectorOf<int32_t, N>::type;
+  const Floats v = choose(x < -104.0f, -104.0f, choose(x > 89.0f, 89.0f, x)).v;
+  const Floats shifted = v * 1.44269504f + 12582912.0f, n = shifted - 12582912.0f;
+  const Floats r = v - n * 0.693359375f + n * 2.12194440e-4f;
+  Floats p = r * 1.39269266e-3f + 8.36377387e-3f;
+  p = p * r + 4.16665501e-2f;
+  p = p * r + 1.66665734e-1f;
+  p = p * r + 0.5f;
+  const Floats y = p * (r * r) + r + 1.0f;
+  const Ints whole = (Ints)((Words)shifted - 0x4b400000u), half = whole >> 1;
+  return y * (Floats)((Words)(half + 127) << 23) * (Floats)((Words)(whole - half + 127) << 23);
+}
+template <int N>
+inline Lanes<double, N> exp(Lanes<double, N> x) {
+  using Floats = typename VectorOf<double, N>::type;
+  using Words = typename VectorOf<uint64_t, N>::type;
+  using Ints = typename VectorOf<int64_t, N>::type;
+  const Floats v = choose(x < -746.0, -746.0, choose(x > 710.0, 710.0, x)).v;
+  const Floats shifted = v * 1.4426950408889634 + 6755399441055744.0, n = shifted - 6755399441055744.0;
+  const Floats r = v - n * 6.93147180369123816490e-01 - n * 1.90821492927058770002e-10;
+  Floats p = r * 2.09154422977801152e-9 + 2.51062747335732947e-8;
+  p = p * r + 2.75572718102197996e-7;
+  p = p * r + 2.75572528335169097e-6;
+  p = p * r + 2.48015873270071867e-5;
+  p = p * r + 1.98412698768643549e-4;
+  p = p * r + 1.38888888888833267e-3;
+  p = p * r + 8.3333333333255447e-3;
+  p = p * r + 4.16666666666666701e-2;
+  p = p * r + 1.66666666666666714e-1;
+  p = p * r + 0.5;
+  const Floats y = p * (r * r) + r + 1.0;
+  const Ints whole = (Ints)((Words)shifted - 0x4338000000000000u), half = whole >> 1;
+  return y * (Floats)((Words)(half + 1023) << 52) * (Floats)((Words)(whole - half + 1023) << 52);
 }
 
 template <class T, int N>
@@ -285,7 +340,7 @@ void activation_relu_f32(const float* x, const float* bias, float* y, int64_t ro
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto v = bias != nullptr ? (load(&x[row * N + n], active) + load(&bias[n], active))
+        const auto v = bias != nullptr ? load(&x[row * N + n], active) + load(&bias[n], active)
                                        : load(&x[row * N + n], active);
         store(&y[row * N + n], active, maximum(v, 0.0f));
       });
@@ -299,7 +354,7 @@ void activation_relu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, 
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
         const auto v = bias != nullptr
-                           ? (from_bf16(load(&x[row * N + n], active)) + from_bf16(load(&bias[n], active)))
+                           ? from_bf16(load(&x[row * N + n], active)) + from_bf16(load(&bias[n], active))
                            : from_bf16(load(&x[row * N + n], active));
         store(&y[row * N + n], active, to_bf16(maximum(v, 0.0f)));
       });
@@ -313,7 +368,7 @@ void activation_relu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, i
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
         const auto v = bias != nullptr
-                           ? (from_f16(load(&x[row * N + n], active)) + from_f16(load(&bias[n], active)))
+                           ? from_f16(load(&x[row * N + n], active)) + from_f16(load(&bias[n], active))
                            : from_f16(load(&x[row * N + n], active));
         store(&y[row * N + n], active, to_f16(maximum(v, 0.0f)));
       });
@@ -326,7 +381,7 @@ void activation_gelu_f32(const float* x, const float* bias, float* y, int64_t ro
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto v = bias != nullptr ? (load(&x[row * N + n], active) + load(&bias[n], active))
+        const auto v = bias != nullptr ? load(&x[row * N + n], active) + load(&bias[n], active)
                                        : load(&x[row * N + n], active);
         store(&y[row * N + n], active, 0.5f * v * (1.0f + erf(v * 0.70710677f)));
       });
@@ -340,7 +395,7 @@ void activation_gelu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, 
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
         const auto v = bias != nullptr
-                           ? (from_bf16(load(&x[row * N + n], active)) + from_bf16(load(&bias[n], active)))
+                           ? from_bf16(load(&x[row * N + n], active)) + from_bf16(load(&bias[n], active))
                            : from_bf16(load(&x[row * N + n], active));
         store(&y[row * N + n], active, to_bf16(0.5f * v * (1.0f + erf(v * 0.70710677f))));
       });
@@ -354,7 +409,7 @@ void activation_gelu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, i
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
         const auto v = bias != nullptr
-                           ? (from_f16(load(&x[row * N + n], active)) + from_f16(load(&bias[n], active)))
+                           ? from_f16(load(&x[row * N + n], active)) + from_f16(load(&bias[n], active))
                            : from_f16(load(&x[row * N + n], active));
         store(&y[row * N + n], active, to_f16(0.5f * v * (1.0f + erf(v * 0.70710677f))));
       });
@@ -367,7 +422,7 @@ void activation_silu_f32(const float* x, const float* bias, float* y, int64_t ro
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto v = bias != nullptr ? (load(&x[row * N + n], active) + load(&bias[n], active))
+        const auto v = bias != nullptr ? load(&x[row * N + n], active) + load(&bias[n], active)
                                        : load(&x[row * N + n], active);
         store(&y[row * N + n], active, v * sigmoid(v));
       });
@@ -381,7 +436,7 @@ void activation_silu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, 
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
         const auto v = bias != nullptr
-                           ? (from_bf16(load(&x[row * N + n], active)) + from_bf16(load(&bias[n], active)))
+                           ? from_bf16(load(&x[row * N + n], active)) + from_bf16(load(&bias[n], active))
                            : from_bf16(load(&x[row * N + n], active));
         store(&y[row * N + n], active, to_bf16(v * sigmoid(v)));
       });
@@ -395,7 +450,7 @@ void activation_silu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, i
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
         const auto v = bias != nullptr
-                           ? (from_f16(load(&x[row * N + n], active)) + from_f16(load(&bias[n], active)))
+                           ? from_f16(load(&x[row * N + n], active)) + from_f16(load(&bias[n], active))
                            : from_f16(load(&x[row * N + n], active));
         store(&y[row * N + n], active, to_f16(v * sigmoid(v)));
       });
@@ -408,7 +463,7 @@ void activation_squared_relu_f32(const float* x, const float* bias, float* y, in
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto v = bias != nullptr ? (load(&x[row * N + n], active) + load(&bias[n], active))
+        const auto v = bias != nullptr ? load(&x[row * N + n], active) + load(&bias[n], active)
                                        : load(&x[row * N + n], active);
         const auto r = maximum(v, 0.0f);
         store(&y[row * N + n], active, r * r);
@@ -424,7 +479,7 @@ void activation_squared_relu_bf16(const uint16_t* x, const uint16_t* bias, uint1
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
         const auto v = bias != nullptr
-                           ? (from_bf16(load(&x[row * N + n], active)) + from_bf16(load(&bias[n], active)))
+                           ? from_bf16(load(&x[row * N + n], active)) + from_bf16(load(&bias[n], active))
                            : from_bf16(load(&x[row * N + n], active));
         const auto r = maximum(v, 0.0f);
         store(&y[row * N + n], active, to_bf16(r * r));
@@ -440,7 +495,7 @@ void activation_squared_relu_f16(const uint16_t* x, const uint16_t* bias, uint16
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
         const auto v = bias != nullptr
-                           ? (from_f16(load(&x[row * N + n], active)) + from_f16(load(&bias[n], active)))
+                           ? from_f16(load(&x[row * N + n], active)) + from_f16(load(&bias[n], active))
                            : from_f16(load(&x[row * N + n], active));
         const auto r = maximum(v, 0.0f);
         store(&y[row * N + n], active, to_f16(r * r));

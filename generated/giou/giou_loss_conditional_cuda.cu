@@ -157,8 +157,8 @@ __global__ void __launch_bounds__(256)
       total_own += giou[b * N + n];
       total__own = total__own + int64_t(mask[b * N + n]);
     }
-    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    total_ = total_ + block_fold(total__own, [](int64_t a, int64_t b) { return int64_t(a + b); });
+    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total_ = total_ + block_fold(total__own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
   }
   if (threadIdx.x == 0) {
     total_parts[blockIdx.x] = total;

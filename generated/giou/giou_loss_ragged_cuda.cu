@@ -156,8 +156,8 @@ __global__ void __launch_bounds__(256)
       total_own += giou[box_start[b] + n];
       total__own += giou[box_start[b] + n];
     }
-    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    total_ = total_ + block_fold(total__own, [](float a, float b) { return float(a + b); });
+    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total_ = total_ + block_fold(total__own, [](float a, float b_) { return float(a + b_); });
     if (threadIdx.x == 0) {
       picture_loss[b] = total / float(maximum(box_start[b + 1] - box_start[b], int64_t{1}));
     }

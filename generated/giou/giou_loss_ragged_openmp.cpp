@@ -10,6 +10,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -208,13 +209,32 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// Copies the elements of active lanes: a whole vector, or its first bytes by halves.
+template <size_t kBytes, size_t kLeast>
+inline void copy_bits(char* to, const char* from, size_t bytes) {
+  if constexpr (kBytes >= kLeast) {
+    if ((bytes & kBytes) != 0) memcpy(to, from, kBytes);
+    const size_t done = bytes & kBytes;
+    copy_bits<kBytes / 2, kLeast>(to + done, from + done, bytes);
+  }
+}
+template <class T, int N>
+inline void copy_first(void* to, const void* from, AllLanes<N>) {
+  memcpy(to, from, N * sizeof(T));
+}
+template <class T, int N>
+inline void copy_first(void* to, const void* from, FirstLanes<N> active) {
+  copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), static_cast<const char*>(from),
+                                          size_t(active.count) * sizeof(T));
+}
+
 // Neighbouring elements; only those of active lanes are touched. The others are 0.
 template <class T, class Active>
 inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active active) {
   constexpr int N = Active::kLanes;
   using Stored = std::conditional_t<std::is_same_v<T, bool>, int8_t, T>;
   typename VectorOf<Stored, N>::type values = {};
-  memcpy(&values, from, size_t(active.count) * sizeof(T));
+  copy_first<T>(&values, from, active);
   if constexpr (std::is_same_v<T, bool>)
     return Mask<N>::from(values != 0);
   else
@@ -226,9 +246,9 @@ template <class T, class Active>
 inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
   if constexpr (std::is_same_v<T, bool>) {
     const auto bytes = value.template as<bool>() & 1;
-    memcpy(to, &bytes, size_t(active.count));
+    copy_first<T>(to, &bytes, active);
   } else {
-    memcpy(to, &value.v, size_t(active.count) * sizeof(T));
+    copy_first<T>(to, &value.v, active);
   }
 }
 
@@ -239,6 +259,31 @@ inline typename LanesOf<T, Active::kLanes>::type load_every(const T* from, int64
   T values[Active::kLanes] = {};
   for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
   return load(values, AllLanes<Active::kLanes>{});
+}
+
+// One of the `kFields` numbers of each of neighbouring records, of which the first starts at `from`.
+template <int kFields, int kField, class T, size_t... kLane>
+inline Lanes<T, int(sizeof...(kLane))> pick_field(const T* from, std::index_sequence<kLane...>) {
+  constexpr int N = sizeof...(kLane);
+  constexpr AllLanes<N> all;
+  const auto a = load(from, all).v, b = load(from + N, all).v;
+  if constexpr (kFields == 2) {
+    return __builtin_shufflevector(a, b, (int(kLane) * 2 + kField)...);
+  } else {
+    // A quarter of the numbers of each vector; the upper half of these does not count.
+    const auto c = load(from + 2 * N, all).v, d = load(from + 3 * N, all).v;
+    const auto low = __builtin_shufflevector(a, b, (int(kLane) % (N / 2) * 4 + kField)...);
+    const auto high = __builtin_shufflevector(c, d, (int(kLane) % (N / 2) * 4 + kField)...);
+    return __builtin_shufflevector(low, high, (int(kLane) + (int(kLane) < N / 2 ? 0 : N / 2))...);
+  }
+}
+template <int kFields, int kField, class T, int N>
+inline Lanes<T, N> load_field(const T* from, AllLanes<N>) {
+  return pick_field<kFields, kField>(from, std::make_index_sequence<N>{});
+}
+template <int kFields, int kField, class T, int N>
+inline Lanes<T, N> load_field(const T* from, FirstLanes<N> active) {
+  return load_every(from + kField, kFields, active);
 }
 
 // The value in active lanes, `other` in the rest.
@@ -293,14 +338,14 @@ void giou_loss_ragged(const int64_t* box_start, const float* pred, const float* 
         Lanes<float, kLanes32> total__lanes = 0.0f;
         for_lanes<kLanes32>(
             n_block, smaller(n_block + 4096, box_start[b + 1] - box_start[b]), [&](int64_t n, auto active) {
-              const auto left_p = load_every(&pred[(box_start[b] + n) * 4], 4, active);
-              const auto top_p = load_every(&pred[(box_start[b] + n) * 4 + 1], 4, active);
-              const auto right_p = load_every(&pred[(box_start[b] + n) * 4 + 2], 4, active);
-              const auto bottom_p = load_every(&pred[(box_start[b] + n) * 4 + 3], 4, active);
-              const auto left_t = load_every(&target[(box_start[b] + n) * 4], 4, active);
-              const auto top_t = load_every(&target[(box_start[b] + n) * 4 + 1], 4, active);
-              const auto right_t = load_every(&target[(box_start[b] + n) * 4 + 2], 4, active);
-              const auto bottom_t = load_every(&target[(box_start[b] + n) * 4 + 3], 4, active);
+              const auto left_p = load_field<4, 0>(&pred[(box_start[b] + n) * 4], active);
+              const auto top_p = load_field<4, 1>(&pred[(box_start[b] + n) * 4], active);
+              const auto right_p = load_field<4, 2>(&pred[(box_start[b] + n) * 4], active);
+              const auto bottom_p = load_field<4, 3>(&pred[(box_start[b] + n) * 4], active);
+              const auto left_t = load_field<4, 0>(&target[(box_start[b] + n) * 4], active);
+              const auto top_t = load_field<4, 1>(&target[(box_start[b] + n) * 4], active);
+              const auto right_t = load_field<4, 2>(&target[(box_start[b] + n) * 4], active);
+              const auto bottom_t = load_field<4, 3>(&target[(box_start[b] + n) * 4], active);
               const auto area_p = (right_p - left_p) * (bottom_p - top_p);
               const auto area_t = (right_t - left_t) * (bottom_t - top_t);
               const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
@@ -313,8 +358,8 @@ void giou_loss_ragged(const int64_t* box_start, const float* pred, const float* 
               total_lanes += keep(active, load(&giou[box_start[b] + n], active), 0.0f);
               total__lanes += keep(active, load(&giou[box_start[b] + n], active), 0.0f);
             });
-        total += across(total_lanes, [](float a, float b) { return a + b; });
-        total_ += across(total__lanes, [](float a, float b) { return a + b; });
+        total += across(total_lanes, [](float a, float b_) { return a + b_; });
+        total_ += across(total__lanes, [](float a, float b_) { return a + b_; });
       }
 
       picture_loss[b] = total / float(maximum(box_start[b + 1] - box_start[b], int64_t{1}));

@@ -46,16 +46,6 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
-inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
-  const int64_t start = total;
-  if (count > (INT64_MAX / 4 - total) / bytes)
-    total = INT64_MAX / 2;
-  else
-    total += (count * bytes + 255) / 256 * 256;
-  return start;
-}
-
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
 inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
@@ -67,22 +57,6 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// Room for `count` elements, so that the next tile is aligned too.
-inline int64_t padded_bytes(int64_t count, int64_t bytes) { return (count * bytes + 15) / 16 * 16; }
-
-// Tiles that do not fit into shared memory lie in the workspace, one set a block.
-inline int64_t workspace_tiles(int64_t bytes, int64_t shared_limit, int64_t blocks) {
-  return bytes <= shared_limit ? 0 : bytes * blocks;
-}
-
-// The next tile of `count` elements.
-template <class T>
-__device__ inline T* take(char*& tile, int64_t count) {
-  T* const out = reinterpret_cast<T*>(tile);
-  tile += (count * int64_t(sizeof(T)) + 15) / 16 * 16;
-  return out;
 }
 
 #if defined(__CUDACC__)
@@ -105,25 +79,10 @@ __device__ inline T block_fold(T value, Combine combine) {
   return slots[0];
 }
 
-// Where the intermediates lie in the workspace.
-struct GroupNormF32Workspace {
-  int64_t group_norm_f32_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit GroupNormF32Workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-    (void)B;
-    (void)G;
-    group_norm_f32_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(C * H * W, 4), 32768, 1024), 1);
-  }
-};
-
 template <class Index>
 __global__ void __launch_bounds__(256)
     group_norm_f32_kernel(const float* x, const float* gamma, const float* beta, float* y, Index B, Index G,
-                          Index C, Index H, Index W, char* tiles, int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
-  float* const d9 = take<float>(tile, C * H * W);
+                          Index C, Index H, Index W) {
   for (Index item = Index(blockIdx.x); item < B * G; item += Index(gridDim.x)) {
     const Index b = Index(item / G);
     const Index g = Index(item % G);
@@ -137,7 +96,7 @@ __global__ void __launch_bounds__(256)
         }
       }
     }
-    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     float total__own = 0.0f;
     for (Index c = Index(threadIdx.x); c < C; c += 256) {
       for (Index h = 0; h < H; ++h) {
@@ -145,63 +104,37 @@ __global__ void __launch_bounds__(256)
           const float d_ = x[(((b * G + g) * C + c) * H + h) * W + w] -
                            total / float(int64_t(C) * int64_t(H) * int64_t(W));
           total__own += d_ * d_;
-          d9[(c * H + h) * W + w] = x[(((b * G + g) * C + c) * H + h) * W + w] -
-                                    total / float(int64_t(C) * int64_t(H) * int64_t(W));
         }
       }
     }
-    total_ = total_ + block_fold(total__own, [](float a, float b) { return float(a + b); });
-    __syncthreads();
+    total_ = total_ + block_fold(total__own, [](float a, float b_) { return float(a + b_); });
     for (Index point = Index(threadIdx.x); point < C * H * W; point += 256) {
       const Index c = Index(point / W / H);
       const Index h = Index(point / W % H);
       const Index w = Index(point % W);
+      const float d3 =
+          x[(((b * G + g) * C + c) * H + h) * W + w] - total / float(int64_t(C) * int64_t(H) * int64_t(W));
       y[(((b * G + g) * C + c) * H + h) * W + w] =
-          d9[(c * H + h) * W + w] * rsqrtf(total_ / float(int64_t(C) * int64_t(H) * int64_t(W)) + 1e-05f) *
-              gamma[g * C + c] +
+          d3 * rsqrtf(total_ / float(int64_t(C) * int64_t(H) * int64_t(W)) + 1e-05f) * gamma[g * C + c] +
           beta[g * C + c];
     }
-    __syncthreads();
   }
 }
 
 template <class Index>
 cudaError_t group_norm_f32(const float* x, const float* gamma, const float* beta, float* y, int64_t B,
-                           int64_t G, int64_t C, int64_t H, int64_t W, char* workspace, cudaStream_t stream) {
-  const GroupNormF32Workspace space(B, G, C, H, W);
-  {
-    const int64_t tile_bytes = padded_bytes(C * H * W, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.group_norm_f32_kernel_tiles;
-    if (const cudaError_t error = launch(group_norm_f32_kernel<Index>, smaller(B * G, 1024), 256,
-                                         4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
-                                         gamma, beta, y, B, G, C, H, W, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+                           int64_t G, int64_t C, int64_t H, int64_t W, cudaStream_t stream) {
+  if (const cudaError_t error = launch(group_norm_f32_kernel<Index>, smaller(B * G, int64_t{1} << 30), 256,
+                                       4096, stream, x, gamma, beta, y, B, G, C, H, W);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
-
-// Where the intermediates lie in the workspace.
-struct GroupNormBf16Workspace {
-  int64_t group_norm_bf16_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit GroupNormBf16Workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-    (void)B;
-    (void)G;
-    group_norm_bf16_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(C * H * W, 4), 32768, 1024), 1);
-  }
-};
 
 template <class Index>
 __global__ void __launch_bounds__(256)
     group_norm_bf16_kernel(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, Index B,
-                           Index G, Index C, Index H, Index W, char* tiles, int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
-  float* const d9 = take<float>(tile, C * H * W);
+                           Index G, Index C, Index H, Index W) {
   for (Index item = Index(blockIdx.x); item < B * G; item += Index(gridDim.x)) {
     const Index b = Index(item / G);
     const Index g = Index(item % G);
@@ -215,7 +148,7 @@ __global__ void __launch_bounds__(256)
         }
       }
     }
-    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     float total__own = 0.0f;
     for (Index c = Index(threadIdx.x); c < C; c += 256) {
       for (Index h = 0; h < H; ++h) {
@@ -223,53 +156,37 @@ __global__ void __launch_bounds__(256)
           const float d_ = from_bf16(x[(((b * G + g) * C + c) * H + h) * W + w]) -
                            total / float(int64_t(C) * int64_t(H) * int64_t(W));
           total__own += d_ * d_;
-          d9[(c * H + h) * W + w] = from_bf16(x[(((b * G + g) * C + c) * H + h) * W + w]) -
-                                    total / float(int64_t(C) * int64_t(H) * int64_t(W));
         }
       }
     }
-    total_ = total_ + block_fold(total__own, [](float a, float b) { return float(a + b); });
-    __syncthreads();
+    total_ = total_ + block_fold(total__own, [](float a, float b_) { return float(a + b_); });
     for (Index point = Index(threadIdx.x); point < C * H * W; point += 256) {
       const Index c = Index(point / W / H);
       const Index h = Index(point / W % H);
       const Index w = Index(point % W);
+      const float d3 = from_bf16(x[(((b * G + g) * C + c) * H + h) * W + w]) -
+                       total / float(int64_t(C) * int64_t(H) * int64_t(W));
       y[(((b * G + g) * C + c) * H + h) * W + w] = to_bf16(
-          d9[(c * H + h) * W + w] * rsqrtf(total_ / float(int64_t(C) * int64_t(H) * int64_t(W)) + 1e-05f) *
-              gamma[g * C + c] +
+          d3 * rsqrtf(total_ / float(int64_t(C) * int64_t(H) * int64_t(W)) + 1e-05f) * gamma[g * C + c] +
           beta[g * C + c]);
     }
-    __syncthreads();
   }
 }
 
 template <class Index>
 cudaError_t group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t B,
-                            int64_t G, int64_t C, int64_t H, int64_t W, char* workspace,
-                            cudaStream_t stream) {
-  const GroupNormBf16Workspace space(B, G, C, H, W);
-  {
-    const int64_t tile_bytes = padded_bytes(C * H * W, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.group_norm_bf16_kernel_tiles;
-    if (const cudaError_t error = launch(group_norm_bf16_kernel<Index>, smaller(B * G, 1024), 256,
-                                         4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
-                                         gamma, beta, y, B, G, C, H, W, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+                            int64_t G, int64_t C, int64_t H, int64_t W, cudaStream_t stream) {
+  if (const cudaError_t error = launch(group_norm_bf16_kernel<Index>, smaller(B * G, int64_t{1} << 30), 256,
+                                       4096, stream, x, gamma, beta, y, B, G, C, H, W);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
 
 }  // namespace
 
-extern "C" int64_t group_norm_f32_cuda_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-  return GroupNormF32Workspace(B, G, C, H, W).bytes;
-}
-
 extern "C" int group_norm_f32_cuda(const float* x, const float* gamma, const float* beta, float* y, int64_t B,
-                                   int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
-                                   int64_t workspace_bytes, void* stream) {
+                                   int64_t G, int64_t C, int64_t H, int64_t W, void* stream) {
   if (!(B >= 0)) return 1;
   if (!(G >= 0)) return 2;
   if (!(C >= 0)) return 3;
@@ -287,26 +204,13 @@ extern "C" int group_norm_f32_cuda(const float* x, const float* gamma, const flo
   const bool small =
       larger(larger(larger(larger(0, B * G * C * H * W), G * C), G * C), B * G * C * H * W) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const GroupNormF32Workspace space(B, G, C, H, W);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 15;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 15;
-  const cudaError_t error =
-      small ? group_norm_f32<int32_t>(x, gamma, beta, y, B, G, C, H, W, static_cast<char*>(memory), queue)
-            : group_norm_f32<int64_t>(x, gamma, beta, y, B, G, C, H, W, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 16;
-}
-
-extern "C" int64_t group_norm_bf16_cuda_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-  return GroupNormBf16Workspace(B, G, C, H, W).bytes;
+  const cudaError_t error = small ? group_norm_f32<int32_t>(x, gamma, beta, y, B, G, C, H, W, queue)
+                                  : group_norm_f32<int64_t>(x, gamma, beta, y, B, G, C, H, W, queue);
+  return error == cudaSuccess ? 0 : 15;
 }
 
 extern "C" int group_norm_bf16_cuda(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
-                                    int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
-                                    int64_t workspace_bytes, void* stream) {
+                                    int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, void* stream) {
   if (!(B >= 0)) return 1;
   if (!(G >= 0)) return 2;
   if (!(C >= 0)) return 3;
@@ -324,17 +228,9 @@ extern "C" int group_norm_bf16_cuda(const uint16_t* x, const float* gamma, const
   const bool small =
       larger(larger(larger(larger(0, B * G * C * H * W), G * C), G * C), B * G * C * H * W) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const GroupNormBf16Workspace space(B, G, C, H, W);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 15;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 15;
-  const cudaError_t error =
-      small ? group_norm_bf16<int32_t>(x, gamma, beta, y, B, G, C, H, W, static_cast<char*>(memory), queue)
-            : group_norm_bf16<int64_t>(x, gamma, beta, y, B, G, C, H, W, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 16;
+  const cudaError_t error = small ? group_norm_bf16<int32_t>(x, gamma, beta, y, B, G, C, H, W, queue)
+                                  : group_norm_bf16<int64_t>(x, gamma, beta, y, B, G, C, H, W, queue);
+  return error == cudaSuccess ? 0 : 15;
 }
 
 extern "C" __attribute__((weak)) const char* group_norm_error(int status) {
@@ -370,8 +266,6 @@ extern "C" __attribute__((weak)) const char* group_norm_error(int status) {
     case 14:
       return "y must not overlap beta";
     case 15:
-      return "there is not enough memory for the workspace";
-    case 16:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

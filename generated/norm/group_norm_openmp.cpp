@@ -5,7 +5,6 @@
 #include "group_norm.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
@@ -44,32 +43,6 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
-}
-
-// Takes room for `count` elements of `bytes` each, on a cache line of its own; returns where it starts.
-inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
-  const int64_t start = total;
-  int64_t size = 0;
-  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, 63, &size) ||
-      __builtin_add_overflow(total, size / 64 * 64, &total))
-    total = INT64_MAX / 2;
-  return start;
-}
-
-inline int64_t thread_number() {
-#if defined(_OPENMP)
-  return omp_get_thread_num();
-#else
-  return 0;
-#endif
-}
-
-inline int64_t thread_count() {
-#if defined(_OPENMP)
-  return omp_get_max_threads();
-#else
-  return 1;
-#endif
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -209,13 +182,32 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// Copies the elements of active lanes: a whole vector, or its first bytes by halves.
+template <size_t kBytes, size_t kLeast>
+inline void copy_bits(char* to, const char* from, size_t bytes) {
+  if constexpr (kBytes >= kLeast) {
+    if ((bytes & kBytes) != 0) memcpy(to, from, kBytes);
+    const size_t done = bytes & kBytes;
+    copy_bits<kBytes / 2, kLeast>(to + done, from + done, bytes);
+  }
+}
+template <class T, int N>
+inline void copy_first(void* to, const void* from, AllLanes<N>) {
+  memcpy(to, from, N * sizeof(T));
+}
+template <class T, int N>
+inline void copy_first(void* to, const void* from, FirstLanes<N> active) {
+  copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), static_cast<const char*>(from),
+                                          size_t(active.count) * sizeof(T));
+}
+
 // Neighbouring elements; only those of active lanes are touched. The others are 0.
 template <class T, class Active>
 inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active active) {
   constexpr int N = Active::kLanes;
   using Stored = std::conditional_t<std::is_same_v<T, bool>, int8_t, T>;
   typename VectorOf<Stored, N>::type values = {};
-  memcpy(&values, from, size_t(active.count) * sizeof(T));
+  copy_first<T>(&values, from, active);
   if constexpr (std::is_same_v<T, bool>)
     return Mask<N>::from(values != 0);
   else
@@ -227,9 +219,9 @@ template <class T, class Active>
 inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
   if constexpr (std::is_same_v<T, bool>) {
     const auto bytes = value.template as<bool>() & 1;
-    memcpy(to, &bytes, size_t(active.count));
+    copy_first<T>(to, &bytes, active);
   } else {
-    memcpy(to, &value.v, size_t(active.count) * sizeof(T));
+    copy_first<T>(to, &value.v, active);
   }
 }
 
@@ -268,26 +260,11 @@ inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
   return __builtin_convertvector(rounded, typename Lanes<uint16_t, N>::Vector);
 }
 
-// Where the intermediates lie in the workspace.
-struct GroupNormF32Workspace {
-  int64_t d9;
-  int64_t bytes = 0;
-
-  explicit GroupNormF32Workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-    (void)B;
-    (void)G;
-    d9 = reserve(bytes, thread_count() * (C * H * W), 4);
-  }
-};
-
 void group_norm_f32(const float* x, const float* gamma, const float* beta, float* y, int64_t B, int64_t G,
-                    int64_t C, int64_t H, int64_t W, char* workspace) {
-  const GroupNormF32Workspace space(B, G, C, H, W);
+                    int64_t C, int64_t H, int64_t W) {
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t b = 0; b < B; ++b) {
     for (int64_t g = 0; g < G; ++g) {
-      float* const d9 = reinterpret_cast<float*>(workspace + space.d9) + thread_number() * (C * H * W);
-
       float total = 0.0f;
       float total_ = 0.0f;
       for (int64_t c = 0; c < C; ++c) {
@@ -297,7 +274,7 @@ void group_norm_f32(const float* x, const float* gamma, const float* beta, float
             for_lanes<kLanes32>(w_block, smaller(w_block + 4096, W), [&](int64_t w, auto active) {
               total_lanes += keep(active, load(&x[(((b * G + g) * C + c) * H + h) * W + w], active), 0.0f);
             });
-            total += across(total_lanes, [](float a, float b) { return a + b; });
+            total += across(total_lanes, [](float a, float b_) { return a + b_; });
           }
         }
       }
@@ -309,20 +286,18 @@ void group_norm_f32(const float* x, const float* gamma, const float* beta, float
               const auto d_ =
                   load(&x[(((b * G + g) * C + c) * H + h) * W + w], active) - total / float(C * H * W);
               total__lanes += keep(active, d_ * d_, 0.0f);
-              store(&d9[(c * H + h) * W + w], active,
-                    load(&x[(((b * G + g) * C + c) * H + h) * W + w], active) - total / float(C * H * W));
             });
-            total_ += across(total__lanes, [](float a, float b) { return a + b; });
+            total_ += across(total__lanes, [](float a, float b_) { return a + b_; });
           }
         }
       }
       for (int64_t c = 0; c < C; ++c) {
         for (int64_t h = 0; h < H; ++h) {
           for_lanes<kLanes32>(0, W, [&](int64_t w, auto active) {
+            const auto d3 =
+                load(&x[(((b * G + g) * C + c) * H + h) * W + w], active) - total / float(C * H * W);
             store(&y[(((b * G + g) * C + c) * H + h) * W + w], active,
-                  load(&d9[(c * H + h) * W + w], active) * rsqrt(total_ / float(C * H * W) + 1e-05f) *
-                          gamma[g * C + c] +
-                      beta[g * C + c]);
+                  d3 * rsqrt(total_ / float(C * H * W) + 1e-05f) * gamma[g * C + c] + beta[g * C + c]);
           });
         }
       }
@@ -330,26 +305,11 @@ void group_norm_f32(const float* x, const float* gamma, const float* beta, float
   }
 }
 
-// Where the intermediates lie in the workspace.
-struct GroupNormBf16Workspace {
-  int64_t d9;
-  int64_t bytes = 0;
-
-  explicit GroupNormBf16Workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-    (void)B;
-    (void)G;
-    d9 = reserve(bytes, thread_count() * (C * H * W), 4);
-  }
-};
-
 void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t B,
-                     int64_t G, int64_t C, int64_t H, int64_t W, char* workspace) {
-  const GroupNormBf16Workspace space(B, G, C, H, W);
+                     int64_t G, int64_t C, int64_t H, int64_t W) {
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t b = 0; b < B; ++b) {
     for (int64_t g = 0; g < G; ++g) {
-      float* const d9 = reinterpret_cast<float*>(workspace + space.d9) + thread_number() * (C * H * W);
-
       float total = 0.0f;
       float total_ = 0.0f;
       for (int64_t c = 0; c < C; ++c) {
@@ -360,7 +320,7 @@ void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
               total_lanes +=
                   keep(active, from_bf16(load(&x[(((b * G + g) * C + c) * H + h) * W + w], active)), 0.0f);
             });
-            total += across(total_lanes, [](float a, float b) { return a + b; });
+            total += across(total_lanes, [](float a, float b_) { return a + b_; });
           }
         }
       }
@@ -372,21 +332,19 @@ void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
               const auto d_ = from_bf16(load(&x[(((b * G + g) * C + c) * H + h) * W + w], active)) -
                               total / float(C * H * W);
               total__lanes += keep(active, d_ * d_, 0.0f);
-              store(&d9[(c * H + h) * W + w], active,
-                    from_bf16(load(&x[(((b * G + g) * C + c) * H + h) * W + w], active)) -
-                        total / float(C * H * W));
             });
-            total_ += across(total__lanes, [](float a, float b) { return a + b; });
+            total_ += across(total__lanes, [](float a, float b_) { return a + b_; });
           }
         }
       }
       for (int64_t c = 0; c < C; ++c) {
         for (int64_t h = 0; h < H; ++h) {
           for_lanes<kLanes32>(0, W, [&](int64_t w, auto active) {
-            store(&y[(((b * G + g) * C + c) * H + h) * W + w], active,
-                  to_bf16(load(&d9[(c * H + h) * W + w], active) * rsqrt(total_ / float(C * H * W) + 1e-05f) *
-                              gamma[g * C + c] +
-                          beta[g * C + c]));
+            const auto d3 = from_bf16(load(&x[(((b * G + g) * C + c) * H + h) * W + w], active)) -
+                            total / float(C * H * W);
+            store(
+                &y[(((b * G + g) * C + c) * H + h) * W + w], active,
+                to_bf16(d3 * rsqrt(total_ / float(C * H * W) + 1e-05f) * gamma[g * C + c] + beta[g * C + c]));
           });
         }
       }
@@ -396,13 +354,8 @@ void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
 
 }  // namespace
 
-extern "C" int64_t group_norm_f32_openmp_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-  return GroupNormF32Workspace(B, G, C, H, W).bytes;
-}
-
 extern "C" int group_norm_f32_openmp(const float* x, const float* gamma, const float* beta, float* y,
-                                     int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
-                                     int64_t workspace_bytes) {
+                                     int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
   if (!(B >= 0)) return 1;
   if (!(G >= 0)) return 2;
   if (!(C >= 0)) return 3;
@@ -417,21 +370,12 @@ extern "C" int group_norm_f32_openmp(const float* x, const float* gamma, const f
   if (overlap(x, B * G * C * H * W * 4, y, B * G * C * H * W * 4)) return 12;
   if (overlap(gamma, G * C * 4, y, B * G * C * H * W * 4)) return 13;
   if (overlap(beta, G * C * 4, y, B * G * C * H * W * 4)) return 14;
-  const GroupNormF32Workspace space(B, G, C, H, W);
-  void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-  if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
-  group_norm_f32(x, gamma, beta, y, B, G, C, H, W, static_cast<char*>(memory));
-  if (workspace == nullptr) std::free(memory);
+  group_norm_f32(x, gamma, beta, y, B, G, C, H, W);
   return 0;
 }
 
-extern "C" int64_t group_norm_bf16_openmp_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-  return GroupNormBf16Workspace(B, G, C, H, W).bytes;
-}
-
 extern "C" int group_norm_bf16_openmp(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
-                                      int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
-                                      int64_t workspace_bytes) {
+                                      int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
   if (!(B >= 0)) return 1;
   if (!(G >= 0)) return 2;
   if (!(C >= 0)) return 3;
@@ -446,11 +390,7 @@ extern "C" int group_norm_bf16_openmp(const uint16_t* x, const float* gamma, con
   if (overlap(x, B * G * C * H * W * 2, y, B * G * C * H * W * 2)) return 12;
   if (overlap(gamma, G * C * 4, y, B * G * C * H * W * 2)) return 13;
   if (overlap(beta, G * C * 4, y, B * G * C * H * W * 2)) return 14;
-  const GroupNormBf16Workspace space(B, G, C, H, W);
-  void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-  if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
-  group_norm_bf16(x, gamma, beta, y, B, G, C, H, W, static_cast<char*>(memory));
-  if (workspace == nullptr) std::free(memory);
+  group_norm_bf16(x, gamma, beta, y, B, G, C, H, W);
   return 0;
 }
 
@@ -487,8 +427,6 @@ extern "C" __attribute__((weak)) const char* group_norm_error(int status) {
     case 14:
       return "y must not overlap beta";
     case 15:
-      return "there is not enough memory for the workspace";
-    case 16:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

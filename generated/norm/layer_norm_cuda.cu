@@ -51,16 +51,6 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
-inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
-  const int64_t start = total;
-  if (count > (INT64_MAX / 4 - total) / bytes)
-    total = INT64_MAX / 2;
-  else
-    total += (count * bytes + 255) / 256 * 256;
-  return start;
-}
-
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
 inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
@@ -72,22 +62,6 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// Room for `count` elements, so that the next tile is aligned too.
-inline int64_t padded_bytes(int64_t count, int64_t bytes) { return (count * bytes + 15) / 16 * 16; }
-
-// Tiles that do not fit into shared memory lie in the workspace, one set a block.
-inline int64_t workspace_tiles(int64_t bytes, int64_t shared_limit, int64_t blocks) {
-  return bytes <= shared_limit ? 0 : bytes * blocks;
-}
-
-// The next tile of `count` elements.
-template <class T>
-__device__ inline T* take(char*& tile, int64_t count) {
-  T* const out = reinterpret_cast<T*>(tile);
-  tile += (count * int64_t(sizeof(T)) + 15) / 16 * 16;
-  return out;
 }
 
 #if defined(__CUDACC__)
@@ -110,24 +84,10 @@ __device__ inline T block_fold(T value, Combine combine) {
   return slots[0];
 }
 
-// Where the intermediates lie in the workspace.
-struct LayerNormF32Workspace {
-  int64_t layer_norm_f32_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit LayerNormF32Workspace(int64_t rows, int64_t N) {
-    (void)rows;
-    layer_norm_f32_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(N, 4), 32768, 1024), 1);
-  }
-};
-
 template <class Index>
 __global__ void __launch_bounds__(256)
     layer_norm_f32_kernel(const float* x, const float* gamma, const float* beta, float* y, Index rows,
-                          Index N, char* tiles, int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
-  float* const d9 = take<float>(tile, N);
+                          Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float total = 0.0f;
@@ -141,52 +101,29 @@ __global__ void __launch_bounds__(256)
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
       const float d_ = x[row * N + n] - total / float(int64_t(N));
       total__own += d_ * d_;
-      d9[n] = x[row * N + n] - total / float(int64_t(N));
     }
     total_ = total_ + block_fold(total__own, [](float a, float b) { return float(a + b); });
-    __syncthreads();
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      y[row * N + n] = d9[n] * rsqrtf(total_ / float(int64_t(N)) + 1e-05f) * gamma[n] + beta[n];
+      const float d3 = x[row * N + n] - total / float(int64_t(N));
+      y[row * N + n] = d3 * rsqrtf(total_ / float(int64_t(N)) + 1e-05f) * gamma[n] + beta[n];
     }
-    __syncthreads();
   }
 }
 
 template <class Index>
 cudaError_t layer_norm_f32(const float* x, const float* gamma, const float* beta, float* y, int64_t rows,
-                           int64_t N, char* workspace, cudaStream_t stream) {
-  const LayerNormF32Workspace space(rows, N);
-  {
-    const int64_t tile_bytes = padded_bytes(N, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.layer_norm_f32_kernel_tiles;
-    if (const cudaError_t error = launch(layer_norm_f32_kernel<Index>, smaller(rows, 1024), 256,
-                                         4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
-                                         gamma, beta, y, rows, N, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+                           int64_t N, cudaStream_t stream) {
+  if (const cudaError_t error = launch(layer_norm_f32_kernel<Index>, smaller(rows, int64_t{1} << 30), 256,
+                                       4096, stream, x, gamma, beta, y, rows, N);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
-
-// Where the intermediates lie in the workspace.
-struct LayerNormBf16Workspace {
-  int64_t layer_norm_bf16_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit LayerNormBf16Workspace(int64_t rows, int64_t N) {
-    (void)rows;
-    layer_norm_bf16_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(N, 4), 32768, 1024), 1);
-  }
-};
 
 template <class Index>
 __global__ void __launch_bounds__(256)
     layer_norm_bf16_kernel(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, Index rows,
-                           Index N, char* tiles, int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
-  float* const d9 = take<float>(tile, N);
+                           Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float total = 0.0f;
@@ -200,52 +137,29 @@ __global__ void __launch_bounds__(256)
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
       const float d_ = from_bf16(x[row * N + n]) - total / float(int64_t(N));
       total__own += d_ * d_;
-      d9[n] = from_bf16(x[row * N + n]) - total / float(int64_t(N));
     }
     total_ = total_ + block_fold(total__own, [](float a, float b) { return float(a + b); });
-    __syncthreads();
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      y[row * N + n] = to_bf16(d9[n] * rsqrtf(total_ / float(int64_t(N)) + 1e-05f) * gamma[n] + beta[n]);
+      const float d3 = from_bf16(x[row * N + n]) - total / float(int64_t(N));
+      y[row * N + n] = to_bf16(d3 * rsqrtf(total_ / float(int64_t(N)) + 1e-05f) * gamma[n] + beta[n]);
     }
-    __syncthreads();
   }
 }
 
 template <class Index>
 cudaError_t layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
-                            int64_t rows, int64_t N, char* workspace, cudaStream_t stream) {
-  const LayerNormBf16Workspace space(rows, N);
-  {
-    const int64_t tile_bytes = padded_bytes(N, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.layer_norm_bf16_kernel_tiles;
-    if (const cudaError_t error = launch(layer_norm_bf16_kernel<Index>, smaller(rows, 1024), 256,
-                                         4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
-                                         gamma, beta, y, rows, N, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+                            int64_t rows, int64_t N, cudaStream_t stream) {
+  if (const cudaError_t error = launch(layer_norm_bf16_kernel<Index>, smaller(rows, int64_t{1} << 30), 256,
+                                       4096, stream, x, gamma, beta, y, rows, N);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
-
-// Where the intermediates lie in the workspace.
-struct LayerNormF16Workspace {
-  int64_t layer_norm_f16_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit LayerNormF16Workspace(int64_t rows, int64_t N) {
-    (void)rows;
-    layer_norm_f16_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(N, 4), 32768, 1024), 1);
-  }
-};
 
 template <class Index>
 __global__ void __launch_bounds__(256)
     layer_norm_f16_kernel(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, Index rows,
-                          Index N, char* tiles, int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
-  float* const d9 = take<float>(tile, N);
+                          Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float total = 0.0f;
@@ -259,43 +173,29 @@ __global__ void __launch_bounds__(256)
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
       const float d_ = from_f16(x[row * N + n]) - total / float(int64_t(N));
       total__own += d_ * d_;
-      d9[n] = from_f16(x[row * N + n]) - total / float(int64_t(N));
     }
     total_ = total_ + block_fold(total__own, [](float a, float b) { return float(a + b); });
-    __syncthreads();
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      y[row * N + n] = to_f16(d9[n] * rsqrtf(total_ / float(int64_t(N)) + 1e-05f) * gamma[n] + beta[n]);
+      const float d3 = from_f16(x[row * N + n]) - total / float(int64_t(N));
+      y[row * N + n] = to_f16(d3 * rsqrtf(total_ / float(int64_t(N)) + 1e-05f) * gamma[n] + beta[n]);
     }
-    __syncthreads();
   }
 }
 
 template <class Index>
 cudaError_t layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
-                           int64_t rows, int64_t N, char* workspace, cudaStream_t stream) {
-  const LayerNormF16Workspace space(rows, N);
-  {
-    const int64_t tile_bytes = padded_bytes(N, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.layer_norm_f16_kernel_tiles;
-    if (const cudaError_t error = launch(layer_norm_f16_kernel<Index>, smaller(rows, 1024), 256,
-                                         4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
-                                         gamma, beta, y, rows, N, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+                           int64_t rows, int64_t N, cudaStream_t stream) {
+  if (const cudaError_t error = launch(layer_norm_f16_kernel<Index>, smaller(rows, int64_t{1} << 30), 256,
+                                       4096, stream, x, gamma, beta, y, rows, N);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
 
 }  // namespace
 
-extern "C" int64_t layer_norm_f32_cuda_workspace(int64_t rows, int64_t N) {
-  return LayerNormF32Workspace(rows, N).bytes;
-}
-
 extern "C" int layer_norm_f32_cuda(const float* x, const float* gamma, const float* beta, float* y,
-                                   int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes,
-                                   void* stream) {
+                                   int64_t rows, int64_t N, void* stream) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, rows, N})) return 3;
@@ -309,26 +209,13 @@ extern "C" int layer_norm_f32_cuda(const float* x, const float* gamma, const flo
   if (overlap(beta, N * 4, y, rows * N * 4)) return 11;
   const bool small = larger(larger(larger(larger(0, rows * N), N), N), rows * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const LayerNormF32Workspace space(rows, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 12;
-  const cudaError_t error =
-      small ? layer_norm_f32<int32_t>(x, gamma, beta, y, rows, N, static_cast<char*>(memory), queue)
-            : layer_norm_f32<int64_t>(x, gamma, beta, y, rows, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 13;
-}
-
-extern "C" int64_t layer_norm_bf16_cuda_workspace(int64_t rows, int64_t N) {
-  return LayerNormBf16Workspace(rows, N).bytes;
+  const cudaError_t error = small ? layer_norm_f32<int32_t>(x, gamma, beta, y, rows, N, queue)
+                                  : layer_norm_f32<int64_t>(x, gamma, beta, y, rows, N, queue);
+  return error == cudaSuccess ? 0 : 12;
 }
 
 extern "C" int layer_norm_bf16_cuda(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
-                                    int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes,
-                                    void* stream) {
+                                    int64_t rows, int64_t N, void* stream) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, rows, N})) return 3;
@@ -342,26 +229,13 @@ extern "C" int layer_norm_bf16_cuda(const uint16_t* x, const float* gamma, const
   if (overlap(beta, N * 4, y, rows * N * 2)) return 11;
   const bool small = larger(larger(larger(larger(0, rows * N), N), N), rows * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const LayerNormBf16Workspace space(rows, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 12;
-  const cudaError_t error =
-      small ? layer_norm_bf16<int32_t>(x, gamma, beta, y, rows, N, static_cast<char*>(memory), queue)
-            : layer_norm_bf16<int64_t>(x, gamma, beta, y, rows, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 13;
-}
-
-extern "C" int64_t layer_norm_f16_cuda_workspace(int64_t rows, int64_t N) {
-  return LayerNormF16Workspace(rows, N).bytes;
+  const cudaError_t error = small ? layer_norm_bf16<int32_t>(x, gamma, beta, y, rows, N, queue)
+                                  : layer_norm_bf16<int64_t>(x, gamma, beta, y, rows, N, queue);
+  return error == cudaSuccess ? 0 : 12;
 }
 
 extern "C" int layer_norm_f16_cuda(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
-                                   int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes,
-                                   void* stream) {
+                                   int64_t rows, int64_t N, void* stream) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, rows, N})) return 3;
@@ -375,17 +249,9 @@ extern "C" int layer_norm_f16_cuda(const uint16_t* x, const float* gamma, const 
   if (overlap(beta, N * 4, y, rows * N * 2)) return 11;
   const bool small = larger(larger(larger(larger(0, rows * N), N), N), rows * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const LayerNormF16Workspace space(rows, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 12;
-  const cudaError_t error =
-      small ? layer_norm_f16<int32_t>(x, gamma, beta, y, rows, N, static_cast<char*>(memory), queue)
-            : layer_norm_f16<int64_t>(x, gamma, beta, y, rows, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 13;
+  const cudaError_t error = small ? layer_norm_f16<int32_t>(x, gamma, beta, y, rows, N, queue)
+                                  : layer_norm_f16<int64_t>(x, gamma, beta, y, rows, N, queue);
+  return error == cudaSuccess ? 0 : 12;
 }
 
 extern "C" __attribute__((weak)) const char* layer_norm_error(int status) {
@@ -415,8 +281,6 @@ extern "C" __attribute__((weak)) const char* layer_norm_error(int status) {
     case 11:
       return "y must not overlap beta";
     case 12:
-      return "there is not enough memory for the workspace";
-    case 13:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

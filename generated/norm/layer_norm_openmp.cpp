@@ -5,7 +5,6 @@
 #include "layer_norm.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
@@ -44,32 +43,6 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
-}
-
-// Takes room for `count` elements of `bytes` each, on a cache line of its own; returns where it starts.
-inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
-  const int64_t start = total;
-  int64_t size = 0;
-  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, 63, &size) ||
-      __builtin_add_overflow(total, size / 64 * 64, &total))
-    total = INT64_MAX / 2;
-  return start;
-}
-
-inline int64_t thread_number() {
-#if defined(_OPENMP)
-  return omp_get_thread_num();
-#else
-  return 0;
-#endif
-}
-
-inline int64_t thread_count() {
-#if defined(_OPENMP)
-  return omp_get_max_threads();
-#else
-  return 1;
-#endif
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -209,13 +182,32 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// Copies the elements of active lanes: a whole vector, or its first bytes by halves.
+template <size_t kBytes, size_t kLeast>
+inline void copy_bits(char* to, const char* from, size_t bytes) {
+  if constexpr (kBytes >= kLeast) {
+    if ((bytes & kBytes) != 0) memcpy(to, from, kBytes);
+    const size_t done = bytes & kBytes;
+    copy_bits<kBytes / 2, kLeast>(to + done, from + done, bytes);
+  }
+}
+template <class T, int N>
+inline void copy_first(void* to, const void* from, AllLanes<N>) {
+  memcpy(to, from, N * sizeof(T));
+}
+template <class T, int N>
+inline void copy_first(void* to, const void* from, FirstLanes<N> active) {
+  copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), static_cast<const char*>(from),
+                                          size_t(active.count) * sizeof(T));
+}
+
 // Neighbouring elements; only those of active lanes are touched. The others are 0.
 template <class T, class Active>
 inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active active) {
   constexpr int N = Active::kLanes;
   using Stored = std::conditional_t<std::is_same_v<T, bool>, int8_t, T>;
   typename VectorOf<Stored, N>::type values = {};
-  memcpy(&values, from, size_t(active.count) * sizeof(T));
+  copy_first<T>(&values, from, active);
   if constexpr (std::is_same_v<T, bool>)
     return Mask<N>::from(values != 0);
   else
@@ -227,9 +219,9 @@ template <class T, class Active>
 inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
   if constexpr (std::is_same_v<T, bool>) {
     const auto bytes = value.template as<bool>() & 1;
-    memcpy(to, &bytes, size_t(active.count));
+    copy_first<T>(to, &bytes, active);
   } else {
-    memcpy(to, &value.v, size_t(active.count) * sizeof(T));
+    copy_first<T>(to, &value.v, active);
   }
 }
 
@@ -297,24 +289,10 @@ inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
   return __builtin_convertvector(bits | sign, typename Lanes<uint16_t, N>::Vector);
 }
 
-// Where the intermediates lie in the workspace.
-struct LayerNormF32Workspace {
-  int64_t d9;
-  int64_t bytes = 0;
-
-  explicit LayerNormF32Workspace(int64_t rows, int64_t N) {
-    (void)rows;
-    d9 = reserve(bytes, thread_count() * N, 4);
-  }
-};
-
-void layer_norm_f32(const float* x, const float* gamma, const float* beta, float* y, int64_t rows, int64_t N,
-                    char* workspace) {
-  const LayerNormF32Workspace space(rows, N);
+void layer_norm_f32(const float* x, const float* gamma, const float* beta, float* y, int64_t rows,
+                    int64_t N) {
   OMP(omp parallel for schedule(static))
   for (int64_t row = 0; row < rows; ++row) {
-    float* const d9 = reinterpret_cast<float*>(workspace + space.d9) + thread_number() * N;
-
     float total = 0.0f;
     float total_ = 0.0f;
     for (int64_t n_block = 0; n_block < N; n_block += 4096) {
@@ -330,37 +308,22 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
       for_lanes<kLanes32>(n_block_, smaller(n_block_ + 4096, N), [&](int64_t n, auto active) {
         const auto d_ = load(&x[row * N + n], active) - total / float(N);
         total__lanes += keep(active, d_ * d_, 0.0f);
-        store(&d9[n], active, load(&x[row * N + n], active) - total / float(N));
       });
       total_ += across(total__lanes, [](float a, float b) { return a + b; });
     }
 
     for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      const auto d3 = load(&x[row * N + n], active) - total / float(N);
       store(&y[row * N + n], active,
-            load(&d9[n], active) * rsqrt(total_ / float(N) + 1e-05f) * load(&gamma[n], active) +
-                load(&beta[n], active));
+            d3 * rsqrt(total_ / float(N) + 1e-05f) * load(&gamma[n], active) + load(&beta[n], active));
     });
   }
 }
 
-// Where the intermediates lie in the workspace.
-struct LayerNormBf16Workspace {
-  int64_t d9;
-  int64_t bytes = 0;
-
-  explicit LayerNormBf16Workspace(int64_t rows, int64_t N) {
-    (void)rows;
-    d9 = reserve(bytes, thread_count() * N, 4);
-  }
-};
-
 void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t rows,
-                     int64_t N, char* workspace) {
-  const LayerNormBf16Workspace space(rows, N);
+                     int64_t N) {
   OMP(omp parallel for schedule(static))
   for (int64_t row = 0; row < rows; ++row) {
-    float* const d9 = reinterpret_cast<float*>(workspace + space.d9) + thread_number() * N;
-
     float total = 0.0f;
     float total_ = 0.0f;
     for (int64_t n_block = 0; n_block < N; n_block += 4096) {
@@ -376,37 +339,23 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
       for_lanes<kLanes32>(n_block_, smaller(n_block_ + 4096, N), [&](int64_t n, auto active) {
         const auto d_ = from_bf16(load(&x[row * N + n], active)) - total / float(N);
         total__lanes += keep(active, d_ * d_, 0.0f);
-        store(&d9[n], active, from_bf16(load(&x[row * N + n], active)) - total / float(N));
       });
       total_ += across(total__lanes, [](float a, float b) { return a + b; });
     }
 
     for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-      store(&y[row * N + n], active,
-            to_bf16(load(&d9[n], active) * rsqrt(total_ / float(N) + 1e-05f) * load(&gamma[n], active) +
-                    load(&beta[n], active)));
+      const auto d3 = from_bf16(load(&x[row * N + n], active)) - total / float(N);
+      store(
+          &y[row * N + n], active,
+          to_bf16(d3 * rsqrt(total_ / float(N) + 1e-05f) * load(&gamma[n], active) + load(&beta[n], active)));
     });
   }
 }
 
-// Where the intermediates lie in the workspace.
-struct LayerNormF16Workspace {
-  int64_t d9;
-  int64_t bytes = 0;
-
-  explicit LayerNormF16Workspace(int64_t rows, int64_t N) {
-    (void)rows;
-    d9 = reserve(bytes, thread_count() * N, 4);
-  }
-};
-
 void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t rows,
-                    int64_t N, char* workspace) {
-  const LayerNormF16Workspace space(rows, N);
+                    int64_t N) {
   OMP(omp parallel for schedule(static))
   for (int64_t row = 0; row < rows; ++row) {
-    float* const d9 = reinterpret_cast<float*>(workspace + space.d9) + thread_number() * N;
-
     float total = 0.0f;
     float total_ = 0.0f;
     for (int64_t n_block = 0; n_block < N; n_block += 4096) {
@@ -422,27 +371,23 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
       for_lanes<kLanes32>(n_block_, smaller(n_block_ + 4096, N), [&](int64_t n, auto active) {
         const auto d_ = from_f16(load(&x[row * N + n], active)) - total / float(N);
         total__lanes += keep(active, d_ * d_, 0.0f);
-        store(&d9[n], active, from_f16(load(&x[row * N + n], active)) - total / float(N));
       });
       total_ += across(total__lanes, [](float a, float b) { return a + b; });
     }
 
     for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-      store(&y[row * N + n], active,
-            to_f16(load(&d9[n], active) * rsqrt(total_ / float(N) + 1e-05f) * load(&gamma[n], active) +
-                   load(&beta[n], active)));
+      const auto d3 = from_f16(load(&x[row * N + n], active)) - total / float(N);
+      store(
+          &y[row * N + n], active,
+          to_f16(d3 * rsqrt(total_ / float(N) + 1e-05f) * load(&gamma[n], active) + load(&beta[n], active)));
     });
   }
 }
 
 }  // namespace
 
-extern "C" int64_t layer_norm_f32_openmp_workspace(int64_t rows, int64_t N) {
-  return LayerNormF32Workspace(rows, N).bytes;
-}
-
 extern "C" int layer_norm_f32_openmp(const float* x, const float* gamma, const float* beta, float* y,
-                                     int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes) {
+                                     int64_t rows, int64_t N) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, rows, N})) return 3;
@@ -454,20 +399,12 @@ extern "C" int layer_norm_f32_openmp(const float* x, const float* gamma, const f
   if (overlap(x, rows * N * 4, y, rows * N * 4)) return 9;
   if (overlap(gamma, N * 4, y, rows * N * 4)) return 10;
   if (overlap(beta, N * 4, y, rows * N * 4)) return 11;
-  const LayerNormF32Workspace space(rows, N);
-  void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-  if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 12;
-  layer_norm_f32(x, gamma, beta, y, rows, N, static_cast<char*>(memory));
-  if (workspace == nullptr) std::free(memory);
+  layer_norm_f32(x, gamma, beta, y, rows, N);
   return 0;
-}
-
-extern "C" int64_t layer_norm_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  return LayerNormBf16Workspace(rows, N).bytes;
 }
 
 extern "C" int layer_norm_bf16_openmp(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
-                                      int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes) {
+                                      int64_t rows, int64_t N) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, rows, N})) return 3;
@@ -479,20 +416,12 @@ extern "C" int layer_norm_bf16_openmp(const uint16_t* x, const float* gamma, con
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 9;
   if (overlap(gamma, N * 4, y, rows * N * 2)) return 10;
   if (overlap(beta, N * 4, y, rows * N * 2)) return 11;
-  const LayerNormBf16Workspace space(rows, N);
-  void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-  if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 12;
-  layer_norm_bf16(x, gamma, beta, y, rows, N, static_cast<char*>(memory));
-  if (workspace == nullptr) std::free(memory);
+  layer_norm_bf16(x, gamma, beta, y, rows, N);
   return 0;
 }
 
-extern "C" int64_t layer_norm_f16_openmp_workspace(int64_t rows, int64_t N) {
-  return LayerNormF16Workspace(rows, N).bytes;
-}
-
 extern "C" int layer_norm_f16_openmp(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
-                                     int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes) {
+                                     int64_t rows, int64_t N) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, rows, N})) return 3;
@@ -504,11 +433,7 @@ extern "C" int layer_norm_f16_openmp(const uint16_t* x, const float* gamma, cons
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 9;
   if (overlap(gamma, N * 4, y, rows * N * 2)) return 10;
   if (overlap(beta, N * 4, y, rows * N * 2)) return 11;
-  const LayerNormF16Workspace space(rows, N);
-  void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-  if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 12;
-  layer_norm_f16(x, gamma, beta, y, rows, N, static_cast<char*>(memory));
-  if (workspace == nullptr) std::free(memory);
+  layer_norm_f16(x, gamma, beta, y, rows, N);
   return 0;
 }
 
@@ -539,8 +464,6 @@ extern "C" __attribute__((weak)) const char* layer_norm_error(int status) {
     case 11:
       return "y must not overlap beta";
     case 12:
-      return "there is not enough memory for the workspace";
-    case 13:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(256)
     for (Index n = Index(threadIdx.x); n < row_start[b + 1] - row_start[b]; n += 256) {
       total_own += x[row_start[b] + n] * x[row_start[b] + n];
     }
-    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     if (threadIdx.x == 0) {
       rms[b] = sqrtf(total / float(row_start[b + 1] - row_start[b]));
     }

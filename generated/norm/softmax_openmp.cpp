@@ -212,13 +212,32 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// Copies the elements of active lanes: a whole vector, or its first bytes by halves.
+template <size_t kBytes, size_t kLeast>
+inline void copy_bits(char* to, const char* from, size_t bytes) {
+  if constexpr (kBytes >= kLeast) {
+    if ((bytes & kBytes) != 0) memcpy(to, from, kBytes);
+    const size_t done = bytes & kBytes;
+    copy_bits<kBytes / 2, kLeast>(to + done, from + done, bytes);
+  }
+}
+template <class T, int N>
+inline void copy_first(void* to, const void* from, AllLanes<N>) {
+  memcpy(to, from, N * sizeof(T));
+}
+template <class T, int N>
+inline void copy_first(void* to, const void* from, FirstLanes<N> active) {
+  copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), static_cast<const char*>(from),
+                                          size_t(active.count) * sizeof(T));
+}
+
 // Neighbouring elements; only those of active lanes are touched. The others are 0.
 template <class T, class Active>
 inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active active) {
   constexpr int N = Active::kLanes;
   using Stored = std::conditional_t<std::is_same_v<T, bool>, int8_t, T>;
   typename VectorOf<Stored, N>::type values = {};
-  memcpy(&values, from, size_t(active.count) * sizeof(T));
+  copy_first<T>(&values, from, active);
   if constexpr (std::is_same_v<T, bool>)
     return Mask<N>::from(values != 0);
   else
@@ -230,9 +249,9 @@ template <class T, class Active>
 inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
   if constexpr (std::is_same_v<T, bool>) {
     const auto bytes = value.template as<bool>() & 1;
-    memcpy(to, &bytes, size_t(active.count));
+    copy_first<T>(to, &bytes, active);
   } else {
-    memcpy(to, &value.v, size_t(active.count) * sizeof(T));
+    copy_first<T>(to, &value.v, active);
   }
 }
 
@@ -254,26 +273,6 @@ inline auto across(V lanes, Combine combine) {
   for (int half = V::kLanes / 2; half > 0; half /= 2)
     for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
   return part[0];
-}
-
-// A function of single values, lane by lane; an argument may be the same for all lanes.
-template <class T, int N>
-inline T in_lane(Lanes<T, N> value, int lane) {
-  return value[lane];
-}
-template <int N>
-inline bool in_lane(Mask<N> value, int lane) {
-  return value[lane];
-}
-template <class T>
-inline std::enable_if_t<std::is_arithmetic_v<T>, T> in_lane(T value, int) {
-  return value;
-}
-template <class R, int N, class Function, class... Values>
-inline typename LanesOf<R, N>::type each_lane(Function function, Values... values) {
-  R out[N];
-  for (int lane = 0; lane < N; ++lane) out[lane] = R(function(in_lane(values, lane)...));
-  return load(out, AllLanes<N>{});
 }
 
 template <int N>
@@ -320,9 +319,45 @@ inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
   return __builtin_convertvector(bits | sign, typename Lanes<uint16_t, N>::Vector);
 }
 
-template <class T, int N>
-inline Lanes<T, N> exp(Lanes<T, N> value) {
-  return each_lane<T, N>([](T v) { return std::exp(v); }, value);
+// e^x within 1.5 ulp: x = n ln 2 + r, a polynomial in r, and n in the exponent, in two parts so that the
+// smallest results come out as well.
+template <int N>
+inline Lanes<float, N> exp(Lanes<float, N> x) {
+  using Floats = typename VectorOf<float, N>::type;
+  using Words = typename VectorOf<uint32_t, N>::type;
+  using Ints = typename VectorOf<int32_t, N>::type;
+  const Floats v = choose(x < -104.0f, -104.0f, choose(x > 89.0f, 89.0f, x)).v;
+  const Floats shifted = v * 1.44269504f + 12582912.0f, n = shifted - 12582912.0f;
+  const Floats r = v - n * 0.693359375f + n * 2.12194440e-4f;
+  Floats p = r * 1.39269266e-3f + 8.36377387e-3f;
+  p = p * r + 4.16665501e-2f;
+  p = p * r + 1.66665734e-1f;
+  p = p * r + 0.5f;
+  const Floats y = p * (r * r) + r + 1.0f;
+  const Ints whole = (Ints)((Words)shifted - 0x4b400000u), half = whole >> 1;
+  return y * (Floats)((Words)(half + 127) << 23) * (Floats)((Words)(whole - half + 127) << 23);
+}
+template <int N>
+inline Lanes<double, N> exp(Lanes<double, N> x) {
+  using Floats = typename VectorOf<double, N>::type;
+  using Words = typename VectorOf<uint64_t, N>::type;
+  using Ints = typename VectorOf<int64_t, N>::type;
+  const Floats v = choose(x < -746.0, -746.0, choose(x > 710.0, 710.0, x)).v;
+  const Floats shifted = v * 1.4426950408889634 + 6755399441055744.0, n = shifted - 6755399441055744.0;
+  const Floats r = v - n * 6.93147180369123816490e-01 - n * 1.90821492927058770002e-10;
+  Floats p = r * 2.09154422977801152e-9 + 2.51062747335732947e-8;
+  p = p * r + 2.75572718102197996e-7;
+  p = p * r + 2.75572528335169097e-6;
+  p = p * r + 2.48015873270071867e-5;
+  p = p * r + 1.98412698768643549e-4;
+  p = p * r + 1.38888888888833267e-3;
+  p = p * r + 8.3333333333255447e-3;
+  p = p * r + 4.16666666666666701e-2;
+  p = p * r + 1.66666666666666714e-1;
+  p = p * r + 0.5;
+  const Floats y = p * (r * r) + r + 1.0;
+  const Ints whole = (Ints)((Words)shifted - 0x4338000000000000u), half = whole >> 1;
+  return y * (Floats)((Words)(half + 1023) << 52) * (Floats)((Words)(whole - half + 1023) << 52);
 }
 
 // Where the intermediates lie in the workspace.

@@ -136,13 +136,13 @@ __global__ void __launch_bounds__(256)
       greatest_own = maximum(greatest_own, score[b * V + v]);
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     const float top = greatest;
     float total_own = 0.0f;
     for (Index v = Index(threadIdx.x); v < V; v += 256) {
       total_own += expf(score[b * V + v] - top);
     }
-    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     if (threadIdx.x == 0) {
       loss[b] =
           logf(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f);
@@ -224,13 +224,13 @@ __global__ void __launch_bounds__(256)
       greatest_own = maximum(greatest_own, from_bf16(score[b * V + v]));
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     const float top = greatest;
     float total_own = 0.0f;
     for (Index v = Index(threadIdx.x); v < V; v += 256) {
       total_own += expf(from_bf16(score[b * V + v]) - top);
     }
-    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     if (threadIdx.x == 0) {
       loss[b] = logf(total) + top -
                 (inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f);
