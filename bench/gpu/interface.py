@@ -113,7 +113,7 @@ def parse_facts(words, text, stem):
 
 def check(function):
     """Fails now rather than at the first call: types are there, extents evaluate, names differ."""
-    names = [argument.name for argument in function.arguments]
+    names = [argument.name for argument in function.arguments if argument.kind != "workspace_openmp"]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
         raise InterfaceError(f"{function.stem}: {sorted(twice)} stand twice")

@@ -1,6 +1,7 @@
 """Tests of bench/gpu's reading of interfaces and of its expressions."""
 
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -38,6 +39,15 @@ class Arguments(unittest.TestCase):
         functions = interface.read_header(ROOT / "tests/cuda_model/sample/sample.h")
         self.assertEqual([f.stem for f in functions][:2], ["sample_axpy", "sample_row_sum"])
         self.assertEqual([a.name for a in functions[0].arguments], ["x", "y", "z", "alpha", "n"])
+
+    def test_header(self):
+        """A comment may end on a line of its own; both functions may take a workspace."""
+        line = "/* @function f args: in x f32 [N]; size\n * N; workspace workspace; workspace_openmp workspace\n */\nint f();"
+        with tempfile.NamedTemporaryFile("w", suffix=".h") as file:
+            file.write(line)
+            file.flush()
+            (function,) = interface.read_header(file.name)
+        self.assertEqual([a.kind for a in function.arguments], ["in", "size", "workspace", "workspace_openmp"])
 
 
 class Expressions(unittest.TestCase):
