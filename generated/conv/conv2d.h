@@ -18,9 +18,10 @@ extern "C" {
 // x: f32[B, C, H, W]
 // w: f32[O, C, 3, 3]
 // bias: f32[O], may be null
-// y: f32[B, O, P, Q]
-/* @function conv2d args: in x f32 [B, C, H, W]; in w f32 [O, C, 3, 3]; in? bias f32 [O]; out y f32 [B, O, P,
- * Q]; size B; size C; size H; size W; size O; workspace workspace; workspace_openmp workspace */
+// y: f32[B, O, (H + 2 - 3) / 2 + 1, (W + 2 - 3) / 2 + 1]
+/* @function conv2d args: in x f32 [B, C, H, W]; in w f32 [O, C, 3, 3]; in? bias f32 [O]; out y f32 [B, O, (H
+ * + 2 - 3) / 2 + 1, (W + 2 - 3) / 2 + 1]; size B; size C; size H; size W; size O; workspace workspace;
+ * workspace_openmp workspace */
 int64_t conv2d_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W, int64_t O);
 int conv2d_cuda(const float* x, const float* w, const float* bias, float* y, int64_t B, int64_t C, int64_t H,
                 int64_t W, int64_t O, void* workspace, int64_t workspace_bytes, void* stream);

@@ -15,8 +15,8 @@ extern "C" {
 // unless strides are given, and need no alignment.
 
 // x: f32[W]
-// energy: f32[F]
-/* @function frames_energy args: in x f32 [W]; out energy f32 [F]; size W */
+// energy: f32[max((W - 400) / 160 + 1, 0)]
+/* @function frames_energy args: in x f32 [W]; out energy f32 [max((W - 400) / 160 + 1, 0)]; size W */
 int frames_energy_cuda(const float* x, float* energy, int64_t W, void* stream);
 int frames_energy_openmp(const float* x, float* energy, int64_t W);
 

@@ -16,9 +16,9 @@ extern "C" {
 // allocate it.
 
 // x: f32[B, C, H, W]
-// y: f32[B, C, P, Q]
-/* @function max_pool args: in x f32 [B, C, H, W]; out y f32 [B, C, P, Q]; size B; size C; size H; size W;
- * workspace workspace; workspace_openmp workspace */
+// y: f32[B, C, (H - 1) / 2 + 1, (W - 1) / 2 + 1]
+/* @function max_pool args: in x f32 [B, C, H, W]; out y f32 [B, C, (H - 1) / 2 + 1, (W - 1) / 2 + 1]; size B;
+ * size C; size H; size W; workspace workspace; workspace_openmp workspace */
 int64_t max_pool_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W);
 int max_pool_cuda(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
                   int64_t workspace_bytes, void* stream);

@@ -8,14 +8,24 @@
 namespace kgen {
 namespace {
 
-std::string size_names(const Size &size) { return to_string(size); }
+// Derived sizes are no arguments: what they follow from stands for them.
+Size in_arguments(const Kernel &kernel, const Size &size) {
+  return rewrite(size, [&](const Size &s) -> std::optional<Size> {
+    if (s.op != Size::Op::axis)
+      return std::nullopt;
+    for (const Axis &axis : kernel.axes)
+      if (axis.name == s.name && axis.derived)
+        return in_arguments(kernel, axis.size);
+    return std::nullopt;
+  });
+}
 
 // "[M, (G * C), 4]": the array's dimensions as the caller sees them.
-std::string extents_of(const Var &var) {
+std::string extents_of(const Kernel &kernel, const Var &var) {
   std::string text = "[";
   int last = -1;
   for (size_t d = 0; d < var.dims.size(); ++d) {
-    const std::string one = size_names(var.dims[d].extent);
+    const std::string one = to_string(in_arguments(kernel, var.dims[d].extent));
     if (var.dims[d].array_dim == last)
       text += " * (" + one + ")";
     else
@@ -46,9 +56,9 @@ std::vector<Argument> arguments_of(const Kernel &kernel) {
       a.kind = var.kind == Var::Kind::input ? Argument::Kind::in
                : var.alias != kNone         ? Argument::Kind::inout
                                             : Argument::Kind::out;
-      a.name = var.name;
+      a.name = c_name(var.name);
       a.type = Spelling::c_type(var.type);
-      a.extents = extents_of(var);
+      a.extents = extents_of(kernel, var);
       a.optional = var.optional;
       a.var = ref.index;
       if (var.strided) {
@@ -68,13 +78,13 @@ std::vector<Argument> arguments_of(const Kernel &kernel) {
     }
     case ArgumentRef::Kind::scalar:
       a.kind = Argument::Kind::scalar;
-      a.name = kernel.scalars[ref.index].name;
+      a.name = c_name(kernel.scalars[ref.index].name);
       a.type = is_half(kernel.scalars[ref.index].type) ? "float" : Spelling::c_type(kernel.scalars[ref.index].type);
       break;
     case ArgumentRef::Kind::table: {
       const Table &table = kernel.tables[ref.index];
       a.kind = Argument::Kind::table;
-      a.name = table.name;
+      a.name = c_name(table.name);
       a.type = Spelling::c_type(table.type);
       a.table = ref.index;
       for (size_t d = 0; d < table.dims.size(); ++d)
@@ -88,7 +98,7 @@ std::vector<Argument> arguments_of(const Kernel &kernel) {
   for (AxisId axis : kernel.size_arguments) {
     Argument a{};
     a.kind = Argument::Kind::size;
-    a.name = kernel.axes[axis].rest ? "rows" : kernel.axes[axis].name;
+    a.name = kernel.axes[axis].rest ? "rows" : c_name(kernel.axes[axis].name);
     a.type = "int64_t";
     out.push_back(a);
   }
@@ -122,13 +132,13 @@ public:
                      refuse);
     case Check::Kind::table_unique: {
       const Table &t = p_.kernel.tables[c.table];
-      p_.lines.add("if (" + p_.spelling.helper("has_duplicates") + "(" + t.name + ", " + count(t) + ")) " + refuse);
+      p_.lines.add("if (" + p_.spelling.helper("has_duplicates") + "(" + c_name(t.name) + ", " + count(t) + ")) " + refuse);
       return;
     }
     case Check::Kind::ragged: {
       const Table &t = p_.kernel.tables[c.table];
       const std::string n = count(t);
-      p_.lines.add("if (" + n + " > 0 && (" + t.name + "[0] != 0 || " + t.name + "[" + n +
+      p_.lines.add("if (" + n + " > 0 && (" + c_name(t.name) + "[0] != 0 || " + c_name(t.name) + "[" + n +
                    " - 1] != " + p_.size_name(c.axis) + ")) " + refuse);
       return entries(c, "1", "TABLE[entry - 1] > TABLE[entry]", refuse);
     }
@@ -138,15 +148,32 @@ public:
     default:
       break;
     }
-    for (GridId g : c.loops)
+    const std::vector<GridId> loops = closed(c.loops);
+    for (GridId g : loops)
       p_.lines.add("for (int64_t " + p_.grid_name(g) + " = 0; " + p_.grid_name(g) + " < " + p_.steps_text(g) + "; ++" +
                    p_.grid_name(g) + ") {");
     p_.lines.add("if (!(" + p_.size_text(c.condition) + ")) " + refuse);
-    for (size_t i = 0; i < c.loops.size(); ++i)
+    for (size_t i = 0; i < loops.size(); ++i)
       p_.lines.add("}");
   }
 
 private:
+  // The dimensions and those outside them that their numbers of steps name, outermost first.
+  std::vector<GridId> closed(const std::vector<GridId> &loops) const {
+    std::set<GridId> all(loops.begin(), loops.end());
+    for (size_t g = p_.kernel.grid.size(); g-- > 0;) {
+      if (all.count(static_cast<GridId>(g)) == 0)
+        continue;
+      const Size steps = grid_steps(p_.kernel, static_cast<GridId>(g));
+      for (size_t outer = 0; outer < g; ++outer)
+        if (any_node(steps, [&](const Size &s) {
+              return s.op == Size::Op::grid && s.name == p_.kernel.grid[outer].name;
+            }))
+          all.insert(static_cast<GridId>(outer));
+    }
+    return {all.begin(), all.end()};
+  }
+
   // The same product, in any order, need not be asked for twice.
   bool is_new(const Check &c) {
     std::multiset<std::string> factors;
@@ -175,7 +202,7 @@ private:
   void entries(const Check &c, const std::string &first, std::string bad, const std::string &refuse) {
     const Table &t = p_.kernel.tables[c.table];
     for (size_t at; (at = bad.find("TABLE")) != std::string::npos;)
-      bad.replace(at, 5, t.name);
+      bad.replace(at, 5, c_name(t.name));
     p_.lines.add("for (int64_t entry = " + first + "; entry < " + count(t) + "; ++entry) {");
     p_.lines.add("if (" + bad + ") " + refuse);
     p_.lines.add("}");
@@ -185,7 +212,7 @@ private:
   void windows(const Check &c, const std::string &refuse) {
     const Var &var = p_.kernel.vars[c.var];
     std::string key;
-    std::vector<GridId> loops = c.loops;
+    std::vector<GridId> loops = closed(c.loops);
     if (loops.empty())
       for (size_t g = 0; g < p_.kernel.grid.size(); ++g)
         loops.push_back(static_cast<GridId>(g));

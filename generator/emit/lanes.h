@@ -17,6 +17,9 @@ namespace kgen {
 void reserve_lane_names(Names &names);
 bool hides_lane_names(const Function &function);
 
+// Stands for the number of lanes until the widest type of the loop is known.
+inline constexpr const char *kLaneCount = "kLanesOfThisLoop";
+
 class LanePrinter {
 public:
   LanePrinter(Printer &printer, Names &names);

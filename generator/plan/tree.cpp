@@ -174,9 +174,10 @@ private:
     });
     if (!fits)
       return false;
+    // A scatter meets itself at other points, but its additions may come in any order, and else it is one-to-one.
     for (const Access &a : item.accesses)
       for (const Access &b : item.accesses)
-        if (conflict(a, b) && !(a.aligned.contains(axis) && b.aligned.contains(axis)) &&
+        if (&a != &b && conflict(a, b) && !(a.aligned.contains(axis) && b.aligned.contains(axis)) &&
             !(is_private(a.var) && !kernel_.vars[a.var].axes.contains(axis)))
           return false;
     // All statements inside must have the same lanes along it.

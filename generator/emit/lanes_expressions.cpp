@@ -1,0 +1,338 @@
+// Expressions on lane groups: vector loads where neighbours are read, gathers elsewhere, selects in place of branches.
+#include "emit/lanes.h"
+
+#include <algorithm>
+
+#include "emit/target_file.h"
+#include "plan/access.h"
+#include "plan/exprs.h"
+#include "support/check.h"
+
+namespace kgen {
+namespace {
+
+// Operations that have a vector form of the scalar's name, in templates/openmp/lanes.h; "" where operators do.
+std::string vector_form(Op op) {
+  switch (op) {
+  case Op::add:
+  case Op::sub:
+  case Op::mul:
+  case Op::neg:
+  case Op::lt:
+  case Op::le:
+  case Op::gt:
+  case Op::ge:
+  case Op::eq:
+  case Op::ne:
+  case Op::bit_and:
+  case Op::bit_or:
+  case Op::bit_xor:
+  case Op::bit_not:
+  case Op::logical_not:
+  case Op::div:
+    return "operator";
+  case Op::min:
+    return "minimum";
+  case Op::max:
+    return "maximum";
+  case Op::abs:
+    return "absolute";
+  case Op::isnan:
+    return "is_nan";
+  case Op::isinf:
+    return "is_inf";
+  case Op::clamp:
+  case Op::sign:
+  case Op::exp:
+  case Op::exp2:
+  case Op::expm1:
+  case Op::log:
+  case Op::log2:
+  case Op::log1p:
+  case Op::sqrt:
+  case Op::rsqrt:
+  case Op::cbrt:
+  case Op::tanh:
+  case Op::sinh:
+  case Op::cosh:
+  case Op::sigmoid:
+  case Op::erf:
+  case Op::erfinv:
+  case Op::sin:
+  case Op::cos:
+  case Op::tan:
+  case Op::atan2:
+  case Op::pow:
+  case Op::floor:
+  case Op::ceil:
+  case Op::round:
+  case Op::trunc:
+  case Op::fma:
+    return std::string(op_name(op));
+  default:
+    return "";
+  }
+}
+
+} // namespace
+
+std::string LanePrinter::widened(ExprId id, Type type, int least) {
+  note(type);
+  if (varies(id))
+    return at_least(expression(id), least);
+  return lanes_type(type) + "(" + printer_.expression(id).text + ")";
+}
+
+Code LanePrinter::expression(ExprId id) {
+  if (!varies(id))
+    return printer_.expression(id);
+  const Expr &e = kernel_.expr(id);
+  note(e.type);
+  switch (e.op) {
+  case Op::read:
+    return read(e, id);
+  case Op::index: {
+    Code at = printer_.expression(id);
+    return {helper("positions") + "<" + kLaneCount + ">(" + at.text + ")"};
+  }
+  case Op::cast: {
+    const Type from = kernel_.expr(e.args[0]).type;
+    return cast(expression(e.args[0]), from, e.type);
+  }
+  case Op::round_like:
+    if (!is_half(e.element))
+      return expression(e.args[0]);
+    return {helper(e.element == Type::bf16 ? "from_bf16" : "from_f16") + "(" +
+            stored(expression(e.args[0]), e.type, e.element) + ")"};
+  case Op::choose:
+    return choose(e, id);
+  case Op::both:
+  case Op::either:
+    return logical(e, id);
+  default:
+    return operation(e, id);
+  }
+}
+
+std::string LanePrinter::loaded(VarId var, const std::vector<Coordinate> &coords) {
+  const Type type = kernel_.vars[var].type;
+  note(type);
+  if (printer_.plan.storage[var].kind == Storage::Kind::scalar)
+    return printer_.name(var);
+  const LaneStep step = analysis_.step_of(var, coords, lane_);
+  const bool neighbours = step.kind == LaneStep::Kind::neighbour;
+  const std::string element = printer_.element(var, coords, {});
+  std::string text =
+      neighbours ? helper("load") + "(&" + element + ", " + active_ + ")" : load_field(var, element, step);
+  if (text.empty())
+    text = helper("load_every") + "(&" + element + ", " + printer_.size_text(step.stride) + ", " + active_ + ")";
+  if (!is_half(type))
+    return text;
+  helper(type == Type::bf16 ? "lanes_from_bf16" : "lanes_from_f16");
+  return std::string(type == Type::bf16 ? "from_bf16(" : "from_f16(") + text + ")";
+}
+
+// Numbers of small records, all of which a few vectors hold: `pred[(b * N + n) * 4 + 3]`. Empty: it is no such place.
+std::string LanePrinter::load_field(VarId var, const std::string &element, const LaneStep &step) {
+  const Var &v = kernel_.vars[var];
+  if (printer_.plan.storage[var].kind != Storage::Kind::argument || v.strided || v.dims.empty() ||
+      v.type == Type::boolean)
+    return "";
+  const Size &fields = v.dims.back().extent;
+  if (!(fields.is_integer(2) || fields.is_integer(4)) || !step.stride.is_integer(fields.value))
+    return "";
+  for (int64_t field = 0; field < fields.value; ++field) {
+    const std::string end =
+        " * " + std::to_string(fields.value) + (field > 0 ? " + " + std::to_string(field) : "") + "]";
+    if (!element.ends_with(end))
+      continue;
+    const std::string first =
+        element.substr(0, element.size() - end.size()) + " * " + std::to_string(fields.value) + "]";
+    return helper("load_field") + "<" + std::to_string(fields.value) + ", " + std::to_string(field) + ">(&" + first +
+           ", " + active_ + ")";
+  }
+  return "";
+}
+
+// A read that may leave its row at the lanes' ends: most groups lie inside and are loaded whole. Empty: it has another
+// form.
+std::string LanePrinter::load_inside(const Expr &e, const LaneStep &step) {
+  const Var &var = kernel_.vars[e.ref];
+  if (printer_.plan.storage[e.ref].kind != Storage::Kind::argument || var.strided ||
+      (is_half(var.type) && var.outside != 0))
+    return "";
+  int moving = 0;
+  std::optional<int64_t> moves;
+  for (const Dim &dim : var.dims) {
+    const auto given =
+        std::find_if(e.coords.begin(), e.coords.end(), [&](const Coordinate &c) { return c.axis == dim.axis; });
+    const bool by_itself = given == e.coords.end() ? dim.axis == lane_ : varies(given->value);
+    if (!by_itself)
+      continue;
+    ++moving;
+    moves = given == e.coords.end() ? std::optional<int64_t>(1) : analysis_.coefficient(given->value, lane_);
+  }
+  if (moving != 1 || !moves || *moves < 1 || !step.stride.is_integer(*moves))
+    return "";
+  std::vector<std::pair<std::string, std::string>> checks, fixed;
+  const std::string index = printer_.index_text(e.ref, e.coords, &checks).text;
+  std::string at, extent;
+  for (const auto &check : checks) {
+    if (!mentions_word(check.first, printer_.axis_name(lane_)))
+      fixed.push_back(check);
+    else
+      at = check.first, extent = check.second;
+  }
+  if (at.empty() || checks.size() != fixed.size() + 1)
+    return "";
+  const std::string outside = printer_.spelling.constant(e.type, static_cast<int64_t>(var.outside), var.outside);
+  std::string text = helper("load_inside") + "(&" + printer_.name(e.ref) + "[" + index + "], " + at + ", " +
+                     std::to_string(*moves) + ", " + extent + ", " + active_ + ", " +
+                     (is_half(var.type) ? "0" : outside) + ")";
+  if (is_half(var.type)) {
+    helper(var.type == Type::bf16 ? "lanes_from_bf16" : "lanes_from_f16");
+    text = std::string(var.type == Type::bf16 ? "from_bf16(" : "from_f16(") + text + ")";
+  }
+  return fixed.empty() ? text : "(" + printer_.inside(fixed).text + " ? " + text + " : " + outside + ")";
+}
+
+Code LanePrinter::read(const Expr &e, ExprId id) {
+  if (printer_.plan.storage[e.ref].kind == Storage::Kind::scalar)
+    return {printer_.name(e.ref)};
+  const LaneStep step = analysis_.step_of(e.ref, e.coords, lane_);
+  if (step.kind != LaneStep::Kind::any && analysis_.guarded(e, lane_)) {
+    note(kernel_.vars[e.ref].type);
+    if (const std::string text = load_inside(e, step); !text.empty())
+      return {text};
+  }
+  if (step.kind == LaneStep::Kind::any || analysis_.guarded(e, lane_))
+    return gather(id);
+  // Under a condition, other points may be proved inside by that condition only.
+  if (!mask_.empty() && e.safe && analysis_.hazardous(id))
+    return gather(id);
+  const std::string guard = guard_of(e);
+  const std::string value = loaded(e.ref, e.coords);
+  if (guard.empty())
+    return {value};
+  return {guard + " ? " + value + " : " +
+              printer_.spelling.constant(e.type, static_cast<int64_t>(kernel_.vars[e.ref].outside),
+                                         kernel_.vars[e.ref].outside),
+          binding::kChoose};
+}
+
+// The condition, the same for all lanes, under which what is read lies inside; empty: always.
+std::string LanePrinter::guard_of(const Expr &e) {
+  std::vector<std::pair<std::string, std::string>> checks;
+  if (e.safe)
+    return "";
+  if (printer_.plan.storage[e.ref].kind == Storage::Kind::argument)
+    printer_.index_text(e.ref, e.coords, &checks);
+  else
+    checks = printer_.buffer_checks(e.coords);
+  return checks.empty() ? "" : printer_.inside(checks).text;
+}
+
+Code LanePrinter::gather(ExprId id) {
+  const Expr &e = kernel_.expr(id);
+  note(e.type);
+  // Vectors are read at the lane's number.
+  std::vector<std::pair<VarId, std::string>> renamed;
+  walk(kernel_, id, [&](ExprId at) {
+    const Expr &inner = kernel_.expr(at);
+    if (inner.op != Op::read || !analysis_.is_vector(inner.ref, lane_))
+      return true;
+    if (std::any_of(renamed.begin(), renamed.end(), [&](const auto &r) { return r.first == inner.ref; }))
+      return true;
+    renamed.push_back({inner.ref, printer_.name(inner.ref)});
+    return true;
+  });
+  const std::string lane = renamed.empty() ? "" : ", int lane";
+  for (const auto &[var, name] : renamed)
+    printer_.rename(var, name + "[lane]");
+  const std::string text = printer_.expression(id).text;
+  for (const auto &[var, name] : renamed)
+    printer_.rename(var, name);
+  const std::string &v = printer_.axis_name(lane_);
+  const std::string point = mentions_word(text, v) ? " " + v : "";
+  return {helper("gather") + "<" + Spelling::arithmetic(e.type) + ">(" + v + ", " + current() + ", [&](int64_t" +
+          point + lane + ") { return " + text + "; })"};
+}
+
+Code LanePrinter::cast(const Code &value, Type from, Type to) {
+  if (from == to)
+    return value;
+  note(to);
+  if (to == Type::boolean)
+    return {at_least(value, binding::kEqual + 1) + " != 0", binding::kEqual};
+  if (is_floating(from) && is_integer(to)) {
+    helper("saturate");
+    helper("lanes_saturate");
+    return {"saturate<" + Spelling::arithmetic(to) + ">(" + value.text + ")"};
+  }
+  return {helper("convert") + "<" + Spelling::arithmetic(to) + ">(" + value.text + ")"};
+}
+
+std::string LanePrinter::stored(const Code &value, Type from, Type to) {
+  if (!is_half(to))
+    return cast(value, from, to).text;
+  const Code single = cast(value, from, Type::f32);
+  const bool bf16 = to == Type::bf16;
+  helper(bf16 ? "lanes_to_bf16" : "lanes_to_f16");
+  helper(bf16 ? "lanes_from_bf16" : "lanes_from_f16");
+  return std::string(bf16 ? "to_bf16(" : "to_f16(") + single.text + ")";
+}
+
+Code LanePrinter::choose(const Expr &e, ExprId id) {
+  if (!varies(e.args[0])) {
+    const Code condition = printer_.expression(e.args[0]);
+    return {at_least(condition, binding::kChoose + 1) + " ? " + widened(e.args[1], e.type, binding::kChoose + 1) +
+                " : " + widened(e.args[2], e.type, binding::kChoose + 1),
+            binding::kChoose};
+  }
+  if (analysis_.hazardous(e.args[1]) || analysis_.hazardous(e.args[2]))
+    return gather(id);
+  const Code condition = expression(e.args[0]);
+  auto arm = [&](ExprId at, bool wide) {
+    return varies(at) ? expression(at).text : wide ? widened(at, e.type) : printer_.expression(at).text;
+  };
+  const bool none = !varies(e.args[1]) && !varies(e.args[2]);
+  return {"choose(" + condition.text + ", " + arm(e.args[1], none) + ", " + arm(e.args[2], false) + ")"};
+}
+
+Code LanePrinter::logical(const Expr &e, ExprId id) {
+  const bool both = e.op == Op::both;
+  if (analysis_.hazardous(e.args[1])) {
+    if (varies(e.args[0]))
+      return gather(id);
+    const std::string other = lanes_type(Type::boolean) + (both ? "(false)" : "(true)");
+    const std::string condition = at_least(printer_.expression(e.args[0]), binding::kChoose + 1),
+                      value = widened(e.args[1], Type::boolean);
+    return {condition + " ? " + (both ? value + " : " + other : other + " : " + value), binding::kChoose};
+  }
+  return Spelling::logical(e.op, expression(e.args[0]), expression(e.args[1]));
+}
+
+Code LanePrinter::operation(const Expr &e, ExprId id) {
+  const std::string form = vector_form(e.op);
+  const Type type = e.args.empty() ? e.type : kernel_.expr(e.args[0]).type;
+  const bool integer_division = e.op == Op::div && !is_floating(type);
+  const bool real_of_integer = form != "operator" && !is_floating(type) && is_floating(e.type);
+  if (form.empty() || integer_division || real_of_integer || !is_scalar_op(e.op))
+    return gather(id);
+  for (ExprId arg : e.args)
+    note(kernel_.expr(arg).type);
+  if (form == "operator") {
+    std::vector<Code> args;
+    for (ExprId arg : e.args)
+      args.push_back(expression(arg));
+    return printer_.spelling.infix(e.op, args);
+  }
+  helper(form == "minimum" || form == "maximum" ? "Lanes" : "lanes_" + form);
+  const bool mixes = form == "minimum" || form == "maximum";
+  std::string text = form + "(";
+  for (size_t i = 0; i < e.args.size(); ++i)
+    text += (i > 0 ? ", " : "") + (varies(e.args[i]) || mixes ? expression(e.args[i]).text : widened(e.args[i], type));
+  return {text + ")"};
+}
+
+} // namespace kgen
