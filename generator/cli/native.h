@@ -23,8 +23,8 @@ struct NativeOptions {
 };
 
 struct NativeRunOptions {
-  int threads = 0;        // 0: the runtime's own choice
-  bool unaligned = false; // arrays begin one element after an aligned address
+  int threads = 0;            // 0: the runtime's own choice
+  bool unaligned = false;     // arrays begin one element after an aligned address
   bool own_workspace = false; // give the workspace that the launcher asks for; else it allocates
   int timeout_s = 120;
 };

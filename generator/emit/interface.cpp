@@ -132,7 +132,8 @@ public:
                      refuse);
     case Check::Kind::table_unique: {
       const Table &t = p_.kernel.tables[c.table];
-      p_.lines.add("if (" + p_.spelling.helper("has_duplicates") + "(" + c_name(t.name) + ", " + count(t) + ")) " + refuse);
+      p_.lines.add("if (" + p_.spelling.helper("has_duplicates") + "(" + c_name(t.name) + ", " + count(t) + ")) " +
+                   refuse);
       return;
     }
     case Check::Kind::ragged: {
@@ -166,9 +167,8 @@ private:
         continue;
       const Size steps = grid_steps(p_.kernel, static_cast<GridId>(g));
       for (size_t outer = 0; outer < g; ++outer)
-        if (any_node(steps, [&](const Size &s) {
-              return s.op == Size::Op::grid && s.name == p_.kernel.grid[outer].name;
-            }))
+        if (any_node(steps,
+                     [&](const Size &s) { return s.op == Size::Op::grid && s.name == p_.kernel.grid[outer].name; }))
           all.insert(static_cast<GridId>(outer));
     }
     return {all.begin(), all.end()};

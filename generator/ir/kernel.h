@@ -1,5 +1,6 @@
-// The kernel: what is computed, for one variant. Operands, axes, grid and statements, with every type and every axis set
-// known, functions inlined and the batch applied. The interpreter gives it its meaning; rewrite changes it; plan reads it.
+// The kernel: what is computed, for one variant. Operands, axes, grid and statements, with every type and every axis
+// set known, functions inlined and the batch applied. The interpreter gives it its meaning; rewrite changes it; plan
+// reads it.
 //
 // A step of the grid runs all statements. In a step each axis counts positions 0 .. block-1; an operand's element is at
 // start + position along each of its dimensions. Statements take effect for all lanes before the next begins.
@@ -29,7 +30,7 @@ constexpr int kNone = -1;
 
 // At most 64 axes a kernel.
 class AxisSet {
- public:
+public:
   constexpr AxisSet() = default;
   constexpr explicit AxisSet(uint64_t bits) : bits_(bits) {}
   static constexpr AxisSet of(AxisId axis) { return AxisSet(uint64_t{1} << axis); }
@@ -40,65 +41,74 @@ class AxisSet {
   constexpr AxisSet operator|(AxisSet o) const { return AxisSet(bits_ | o.bits_); }
   constexpr AxisSet operator&(AxisSet o) const { return AxisSet(bits_ & o.bits_); }
   constexpr AxisSet operator-(AxisSet o) const { return AxisSet(bits_ & ~o.bits_); }
-  constexpr AxisSet& operator|=(AxisSet o) { bits_ |= o.bits_; return *this; }
-  constexpr AxisSet& operator-=(AxisSet o) { bits_ &= ~o.bits_; return *this; }
-  constexpr bool operator==(const AxisSet&) const = default;
+  constexpr AxisSet &operator|=(AxisSet o) {
+    bits_ |= o.bits_;
+    return *this;
+  }
+  constexpr AxisSet &operator-=(AxisSet o) {
+    bits_ &= ~o.bits_;
+    return *this;
+  }
+  constexpr bool operator==(const AxisSet &) const = default;
   constexpr uint64_t bits() const { return bits_; }
   std::vector<AxisId> list() const {
     std::vector<AxisId> out;
-    for (uint64_t b = bits_; b != 0; b &= b - 1) out.push_back(__builtin_ctzll(b));
+    for (uint64_t b = bits_; b != 0; b &= b - 1)
+      out.push_back(__builtin_ctzll(b));
     return out;
   }
 
- private:
+private:
   uint64_t bits_ = 0;
 };
 
 struct Axis {
   std::string name;
-  Size size;                     // `axis(name)` when the caller gives it; else fixed or derived from others
+  Size size; // `axis(name)` when the caller gives it; else fixed or derived from others
   int64_t multiple_of = 1;
-  TableId ragged = kNone;        // row b is table[b] .. table[b+1]; `size` is then the total
+  TableId ragged = kNone; // row b is table[b] .. table[b+1]; `size` is then the total
   AxisId over = kNone;
-  bool derived = false;          // `equals`: checked not to be negative
+  bool derived = false; // `equals`: checked not to be negative
   bool batch = false;
-  bool rest = false;             // the axis of a leading `...`; its size argument is `rows`
-  // The window that operands with this axis share. `uniform` is false when their windows differ; then only the dims count.
+  bool rest = false; // the axis of a leading `...`; its size argument is `rows`
+  // The window that operands with this axis share. `uniform` is false when their windows differ; then only the dims
+  // count.
   bool uniform = true;
-  Size start;                    // global index of position 0; over grid names and sizes
-  Size block;                    // positions in a step; equal to `size` when nothing blocks it
-  GridId grid = kNone;           // the dimension whose `axis` this is
+  Size start;          // global index of position 0; over grid names and sizes
+  Size block;          // positions in a step; equal to `size` when nothing blocks it
+  GridId grid = kNone; // the dimension whose `axis` this is
   Place place;
 };
 
-// One dimension of an array with one axis or none. A split dimension `(G C)` is two of these with one array_dim: in memory
-// it is one. So is a ragged axis with the axis that it is ragged over: [B, N] is one packed dimension, element table[b] + n.
-// A window that moves (not whole) may be that of an axis which the body does not see (squeezed: axis kNone).
+// One dimension of an array with one axis or none. A split dimension `(G C)` is two of these with one array_dim: in
+// memory it is one. So is a ragged axis with the axis that it is ragged over: [B, N] is one packed dimension, element
+// table[b] + n. A window that moves (not whole) may be that of an axis which the body does not see (squeezed: axis
+// kNone).
 struct Dim {
-  AxisId axis = kNone;           // kNone: extent 1 in a step (written `1`, or squeezed)
-  Size extent;                   // of the array
-  Size start;                    // first element of the window
-  Size block;                    // elements of the window
-  bool whole = true;             // the window is the whole dimension
-  bool offset = false;           // start counts elements (inputs then read `outside`, and never remove lanes)
-  int array_dim = 0;             // dimension as written, for strides
+  AxisId axis = kNone; // kNone: extent 1 in a step (written `1`, or squeezed)
+  Size extent;         // of the array
+  Size start;          // first element of the window
+  Size block;          // elements of the window
+  bool whole = true;   // the window is the whole dimension
+  bool offset = false; // start counts elements (inputs then read `outside`, and never remove lanes)
+  int array_dim = 0;   // dimension as written, for strides
 };
 
 struct Var {
   enum class Kind { input, output, scratch, local };
   Kind kind = Kind::local;
   std::string name;
-  Type type = Type::f32;         // as stored
-  AxisSet axes;                  // of an operand: those of its dims; of a local: found by the fixpoint
-  std::vector<Dim> dims;         // operands and scratch
+  Type type = Type::f32; // as stored
+  AxisSet axes;          // of an operand: those of its dims; of a local: found by the fixpoint
+  std::vector<Dim> dims; // operands and scratch
   double outside = 0;
   bool strided = false;
   bool optional = false;
   bool partial = false;
   bool overwrite = false;
   bool atomic = false;
-  VarId alias = kNone;           // output: the input whose memory it is (that input has no C argument); input: that output
-  std::vector<int64_t> array;    // local: fixed-size array
+  VarId alias = kNone;        // output: the input whose memory it is (that input has no C argument); input: that output
+  std::vector<int64_t> array; // local: fixed-size array
   Place place;
 };
 
@@ -115,48 +125,48 @@ struct Table {
 
 struct GridDim {
   std::string name;
-  Size size;                     // number of steps; over sizes, outer grid names and tables. Over an axis and not stated
-                                 // parallel: max(1, cdiv(...)). Over a ragged axis by its total: never too few steps
+  Size size; // number of steps; over sizes, outer grid names and tables. Over an axis and not stated
+             // parallel: max(1, cdiv(...)). Over a ragged axis by its total: never too few steps
   std::optional<Size> at_most;
-  AxisId axis = kNone;           // blocks this axis by `block`
+  AxisId axis = kNone; // blocks this axis by `block`
   Size block;
   std::optional<Semantics> stated;
-  Semantics semantics = Semantics::arbitrary;  // stated, or inferred by analysis
+  Semantics semantics = Semantics::arbitrary; // stated, or inferred by analysis
   Place place;
 };
 
 enum class Op {
-  constant,      // `integer` or `number`, by type
-  scalar,        // ref: ScalarId
-  read,          // ref: VarId; coords: at other coordinates; else the current point. Type: the arithmetic type
-  element,       // ref: VarId of a local array; args: indices
-  table,         // ref: TableId; args: indices; 0 outside
-  index,         // axis; ref: VarId or kNone: global index
-  size,          // axis; ref: VarId or kNone
-  block,         // axis
-  grid_index,    // ref: GridId
-  grid_size,     // ref: GridId
-  first,         // ref: GridId: is this its first step
+  constant,   // `integer` or `number`, by type
+  scalar,     // ref: ScalarId
+  read,       // ref: VarId; coords: at other coordinates; else the current point. Type: the arithmetic type
+  element,    // ref: VarId of a local array; args: indices
+  table,      // ref: TableId; args: indices; 0 outside
+  index,      // axis; ref: VarId or kNone: global index
+  size,       // axis; ref: VarId or kNone
+  block,      // axis
+  grid_index, // ref: GridId
+  grid_size,  // ref: GridId
+  first,      // ref: GridId: is this its first step
   last,
-  window_first,  // ref: VarId of an output: first step of its current window
+  window_first, // ref: VarId of an output: first step of its current window
   window_last,
-  present,       // ref: VarId
-  inside,        // ref: VarId; coords
-  cast,          // args[0] to type
-  bitcast,       // args[0] to type
-  round_like,    // args[0] rounded to `element`
-  choose,        // args: condition, then, else; only what is needed is evaluated
-  both,          // && : the same
-  either,        // ||
-  fold,          // monoid over `reduced`; args: element, and the condition of `where` when there are two
-  scan,          // scan over `axis`; args: element (linrec: a, b)
+  present,    // ref: VarId
+  inside,     // ref: VarId; coords
+  cast,       // args[0] to type
+  bitcast,    // args[0] to type
+  round_like, // args[0] rounded to `element`
+  choose,     // args: condition, then, else; only what is needed is evaluated
+  both,       // && : the same
+  either,     // ||
+  fold,       // monoid over `reduced`; args: element, and the condition of `where` when there are two
+  scan,       // scan over `axis`; args: element (linrec: a, b)
 #define KGEN_OP(id, ...) id,
 #include "ir/ops.def"
 #undef KGEN_OP
 };
 
 enum class Monoid { sum, product, min, max, mean, all, any, argmax, argmin };
-enum class ScanKind { sum, product, max, linear };  // linear: h = a * h + b
+enum class ScanKind { sum, product, max, linear }; // linear: h = a * h + b
 
 // `H = e`: an operand's coordinate in its array, or an axis' global index of a local or scratch.
 struct Coordinate {
@@ -166,8 +176,8 @@ struct Coordinate {
 
 struct Expr {
   Op op = Op::constant;
-  Type type = Type::f32;         // arithmetic types only (never f16, bf16)
-  AxisSet axes;                  // along which the value differs
+  Type type = Type::f32; // arithmetic types only (never f16, bf16)
+  AxisSet axes;          // along which the value differs
   std::vector<ExprId> args;
   int ref = kNone;
   AxisId axis = kNone;
@@ -179,33 +189,33 @@ struct Expr {
   ScanKind scan = ScanKind::sum;
   bool reverse = false;
   bool exclusive = false;
-  Type accumulator = Type::f32;  // of fold and scan
-  Type element = Type::f32;      // round_like
-  bool safe = false;             // a read or table access at coordinates that analysis proved inside
+  Type accumulator = Type::f32; // of fold and scan
+  Type element = Type::f32;     // round_like
+  bool safe = false;            // a read or table access at coordinates that analysis proved inside
   Place place;
 };
 
 struct Stmt {
   enum class Kind {
-    assign,   // target (at coords, an output: scatter) = value; `update`: target = target op value
-    declare,  // a local array comes to life, zeroed
-    branch,   // value: condition; body, otherwise
-    loop,     // while (value) { body; step }; value kNone: forever. Initialisation stands before it. Its axes: those of the
-              // condition and of the conditions of its breaks and continues
-    leave,    // break
-    next,     // continue: goes on with `step`
-    check,    // assert: value
+    assign,  // target (at coords, an output: scatter) = value; `update`: target = target op value
+    declare, // a local array comes to life, zeroed
+    branch,  // value: condition; body, otherwise
+    loop, // while (value) { body; step }; value kNone: forever. Initialisation stands before it. Its axes: those of the
+          // condition and of the conditions of its breaks and continues
+    leave, // break
+    next,  // continue: goes on with `step`
+    check, // assert: value
   };
   Kind kind = Kind::assign;
   VarId target = kNone;
-  std::vector<ExprId> indices;     // element of a local array
-  std::vector<Coordinate> coords;  // at(o, N = e) = value
-  bool scatter_add = false;        // at(o, ...) += v: value is evaluated for all lanes first, then each lane adds
-  bool update = false;             // was written as target op= value (value reads target already)
+  std::vector<ExprId> indices;    // element of a local array
+  std::vector<Coordinate> coords; // at(o, N = e) = value
+  bool scatter_add = false;       // at(o, ...) += v: value is evaluated for all lanes first, then each lane adds
+  bool update = false;            // was written as target op= value (value reads target already)
   ExprId value = kNone;
   std::vector<Stmt> body, otherwise, step;
-  AxisSet axes;                    // lanes: of the target for assign, of the condition for branch and loop
-  AxisSet context;                 // axes of the enclosing conditions
+  AxisSet axes;    // lanes: of the target for assign, of the condition for branch and loop
+  AxisSet context; // axes of the enclosing conditions
   Place place;
 };
 
@@ -215,22 +225,22 @@ struct ScalarArgument {
 };
 
 struct Kernel {
-  std::string name;                // of the kernel
-  std::string suffix;              // of the variant
+  std::string name;   // of the kernel
+  std::string suffix; // of the variant
   std::string doc;
   std::vector<Axis> axes;
-  std::vector<Var> vars;           // operands first, in file order
+  std::vector<Var> vars; // operands first, in file order
   std::vector<ScalarArgument> scalars;
   std::vector<Table> tables;
-  std::vector<GridDim> grid;       // outermost first; the batch, if any, is dimension 0
-  std::vector<ArgumentRef> arguments;  // C order, before the sizes; operand = VarId
-  std::vector<AxisId> size_arguments;  // C order
-  std::map<std::string, int64_t> fixed_axes;  // specialised: the launcher checks that the argument is this
+  std::vector<GridDim> grid;                 // outermost first; the batch, if any, is dimension 0
+  std::vector<ArgumentRef> arguments;        // C order, before the sizes; operand = VarId
+  std::vector<AxisId> size_arguments;        // C order
+  std::map<std::string, int64_t> fixed_axes; // specialised: the launcher checks that the argument is this
   std::vector<Expr> exprs;
   std::vector<Stmt> statements;
   std::vector<ScheduleEntry> schedule;
 
-  const Expr& expr(ExprId id) const { return exprs[id]; }
+  const Expr &expr(ExprId id) const { return exprs[id]; }
   ExprId add(Expr e) {
     exprs.push_back(std::move(e));
     return static_cast<ExprId>(exprs.size()) - 1;
@@ -238,17 +248,18 @@ struct Kernel {
 };
 
 std::string_view op_name(Op op);
-int op_arity(Op op);             // -1: not a scalar operation of ops.def
-bool is_scalar_op(Op op);        // a row of ops.def
+int op_arity(Op op);      // -1: not a scalar operation of ops.def
+bool is_scalar_op(Op op); // a row of ops.def
 
 // Spec + Body -> Kernel. Finds types, axes (the fixpoint), inlines calls, applies the batch. Refuses what the language
 // forbids about axes, reductions, assignments and windows.
-std::optional<Kernel> build_kernel(const Spec& spec, const Variant& variant, const body::Body& body, Diagnostics& diags);
+std::optional<Kernel> build_kernel(const Spec &spec, const Variant &variant, const body::Body &body,
+                                   Diagnostics &diags);
 
-std::string print(const Kernel& kernel);
-std::string print(const Kernel& kernel, ExprId expr);
+std::string print(const Kernel &kernel);
+std::string print(const Kernel &kernel, ExprId expr);
 
 // The legal form, checked after each stage that makes a Kernel. Empty: it is.
-std::string verify(const Kernel& kernel);
+std::string verify(const Kernel &kernel);
 
-}  // namespace kgen
+} // namespace kgen

@@ -14,25 +14,25 @@ namespace kgen {
 
 struct Size {
   enum class Op {
-    integer,    // value
-    param,      // name: an integer param; gone once a variant is chosen
-    axis,       // name: the size of that axis
-    grid,       // name: the step of that grid dimension
-    grid_size,  // name: the number of steps of that grid dimension (only made by kgen)
-    table,      // name[args...]
+    integer,   // value
+    param,     // name: an integer param; gone once a variant is chosen
+    axis,      // name: the size of that axis
+    grid,      // name: the step of that grid dimension
+    grid_size, // name: the number of steps of that grid dimension (only made by kgen)
+    table,     // name[args...]
     negate,
     add,
     subtract,
     multiply,
-    divide,  // floor
-    modulo,  // floor
+    divide, // floor
+    modulo, // floor
     less,
     less_equal,
     greater,
     greater_equal,
     equal,
     not_equal,
-    choose,  // args[0] ? args[1] : args[2]
+    choose, // args[0] ? args[1] : args[2]
     min,
     max,
     cdiv,
@@ -53,24 +53,24 @@ struct Size {
   bool is_integer(long long v) const { return op == Op::integer && value == v; }
 };
 
-bool operator==(const Size& a, const Size& b);  // structural; places do not count
+bool operator==(const Size &a, const Size &b); // structural; places do not count
 
 // `x * 2 + 1` and the like, with few parentheses, in the grammar of specs.
-std::string to_string(const Size& size);
+std::string to_string(const Size &size);
 
 // Does any node satisfy the test?
-bool any_node(const Size& size, const std::function<bool(const Size&)>& test);
-bool mentions(const Size& size, Size::Op op, std::string_view name);
+bool any_node(const Size &size, const std::function<bool(const Size &)> &test);
+bool mentions(const Size &size, Size::Op op, std::string_view name);
 
 // Replaces each node for which `replace` gives a value; then folds.
-Size rewrite(const Size& size, const std::function<std::optional<Size>(const Size&)>& replace);
+Size rewrite(const Size &size, const std::function<std::optional<Size>(const Size &)> &replace);
 
 // What a name stands for at evaluation. nullopt: unknown (the whole result is then unknown).
 struct SizeValues {
   std::function<std::optional<long long>(Size::Op, std::string_view)> name;
-  std::function<std::optional<long long>(std::string_view, const std::vector<long long>&)> table;
+  std::function<std::optional<long long>(std::string_view, const std::vector<long long> &)> table;
 };
 // nullopt on overflow, division by zero or an unknown name. `choose` evaluates only the arm that it takes.
-std::optional<long long> evaluate(const Size& size, const SizeValues& values);
+std::optional<long long> evaluate(const Size &size, const SizeValues &values);
 
-}  // namespace kgen
+} // namespace kgen

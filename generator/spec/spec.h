@@ -1,5 +1,6 @@
-// A spec as written, checked for form: plain structs, every value with its place. Types and lists are still open here; a
-// Variant picks one choice of each. What is refused here: unknown keys, malformed strings, names that clash, wrong values.
+// A spec as written, checked for form: plain structs, every value with its place. Types and lists are still open here;
+// a Variant picks one choice of each. What is refused here: unknown keys, malformed strings, names that clash, wrong
+// values.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +19,11 @@ namespace kgen {
 
 struct Text {
   std::string text;
-  Place place;  // of the first character of the content; literal strings, so columns agree line by line
+  Place place; // of the first character of the content; literal strings, so columns agree line by line
   bool given() const { return place.line > 0; }
 };
 
-using ParamValue = std::variant<int64_t, double, std::string>;  // string: names a function
+using ParamValue = std::variant<int64_t, double, std::string>; // string: names a function
 
 struct TypeParam {
   std::string name;
@@ -33,13 +34,13 @@ struct TypeParam {
 struct Param {
   std::string name;
   std::vector<ParamValue> choices;
-  bool is_list = false;  // a list makes one set of functions per choice, even a list of one
+  bool is_list = false; // a list makes one set of functions per choice, even a list of one
   Place place;
 };
 
 // An element type as written: a type or a type parameter.
 struct TypeName {
-  std::string param;  // empty: `type` counts
+  std::string param; // empty: `type` counts
   Type type = Type::f32;
   Place place;
 };
@@ -52,13 +53,13 @@ struct Scalar {
 
 struct AxisDecl {
   std::string name;
-  std::vector<int64_t> fixed;  // one: constant; several: one specialisation each, dispatched by the launcher
+  std::vector<int64_t> fixed; // one: constant; several: one specialisation each, dispatched by the launcher
   int64_t multiple_of = 1;
-  std::optional<Size> equals;  // also `axes.D = "2 * bm"`
-  std::string ragged;  // table of row starts; empty: not ragged
+  std::optional<Size> equals; // also `axes.D = "2 * bm"`
+  std::string ragged;         // table of row starts; empty: not ragged
   std::string over;
   Place place;
-  Place ragged_place, over_place;  // of the names
+  Place ragged_place, over_place; // of the names
 };
 
 // The axis of a leading `...`, as its size is called in the C interface.
@@ -66,10 +67,10 @@ inline constexpr std::string_view kRestAxis = "rows";
 
 // One dimension of an array as written between the brackets.
 struct DimDecl {
-  enum class Kind { one, axes, rest };  // `1`; an axis or `(G C)`; a leading `...`
+  enum class Kind { one, axes, rest }; // `1`; an axis or `(G C)`; a leading `...`
   Kind kind = Kind::axes;
-  std::vector<std::string> axes;  // of `...`: kRestAxis; two or more: split
-  std::optional<Size> extent;  // `X=e`
+  std::vector<std::string> axes; // of `...`: kRestAxis; two or more: split
+  std::optional<Size> extent;    // `X=e`
   Place place;
 };
 
@@ -77,7 +78,7 @@ struct WindowDecl {
   enum class Kind { block, squeeze, whole };
   struct Dim {
     Kind kind = Kind::whole;
-    Size block;  // for kind block; an expression is max(e, 1)
+    Size block; // for kind block; an expression is max(e, 1)
     Place place;
   };
   std::vector<Dim> block;                  // one per dimension (per axis for a split dimension)
@@ -93,28 +94,28 @@ struct OperandDecl {
   Role role = Role::input;
   TypeName type;
   std::vector<DimDecl> dims;
-  std::optional<double> outside;  // default 0
+  std::optional<double> outside; // default 0
   Place outside_place;
   bool strided = false;
   bool optional = false;
   std::string alias;
   Place alias_place;
-  bool partial = false;  // implied by alias
+  bool partial = false; // implied by alias
   bool overwrite = false;
   bool atomic = false;
   std::optional<WindowDecl> window;
-  Place place;  // of the name
-  Place type_place;  // of the string
+  Place place;      // of the name
+  Place type_place; // of the string
 };
 
 struct TableDecl {
   std::string name;
   Type type = Type::i32;
-  std::vector<Size> dims;  // "i32[B + 1, 2]"
+  std::vector<Size> dims; // "i32[B + 1, 2]"
   bool sorted = false;
   bool unique = false;
-  std::optional<Size> range;  // 0 <= v < range
-  bool on_host = false;       // where = "host"
+  std::optional<Size> range; // 0 <= v < range
+  bool on_host = false;      // where = "host"
   Place place;
 };
 
@@ -122,11 +123,11 @@ enum class Semantics { parallel, arbitrary };
 
 struct GridDecl {
   std::string name;
-  std::string axis;            // or empty, with `size`
-  std::vector<Size> blocks;    // with `axis`: any of them is right, the first is the meaning; expressions are max(e, 1)
+  std::string axis;         // or empty, with `size`
+  std::vector<Size> blocks; // with `axis`: any of them is right, the first is the meaning; expressions are max(e, 1)
   std::optional<Size> size;
   std::optional<Size> at_most;
-  std::optional<Semantics> semantics;  // as stated
+  std::optional<Semantics> semantics; // as stated
   Place place;
   Place semantics_place;
   Place axis_place;
@@ -141,7 +142,7 @@ struct BatchDecl {
 
 // schedule.openmp / schedule.cuda / schedule.cuda.sm_90: pinned plan choices, read by plan.
 struct ScheduleEntry {
-  std::string target;  // "openmp", "cuda", "cuda.sm_90"
+  std::string target; // "openmp", "cuda", "cuda.sm_90"
   std::string key;
   ParamValue value;
   Place place;
@@ -155,20 +156,20 @@ struct ArgumentRef {
 };
 
 struct Spec {
-  std::string path;       // as given on the command line
-  std::string file_name;  // last component, for the banner
+  std::string path;      // as given on the command line
+  std::string file_name; // last component, for the banner
   std::string kernel;
   Place kernel_place;
   std::string doc;
   std::string license;
   std::vector<TypeParam> types;
-  std::vector<std::vector<Type>> only;  // types.only; empty: the cross product
+  std::vector<std::vector<Type>> only; // types.only; empty: the cross product
   std::vector<Param> params;
   std::vector<Scalar> scalars;
-  std::vector<AxisDecl> axes;  // declared ones; others exist by being named
-  std::vector<OperandDecl> operands;  // inputs, outputs, scratch, in file order
+  std::vector<AxisDecl> axes;        // declared ones; others exist by being named
+  std::vector<OperandDecl> operands; // inputs, outputs, scratch, in file order
   std::vector<TableDecl> tables;
-  std::vector<GridDecl> grid;  // outermost first
+  std::vector<GridDecl> grid; // outermost first
   std::vector<BatchDecl> batch;
   std::vector<ScheduleEntry> schedule;
   std::vector<ArgumentRef> arguments;
@@ -183,25 +184,25 @@ struct Spec {
 struct Variant {
   std::map<std::string, Type> types;
   std::map<std::string, ParamValue> params;
-  std::map<std::string, int64_t> axes;  // the sizes of specialised axes (those with several)
+  std::map<std::string, int64_t> axes; // the sizes of specialised axes (those with several)
   // "relu_bf16_f32": list params first, then types, in file order. Axis choices do not show: the launcher dispatches.
   std::string suffix;
 };
 
 struct LoadOptions {
-  std::vector<std::pair<std::string, std::string>> defines;  // -D name=value: fixes a param or a type parameter
-  std::vector<std::pair<std::string, std::string>> batch;    // --batch B=x,z
-  std::vector<std::string> include_roots;                    // where functions_from may be, besides the spec's folder
+  std::vector<std::pair<std::string, std::string>> defines; // -D name=value: fixes a param or a type parameter
+  std::vector<std::pair<std::string, std::string>> batch;   // --batch B=x,z
+  std::vector<std::string> include_roots;                   // where functions_from may be, besides the spec's folder
 };
 
 // Reads and checks one spec. Adds `text` to the sources of `diags` under `path`.
-std::optional<Spec> load_spec(const std::string& path, const std::string& text, const LoadOptions& options,
-                              Diagnostics& diags);
+std::optional<Spec> load_spec(const std::string &path, const std::string &text, const LoadOptions &options,
+                              Diagnostics &diags);
 
 // The cross product (or types.only) of types and list params; per such choice every choice of specialised axes.
-std::vector<Variant> variants_of(const Spec& spec);
+std::vector<Variant> variants_of(const Spec &spec);
 
 // `spec` as text, for --stop-after spec.
-std::string print(const Spec& spec);
+std::string print(const Spec &spec);
 
-}  // namespace kgen
+} // namespace kgen

@@ -1,5 +1,6 @@
-// What kgen tells its user. Every message is a row of diagnostics.def; a stage adds to one list and goes on as far as is
-// sensible, so that one run reports all independent mistakes. Places are always lines and columns of the spec's TOML.
+// What kgen tells its user. Every message is a row of diagnostics.def; a stage adds to one list and goes on as far as
+// is sensible, so that one run reports all independent mistakes. Places are always lines and columns of the spec's
+// TOML.
 #pragma once
 
 #include <cstddef>
@@ -38,23 +39,23 @@ struct Diagnostic {
   Place place;
   std::string text;
   std::vector<Label> labels;
-  std::string help;  // how to mend it; may be empty
+  std::string help; // how to mend it; may be empty
 };
 
 struct DiagnosticRow {
   std::string_view name;
-  std::string_view code;  // "KG0101"
+  std::string_view code; // "KG0101"
   Severity severity;
-  std::string_view text;  // with {0} {1} ... for the arguments
+  std::string_view text; // with {0} {1} ... for the arguments
 };
-const DiagnosticRow& diagnostic_row(DiagId id);
-const std::vector<DiagnosticRow>& diagnostic_rows();
+const DiagnosticRow &diagnostic_row(DiagId id);
+const std::vector<DiagnosticRow> &diagnostic_rows();
 
 // The list of one run. Stages return nullopt when they added an error.
 class Diagnostics {
- public:
+public:
   // The text comes from the row, its {0}.. replaced. The result may be refined: diags.add(...).help = "...".
-  Diagnostic& add(DiagId id, const Place& place, const std::vector<std::string>& arguments = {});
+  Diagnostic &add(DiagId id, const Place &place, const std::vector<std::string> &arguments = {});
   bool has_errors() const { return errors_ > 0; }
   size_t error_count() const { return errors_; }
   // Sorted by place, without repetitions.
@@ -67,10 +68,10 @@ class Diagnostics {
   enum class Format { human, short_lines, json, github };
   std::string render(Format format, bool color) const;
 
- private:
+private:
   std::vector<Diagnostic> list_;
   size_t errors_ = 0;
   std::vector<std::pair<std::string, std::string>> sources_;
 };
 
-}  // namespace kgen
+} // namespace kgen

@@ -6,19 +6,20 @@ namespace kgen {
 
 namespace {
 constexpr TypeRow kRows[] = {
-#define KGEN_TYPE(id, name, c_type, arithmetic, bytes, kind, bits) \
+#define KGEN_TYPE(id, name, c_type, arithmetic, bytes, kind, bits)                                                     \
   {Type::id, name, c_type, Type::arithmetic, bytes, TypeKind::kind, bits},
 #include "support/types.def"
 #undef KGEN_TYPE
 };
-}  // namespace
+} // namespace
 
-const TypeRow& type_row(Type type) { return kRows[static_cast<int>(type)]; }
+const TypeRow &type_row(Type type) { return kRows[static_cast<int>(type)]; }
 
 std::optional<Type> find_type(std::string_view name) {
-  for (const TypeRow& row : kRows)
-    if (row.name == name) return row.type;
+  for (const TypeRow &row : kRows)
+    if (row.name == name)
+      return row.type;
   return std::nullopt;
 }
 
-}  // namespace kgen
+} // namespace kgen

@@ -16,23 +16,21 @@ enum class TypeKind { floating, signed_integer, unsigned_integer, boolean };
 
 struct TypeRow {
   Type type;
-  std::string_view name;    // as specs write it
-  std::string_view c_type;  // in the C interface
-  Type arithmetic;          // what a body computes with
+  std::string_view name;   // as specs write it
+  std::string_view c_type; // in the C interface
+  Type arithmetic;         // what a body computes with
   int bytes;
   TypeKind kind;
   int significand_bits;
 };
 
-const TypeRow& type_row(Type type);
+const TypeRow &type_row(Type type);
 std::optional<Type> find_type(std::string_view name);
 
 inline int bytes_of(Type type) { return type_row(type).bytes; }
 inline bool is_floating(Type type) { return type_row(type).kind == TypeKind::floating; }
 inline bool is_half(Type type) { return type == Type::f16 || type == Type::bf16; }
 inline bool is_unsigned(Type type) { return type_row(type).kind == TypeKind::unsigned_integer; }
-inline bool is_integer(Type type) {
-  return type_row(type).kind == TypeKind::signed_integer || is_unsigned(type);
-}
+inline bool is_integer(Type type) { return type_row(type).kind == TypeKind::signed_integer || is_unsigned(type); }
 
-}  // namespace kgen
+} // namespace kgen
