@@ -164,7 +164,7 @@ Names names_of(const Function &function, const Kernel &kernel) {
   for (const Argument &a : function.arguments)
     names.reserve(a.name);
   for (const Axis &axis : kernel.axes)
-    names.reserve(axis.name);
+    names.reserve(c_name(axis.name));
   names.reserve(function.stem);
   return names;
 }
@@ -186,9 +186,9 @@ std::string derived_declarations(Printer &printer, const std::string &text) {
     const Axis &axis = kernel.axes[i];
     const bool argument = std::find(kernel.size_arguments.begin(), kernel.size_arguments.end(),
                                     static_cast<AxisId>(i)) != kernel.size_arguments.end();
-    if (argument || axis.size.is_integer() || !mentions_word(text + out, axis.name))
+    if (argument || axis.size.is_integer() || !mentions_word(text + out, c_name(axis.name)))
       continue;
-    out = "const int64_t " + axis.name + " = " + printer.size_text(axis.size) + ";\n" + out;
+    out = "const int64_t " + c_name(axis.name) + " = " + printer.size_text(axis.size) + ";\n" + out;
   }
   return out;
 }
@@ -225,13 +225,17 @@ std::string variation_name(const Function &function, const Variation &variation)
   std::string name = function.stem;
   for (const auto &[axis, size] : variation.variant.axes)
     name += "_" + lower_case(axis) + std::to_string(size);
+  // An argument of this name would hide the function from its launcher.
+  while (std::any_of(function.arguments.begin(), function.arguments.end(),
+                     [&](const Argument &a) { return a.name == name; }))
+    name += "_";
   return name;
 }
 
 std::string variation_condition(const Variation &variation) {
   std::string text;
   for (const auto &[axis, size] : variation.variant.axes)
-    text += (text.empty() ? "" : " && ") + axis + " == " + std::to_string(size);
+    text += (text.empty() ? "" : " && ") + c_name(axis) + " == " + std::to_string(size);
   return text;
 }
 

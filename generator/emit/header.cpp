@@ -96,7 +96,7 @@ std::string spec_type(const Kernel &kernel, const Argument &a) {
   if (a.table != kNone)
     return std::string(type_row(kernel.tables[a.table].type).name);
   for (const ScalarArgument &s : kernel.scalars)
-    if (s.name == a.name)
+    if (c_name(s.name) == a.name)
       return std::string(type_row(s.type).name);
   return "i64";
 }
@@ -122,12 +122,13 @@ std::string facts_of(const Function &function, const Argument &a) {
   if (a.kind != Argument::Kind::size)
     return text;
   for (const Variation *variation : function.variations)
-    if (auto it = variation->variant.axes.find(a.name); it != variation->variant.axes.end())
-      text += " " + std::to_string(it->second);
+    for (const auto &[axis, size] : variation->variant.axes)
+      if (c_name(axis) == a.name)
+        text += " " + std::to_string(size);
   if (!text.empty())
     return " one_of" + text;
   for (const Axis &axis : kernel.axes)
-    if (axis.name == a.name && axis.multiple_of > 1)
+    if (c_name(axis.name) == a.name && axis.multiple_of > 1)
       return " multiple_of " + std::to_string(axis.multiple_of);
   return text;
 }
@@ -200,7 +201,7 @@ std::string c_size(const Kernel &kernel, const std::string &prefix, const Size &
   case O::integer:
     return std::to_string(s.value);
   case O::axis:
-    return header_name(s.name);
+    return header_name(c_name(s.name));
   case O::negate:
     return "(-" + arg(0) + ")";
   case O::add:
@@ -251,7 +252,7 @@ std::string c_size(const Kernel &kernel, const std::string &prefix, const Size &
 std::string derived_sizes(const Spec &spec, const Kernel &kernel) {
   std::string parameters, unused, out;
   for (AxisId axis : kernel.size_arguments) {
-    const std::string name = header_name(kernel.axes[axis].rest ? "rows" : kernel.axes[axis].name);
+    const std::string name = header_name(kernel.axes[axis].rest ? "rows" : c_name(kernel.axes[axis].name));
     parameters += (parameters.empty() ? "int64_t " : ", int64_t ") + name;
     unused += "(void)" + name + "; ";
   }

@@ -23,7 +23,31 @@ constexpr const char *kReserved[] = {
     "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "signgam", "exp", "log", "sqrt", "floor", "ceil", "round", "trunc",
     "fma", "max", "min", "abs", "index", "maximum", "minimum", "saturate", "inside"};
 
+// What emitted files use beside the names above; operands, sizes, scalars and tables of these names are renamed.
+const std::set<std::string> kUsed = {
+    // Further arguments of launchers, their locals, and those of kernels.
+    "stream", "workspace", "workspace_bytes", "table_status", "space", "memory", "queue", "error", "small", "entry",
+    "windows", "kernel", "blocks", "threads", "tiles", "in_shared", "bytes", "active", "shared", "item", "items",
+    "status", "chunk", "lane", "lanes", "tile",
+    // CUDA's variables, macros and types.
+    "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "OMP", "EOF", "NULL", "NAN", "INFINITY",
+    "errno", "stdin", "stdout", "stderr", "linux", "unix", "std", "main", "Index", "Lanes", "Mask", "Best", "WindowSet",
+    "complex", "imaginary", "cudaStream_t", "cudaError_t", "cudaSuccess", "kLanes8", "kLanes16", "kLanes32", "kLanes64",
+    // Helpers, and functions that they call.
+    "above", "absolute", "any_lane", "atomic_add", "below", "bits_as", "block_fold", "broadcast", "ceil_div",
+    "convert", "copy_bits", "copy_first", "divide", "each_lane", "floor_div", "floor_mod", "fold_best", "for_lanes",
+    "from", "from_bf16", "from_f16", "gather", "has_duplicates", "in_lane", "is_inf", "is_nan", "keep", "larger",
+    "launch", "load", "load_every", "load_field", "load_inside", "mask_of", "maximum", "minimum", "overflows",
+    "overlap", "padded_bytes", "positions", "remainder_of", "reserve", "saturate", "shift_left", "shift_right",
+    "smaller", "store", "store_every", "table_at", "take", "thread_count", "thread_number", "to_bf16", "to_f16",
+    "workspace_tiles"};
+
 } // namespace
+
+std::string c_name(const std::string &name) {
+  const std::string bare = name.substr(0, name.find_last_not_of('_') + 1); // so that names stay different
+  return kUsed.count(bare) != 0 ? name + "_" : name;
+}
 
 Names::Names() {
   for (const char *name : kReserved)
@@ -38,6 +62,12 @@ std::string Names::claim(const std::string &wish) {
     if (taken_.insert(name).second)
       return name;
   }
+}
+
+const std::pair<std::string, std::string> &Names::pair() {
+  if (pair_.first.empty())
+    pair_ = {claim("a"), claim("b")};
+  return pair_;
 }
 
 std::string lower_case(std::string text) {

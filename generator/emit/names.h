@@ -3,6 +3,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 
 namespace kgen {
 
@@ -12,10 +13,17 @@ public:
   // The wish itself, or with a suffix where it is taken or reserved.
   std::string claim(const std::string &wish);
   void reserve(const std::string &name) { taken_.insert(name); }
+  // What functions that combine two values call them: the same names each time, and none of the user's.
+  const std::pair<std::string, std::string> &pair();
 
 private:
+  std::pair<std::string, std::string> pair_;
   std::set<std::string> taken_;
 };
+
+// A name of the user's as emitted files spell it: with an underscore after it where it would hide something that the
+// files use (a helper, a further argument of launchers, a local of theirs, a built-in variable of CUDA, a macro).
+std::string c_name(const std::string &name);
 
 std::string lower_case(std::string text);
 

@@ -19,9 +19,9 @@ Printer::Printer(const Plan &p, const Facts &f, Spelling &s, Names &names)
   for (size_t v = 0; v < kernel.vars.size(); ++v) {
     const Var &var = kernel.vars[v];
     if (var.kind == Var::Kind::output)
-      var_names_[v] = var.name;
+      var_names_[v] = c_name(var.name);
     if (var.kind == Var::Kind::input)
-      var_names_[v] = var.alias == kNone ? var.name : kernel.vars[var.alias].name;
+      var_names_[v] = c_name(var.alias == kNone ? var.name : kernel.vars[var.alias].name);
   }
   for (size_t v = 0; v < kernel.vars.size(); ++v)
     if (var_names_[v].empty())
@@ -42,7 +42,7 @@ Printer::Printer(const Plan &p, const Facts &f, Spelling &s, Names &names)
 
 std::string Printer::size_name(AxisId axis) const {
   const Axis &a = kernel.axes[axis];
-  return a.rest ? "rows" : a.name;
+  return a.rest ? "rows" : c_name(a.name);
 }
 
 std::string Printer::steps_text(GridId grid) { return size_text(grid_steps(kernel, grid)); }
@@ -65,7 +65,7 @@ Code Printer::size(const Size &s) {
   case O::integer:
     return {spelling.constant(Type::i64, s.value, 0), s.value < 0 ? binding::kUnary : binding::kPrimary};
   case O::axis:
-    return {s.name};
+    return {c_name(s.name)};
   case O::param:
     break;
   case O::grid:
@@ -82,7 +82,7 @@ Code Printer::size(const Size &s) {
     for (const Table &table : kernel.tables) {
       if (table.name != s.name)
         continue;
-      std::string text = spelling.helper("table_at") + "(" + table.name;
+      std::string text = spelling.helper("table_at") + "(" + c_name(table.name);
       std::string index = arg(0).text, count = size_text(table.dims[0]);
       for (size_t i = 1; i < s.args.size(); ++i) {
         const std::string extent = size_text(table.dims[i]);
@@ -212,7 +212,7 @@ Code Printer::index_text(VarId id, const std::vector<Coordinate> &coords,
       const Coordinate *row_given = find(coords, over.axis);
       const std::string row = row_given != nullptr ? expression(row_given->value).text : coordinate(id, over);
       Size total = kernel.axes[axis].size;
-      std::string packed = table.name + "[" + row + "] + " + coord;
+      std::string packed = c_name(table.name) + "[" + row + "] + " + coord;
       linear = {""};
       for (size_t before = 0; before + 1 < d; ++before) {
         const Coordinate *c = var.dims[before].axis == kNone ? nullptr : find(coords, var.dims[before].axis);
@@ -358,8 +358,8 @@ Code Printer::table(const Expr &e) {
                    : at_least({count, binding::kAdd}, binding::kMultiply) + " * " + at_least(extent, binding::kUnary);
   }
   if (e.safe)
-    return {t.name + "[" + index + "]"};
-  return {spelling.helper("table_at") + "(" + t.name + ", " + index + ", " + count + ")"};
+    return {c_name(t.name) + "[" + index + "]"};
+  return {spelling.helper("table_at") + "(" + c_name(t.name) + ", " + index + ", " + count + ")"};
 }
 
 // Does the output's window change from the step before to this one (or to the next)? Steps follow the ordered
@@ -420,7 +420,7 @@ Code Printer::expression(ExprId id) {
   }
   case Op::scalar: {
     const ScalarArgument &s = kernel.scalars[e.ref];
-    return {s.name};
+    return {c_name(s.name)};
   }
   case Op::read:
     return read(e, id);
@@ -458,7 +458,7 @@ Code Printer::expression(ExprId id) {
     if (a.ragged != kNone && e.integer == 0) {
       const Table &t = kernel.tables[a.ragged];
       const std::string row = axis_names_[a.over];
-      return {t.name + "[" + row + " + 1] - " + t.name + "[" + row + "]", binding::kAdd};
+      return {c_name(t.name) + "[" + row + " + 1] - " + c_name(t.name) + "[" + row + "]", binding::kAdd};
     }
     const Code code = size(a.size);
     return index_type != "int64_t" ? Code{"int64_t(" + code.text + ")"} : code;
@@ -478,7 +478,7 @@ Code Printer::expression(ExprId id) {
   case Op::window_last:
     return window_edge(e);
   case Op::present:
-    return {kernel.vars[e.ref].name + " != nullptr", binding::kEqual};
+    return {c_name(kernel.vars[e.ref].name) + " != nullptr", binding::kEqual};
   case Op::inside: {
     std::vector<std::pair<std::string, std::string>> checks;
     for (const Coordinate &c : e.coords)

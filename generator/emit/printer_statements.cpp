@@ -16,7 +16,7 @@ Printer::Range Printer::range(const PlanNode &loop) {
   if (a.ragged != kNone) {
     const Table &t = kernel.tables[a.ragged];
     const std::string row = axis_names_[a.over];
-    return {"0", t.name + "[" + row + " + 1] - " + t.name + "[" + row + "]"};
+    return {"0", c_name(t.name) + "[" + row + " + 1] - " + c_name(t.name) + "[" + row + "]"};
   }
   const Size start = origin(loop.axis);
   r.begin = size_text(start);
