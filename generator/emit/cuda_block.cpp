@@ -194,13 +194,14 @@ void CudaKernel::block_reduction(const PlanNode &node, const Printer::Range &ran
     plan_.storage[var].kind = kinds[var];
   }
   for (const PlanNode *fold : folds) {
+    const auto &[a, b] = names_.pair();
     const Type type = plan_.kernel.vars[fold->target].type;
     const std::string place = printer_.element(fold->target, {}, {});
     if (fold->partner == kNone) {
       const std::string c_type = Spelling::arithmetic(type);
-      const std::string folded = spelling().helper("block_fold") + "(" + mine[fold->target] + ", [](" + c_type +
-                                 " a, " + c_type + " b) { return " + c_type + "(" +
-                                 spelling().combine(fold->monoid, type, "a", {"b"}).text + "); })";
+      const std::string folded = spelling().helper("block_fold") + "(" + mine[fold->target] + ", [](" + c_type + " " +
+                                 a + ", " + c_type + " " + b + ") { return " + c_type + "(" +
+                                 spelling().combine(fold->monoid, type, a, {b}).text + "); })";
       out().add(place + " = " + spelling().combine(fold->monoid, type, place, {folded}).text + ";");
       continue;
     }
@@ -211,9 +212,10 @@ void CudaKernel::block_reduction(const PlanNode &node, const Printer::Range &ran
     const std::string pair = names_.claim("found");
     out().add("const " + spelling().helper("Best") + "<" + value_type + "> " + pair + " = " +
               spelling().helper("block_fold") + "(Best<" + value_type + ">{" + mine[fold->partner] + ", " +
-              mine[fold->target] + "}, [](Best<" + value_type + "> a, Best<" + value_type +
-              "> b) { return b.index >= 0 && (a.index < 0 || " + better + "(b.value, a.value) || (!" + better +
-              "(a.value, b.value) && b.index < a.index)) ? b : a; });");
+              mine[fold->target] + "}, [](Best<" + value_type + "> " + a + ", Best<" + value_type + "> " + b +
+              ") { return " + b + ".index >= 0 && (" + a + ".index < 0 || " + better + "(" + b + ".value, " + a +
+              ".value) || (!" + better + "(" + a + ".value, " + b + ".value) && " + b + ".index < " + a +
+              ".index)) ? " + b + " : " + a + "; });");
     out().add("if (" + pair + ".index >= 0 && (" + place + " < 0 || " + better + "(" + pair + ".value, " + best +
               "))) {");
     out().add(best + " = " + pair + ".value;");

@@ -108,6 +108,18 @@ std::string Spelling::constant(Type type, int64_t integer, double number) const 
   return std::to_string(integer);
 }
 
+// Compilers ask for more parentheses than C++ does: among operators of bits, in shifts, and of comparisons that are
+// compared.
+static Code binary(std::string_view symbol, int level, const std::vector<Code> &args) {
+  const bool compares = level == binding::kEqual || level == binding::kLess;
+  auto argument = [&](const Code &code, int least) {
+    const bool asked = compares ? code.binding == binding::kEqual || code.binding == binding::kLess
+                                : level <= binding::kShift && code.binding != level && code.binding < binding::kUnary;
+    return asked ? "(" + code.text + ")" : at_least(code, least);
+  };
+  return {argument(args[0], level) + " " + std::string(symbol) + " " + argument(args[1], level + 1), level};
+}
+
 Code Spelling::operation(Op op, Type type, const std::vector<Code> &args, bool wraps) {
   const OpRow &r = row(op);
   const bool f64 = type == Type::f64;
@@ -138,7 +150,7 @@ Code Spelling::operation(Op op, Type type, const std::vector<Code> &args, bool w
     return call(wrapping(op));
   }
   if (const int level = infix_binding(spelling); level > 0 && args.size() == 2)
-    return {at_least(args[0], level) + " " + std::string(spelling) + " " + at_least(args[1], level + 1), level};
+    return binary(spelling, level, args);
   if (args.size() == 1 && (spelling == "-" || spelling == "~" || spelling == "!")) {
     const std::string inner = at_least(args[0], binding::kUnary);
     return {std::string(spelling) + (spelling == "-" && inner[0] == '-' ? "(" + inner + ")" : inner), binding::kUnary};
@@ -167,8 +179,7 @@ Code Spelling::infix(Op op, const std::vector<Code> &args) const {
     const std::string inner = at_least(args[0], binding::kUnary);
     return {symbol + (symbol == "-" && inner[0] == '-' ? "(" + inner + ")" : inner), binding::kUnary};
   }
-  const int level = infix_binding(symbol);
-  return {at_least(args[0], level) + " " + symbol + " " + at_least(args[1], level + 1), level};
+  return binary(symbol, infix_binding(symbol), args);
 }
 
 Code Spelling::cast(const Code &value, Type from, Type to) {
