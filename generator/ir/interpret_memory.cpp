@@ -207,9 +207,9 @@ bool Run::is_plain(const Address &address) const {
 Tensor Run::read(const Expr &e) {
   const Var &var = kernel_.vars[e.ref];
   if (!storage_[e.ref].present) {
-    if (var.kind == Var::Kind::local)
-      fail("`" + var.name + "` is read before it is assigned", e.place);
-    fail("`" + var.name + "` is absent and read", e.place);
+    if (var.kind != Var::Kind::local)
+      fail("`" + var.name + "` is absent and read", e.place);
+    make_local(e.ref); // no lane has assigned it, which is an error only for lanes that read it
   }
   std::vector<Tensor> coordinates;
   for (const Coordinate &coordinate : e.coords)
