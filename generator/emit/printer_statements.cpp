@@ -115,7 +115,13 @@ void Printer::node(const PlanNode &n, const std::vector<PlanNode> &siblings) {
     std::string count = "1";
     for (int64_t extent : kernel.vars[n.target].array)
       count += " * " + std::to_string(extent);
-    lines.add("for (int slot = 0; slot < " + count + "; ++slot) " + var_names_[n.target] + "[slot] = {};");
+    std::string slot = "slot";
+    if (!plan.storage[n.target].dims.empty()) { // one array a point
+      const std::string first = element(n.target, {}, {});
+      const size_t bracket = first.find('[');
+      slot = "(" + first.substr(bracket + 1, first.size() - bracket - 2) + ") * (" + count + ") + slot";
+    }
+    lines.add("for (int slot = 0; slot < " + count + "; ++slot) " + var_names_[n.target] + "[" + slot + "] = {};");
     return;
   }
   case PlanNode::Kind::branch:

@@ -19,6 +19,16 @@ bool is_composite(const PlanNode &node) {
 
 bool is_jump(const PlanNode &node) { return node.kind == PlanNode::Kind::leave || node.kind == PlanNode::Kind::next; }
 
+// Does the statement end a round, or all rounds, of a loop around it?
+bool jumps_out(const PlanNode &node) {
+  if (is_jump(node))
+    return true;
+  if (node.kind == PlanNode::Kind::repeat)
+    return false;
+  return std::any_of(node.body.begin(), node.body.end(), jumps_out) ||
+         std::any_of(node.otherwise.begin(), node.otherwise.end(), jumps_out);
+}
+
 // A statement waiting for its loops, with what it touches.
 struct Item {
   PlanNode node;
@@ -117,8 +127,8 @@ private:
   AxisSet candidates(const Item &item, AxisSet open) const {
     AxisSet out;
     const PlanNode &node = item.node;
-    if (is_jump(node))
-      return out;
+    if (is_jump(node) || (jumps_out(node) && (node.lanes - open).empty()))
+      return out; // a loop around it would take the jump
     if (!is_composite(node)) {
       AxisSet lanes = node.lanes - open;
       const AxisSet kept = lanes - node.reduced;
@@ -220,7 +230,7 @@ private:
   bool may_join(const Item &item, AxisId axis, AxisSet open) const {
     if (!candidates(item, open).contains(axis)) {
       // Candidates name the preferred axes only; other lanes may be opened first when they are kept ones.
-      if (is_composite(item.node)) {
+      if (is_composite(item.node) && !jumps_out(item.node)) {
         const Axis &a = kernel_.axes[axis];
         const bool ragged_ok = a.ragged == kNone || open.contains(a.over);
         return ragged_ok && lanes_inside(item.node).contains(axis) && may_surround(item, axis);
@@ -232,7 +242,7 @@ private:
 
   // A local that all lanes share, computed by plain statements: each iteration may compute it for itself.
   bool absorbable(const Item &item) const {
-    bool plain = true;
+    bool plain = !jumps_out(item.node);
     for_each_node(item.node, [&](const PlanNode &n) {
       if (n.kind == PlanNode::Kind::fold_step || n.kind == PlanNode::Kind::fold_init ||
           n.kind == PlanNode::Kind::scan_step || n.kind == PlanNode::Kind::scan_init ||
@@ -350,7 +360,10 @@ private:
     return true;
   }
 
+  // Nothing moves across the end of a round.
   static bool depend(const Item &x, const Item &y) {
+    if (jumps_out(x.node) || jumps_out(y.node))
+      return true;
     for (const Access &a : x.accesses)
       for (const Access &b : y.accesses)
         if (conflict(a, b))
