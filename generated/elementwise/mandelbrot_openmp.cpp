@@ -2,6 +2,9 @@
 //
 // mandelbrot: count = how many steps c = (x0 + step w, y0 + step h) stays within the circle of radius 2, at
 // most limit
+//
+// Plan: threads share W, neighbours along W.
+// Bytes that mandelbrot must move: 0 read, 4 * W * H written.
 
 #include "mandelbrot.h"
 

@@ -2,6 +2,9 @@
 //
 // bsr_matmul: z = A @ x, the blocks of row r of A are a[row_ptr[r]] .. a[row_ptr[r + 1] - 1] in block columns
 // col[s]
+//
+// Plan: a block for each of R, neighbours along N.
+// Bytes that bsr_matmul must move: 4 * N * K + 16384 * S read, 256 * N * R written.
 
 #include "bsr_matmul.h"
 

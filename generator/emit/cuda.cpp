@@ -80,6 +80,8 @@ TargetSource cuda_source(const Spec &, const std::vector<Function> &functions, S
     std::deque<CudaKernel> kernels;
     for (const Variation *variation : function.variations) {
       kernels.emplace_back(function, *variation, spelling, statuses);
+      if (source.plan.empty())
+        source.plan = plan_comment(kernels.back().plan(), variation->facts);
       if (kernels.back().needs_workspace())
         source.kernels.push_back(kernels.back().workspace_struct());
       for (const std::string &text : kernels.back().functions())

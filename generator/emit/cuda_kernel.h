@@ -17,6 +17,7 @@ public:
   CudaKernel(const Function &function, const Variation &variation, Spelling &spelling, Statuses &statuses);
 
   const std::string &name() const { return name_; }
+  const Plan &plan() const { return plan_; }
   bool needs_workspace() const { return !offsets_.empty(); }
   std::string workspace_struct();
   // The kernels, then the host function.

@@ -43,6 +43,7 @@ public:
 
   bool needs_workspace() const { return !buffers_.empty() || chunked(); }
   const std::string &name() const { return name_; }
+  const Plan &plan() const { return plan_; }
 
   // struct SoftmaxF32Workspace: where each buffer starts.
   std::string workspace_struct() {
@@ -375,6 +376,8 @@ TargetSource openmp_source(const Spec &, const std::vector<Function> &functions,
     std::deque<OpenmpKernel> kernels;
     for (const Variation *variation : function.variations) {
       kernels.emplace_back(function, *variation, spelling);
+      if (source.plan.empty())
+        source.plan = plan_comment(kernels.back().plan(), variation->facts);
       const std::string body = kernels.back().kernel_function();
       if (kernels.back().needs_workspace())
         source.kernels.push_back(kernels.back().workspace_struct());

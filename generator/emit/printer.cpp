@@ -465,8 +465,8 @@ Code Printer::expression(ExprId id) {
   }
   case Op::block:
     return size(kernel.axes[e.axis].block);
-  case Op::grid_index:
-    return {grid_names_[e.ref]};
+  case Op::grid_index: // CUDA counts in 32 bits where that is enough; the body's type is wider
+    return {spelling.target() == TargetKind::cuda ? "int64_t(" + grid_names_[e.ref] + ")" : grid_names_[e.ref]};
   case Op::grid_size:
     return size(grid_steps(kernel, e.ref));
   case Op::first:

@@ -54,6 +54,9 @@ std::string silence_unused(const std::vector<std::string> &names, const std::str
 // Does the identifier occur in the text?
 bool mentions_word(const std::string &text, const std::string &word);
 
+// For the head of a source: how the work is split, what is kept where, and the bytes that must move.
+std::string plan_comment(const Plan &plan, const Facts &facts);
+
 // CamelCase of a C identifier.
 std::string camel(const std::string &name);
 

@@ -1,0 +1,62 @@
+// The plan in a few sentences, for readers of the emitted file.
+#include "emit/target_file.h"
+
+namespace kgen {
+namespace {
+
+std::string joined(const std::vector<std::string> &list) {
+  std::string out;
+  for (const std::string &item : list)
+    out += (out.empty() ? "" : ", ") + item;
+  return out;
+}
+
+// The axes and grid dimensions of the work list.
+std::string split_names(const Plan &plan, const Phase &phase) {
+  std::vector<std::string> names;
+  const PlanNode *node = &phase.nodes.front();
+  for (int i = 0; i < phase.split; ++i, node = &node->body.front())
+    names.push_back(node->kind == PlanNode::Kind::steps ? plan.kernel.grid[node->grid].name
+                                                        : plan.kernel.axes[node->axis].name);
+  return joined(names);
+}
+
+std::string phase_sentence(const Plan &plan, const Phase &phase) {
+  const bool cuda = plan.target == TargetKind::cuda;
+  const std::string lane = phase.lane == kNone ? "" : ", neighbours along " + plan.kernel.axes[phase.lane].name;
+  if (phase.kind == Phase::Kind::serial)
+    return cuda ? "one block does the rest" : "one thread does the rest";
+  if (phase.kind == Phase::Kind::chunked)
+    return "chunks of " + plan.kernel.axes[phase.nodes.front().axis].name +
+           " are folded at once, then combined in order" + lane;
+  if (!cuda)
+    return "threads share " + split_names(plan, phase) + lane;
+  return (phase.mapping == Phase::Mapping::item_per_thread ? "a thread for each of " : "a block for each of ") +
+         split_names(plan, phase) + lane;
+}
+
+} // namespace
+
+std::string plan_comment(const Plan &plan, const Facts &facts) {
+  std::string text;
+  for (size_t i = 0; i < plan.phases.size(); ++i)
+    text += (plan.phases.size() > 1 ? "Phase " + std::to_string(i + 1) + ": " : "Plan: ") +
+            phase_sentence(plan, plan.phases[i]) + ".\n";
+  std::vector<std::string> kept, passed;
+  for (size_t v = 0; v < plan.storage.size(); ++v) {
+    const Storage::Kind kind = plan.storage[v].kind;
+    if (kind == Storage::Kind::worker)
+      kept.push_back(plan.kernel.vars[v].name);
+    if (kind == Storage::Kind::program && !plan.storage[v].dims.empty())
+      passed.push_back(plan.kernel.vars[v].name);
+  }
+  if (!kept.empty())
+    text += "Kept by each worker: " + joined(kept) + ".\n";
+  if (!passed.empty())
+    text += "Through the workspace: " + joined(passed) + ".\n";
+  const std::string name = plan.kernel.name + (plan.kernel.suffix.empty() ? "" : "_" + plan.kernel.suffix);
+  return text + "Bytes that " + name + " must move: " + to_string(facts.counts.bytes_read) + " read, " +
+         to_string(facts.counts.bytes_written) + " written.\n";
+}
+
+} // namespace kgen
