@@ -32,15 +32,16 @@ const std::set<std::string> kUsed = {
     // CUDA's variables, macros and types.
     "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "OMP", "EOF", "NULL", "NAN", "INFINITY",
     "errno", "stdin", "stdout", "stderr", "linux", "unix", "std", "main", "Index", "Lanes", "Mask", "Best", "WindowSet",
-    "complex", "imaginary", "cudaStream_t", "cudaError_t", "cudaSuccess", "kLanes8", "kLanes16", "kLanes32", "kLanes64",
+    "AllLanes", "FirstLanes", "VectorOf", "IntegerOf", "LanesOf", "kVectorBytes", "complex", "imaginary",
+    "cudaStream_t", "cudaError_t", "cudaSuccess", "kLanes8", "kLanes16", "kLanes32", "kLanes64",
     // Helpers, and functions that they call.
-    "above", "absolute", "any_lane", "atomic_add", "below", "bits_as", "block_fold", "broadcast", "ceil_div",
-    "convert", "copy_bits", "copy_first", "divide", "each_lane", "floor_div", "floor_mod", "fold_best", "for_lanes",
-    "from", "from_bf16", "from_f16", "gather", "has_duplicates", "in_lane", "is_inf", "is_nan", "keep", "larger",
-    "launch", "load", "load_every", "load_field", "load_inside", "mask_of", "maximum", "minimum", "overflows",
-    "overlap", "padded_bytes", "positions", "remainder_of", "reserve", "saturate", "shift_left", "shift_right",
-    "smaller", "store", "store_every", "table_at", "take", "thread_count", "thread_number", "to_bf16", "to_f16",
-    "workspace_tiles"};
+    "above", "absolute", "across", "any_lane", "atomic_add", "below", "bits_as", "block_fold", "broadcast", "ceil_div",
+    "choose", "convert", "copy_bits", "copy_first", "divide", "each_lane", "floor_div", "floor_mod", "fold_best",
+    "for_lanes", "from", "from_bf16", "from_f16", "gather", "has_duplicates", "in_lane", "is_inf", "is_nan", "keep",
+    "larger", "launch", "load", "load_every", "load_field", "load_inside", "mask_of", "maximum", "minimum", "overflows",
+    "overlap", "padded_bytes", "pick_field", "positions", "remainder_of", "reserve", "saturate", "shift_left",
+    "shift_right", "smaller", "store", "store_every", "table_at", "take", "thread_count", "thread_number", "to_bf16",
+    "to_f16", "workspace_tiles"};
 
 } // namespace
 
