@@ -17,7 +17,7 @@ constexpr const char *kHelpers[] = {"Lanes",       "Mask",      "AllLanes",  "Fi
                                     "IntegerOf",   "for_lanes", "load",      "store",      "gather",       "load_every",
                                     "store_every", "keep",      "mask_of",   "any_lane",   "across",       "positions",
                                     "convert",     "each_lane", "fold_best", "choose",     "kVectorBytes", "kLanes8",
-                                    "kLanes16",    "kLanes32",  "kLanes64"};
+                                    "kLanes16",    "kLanes32",  "kLanes64",  "load_field", "load_inside"};
 
 void replace_word(std::string &text, const std::string &from, const std::string &to) {
   for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
@@ -35,12 +35,6 @@ Monoid monoid_of(ScanKind scan) {
 void reserve_lane_names(Names &names) {
   for (const char *name : kHelpers)
     names.reserve(name);
-}
-
-bool hides_lane_names(const Function &function) {
-  return std::any_of(function.arguments.begin(), function.arguments.end(), [](const Argument &a) {
-    return std::any_of(std::begin(kHelpers), std::end(kHelpers), [&](const char *name) { return a.name == name; });
-  });
 }
 
 LanePrinter::LanePrinter(Printer &printer, Names &names)

@@ -6,16 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "emit/interface.h"
 #include "emit/printer.h"
 #include "plan/lanes.h"
 
 namespace kgen {
 
-// Names that the text of lanes calls: locals step aside; a kernel whose arguments have such names is printed without
-// lanes.
+// Names that the text of lanes calls: locals step aside.
 void reserve_lane_names(Names &names);
-bool hides_lane_names(const Function &function);
 
 // Stands for the number of lanes until the widest type of the loop is known.
 inline constexpr const char *kLaneCount = "kLanesOfThisLoop";

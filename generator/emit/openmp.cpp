@@ -35,7 +35,7 @@ public:
         plan_(make_plan(variation.lowered, variation.lowered_facts, TargetKind::openmp)),
         names_(names_beside_lanes(function, plan_.kernel)), printer_(plan_, variation.lowered_facts, spelling, names_) {
     buffers_ = buffers_of(plan_, printer_);
-    if (!wants_lanes(plan_.kernel) || hides_lane_names(function))
+    if (!wants_lanes(plan_.kernel))
       return;
     lanes_.emplace(printer_, names_);
     printer_.lanes = &*lanes_;
