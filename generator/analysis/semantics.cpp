@@ -13,18 +13,33 @@ uint64_t bit(GridId g) { return uint64_t{1} << g; }
 
 uint64_t arbitrary_steps(const Context &context) { return context.all_steps() & ~context.parallel_steps(); }
 
-// Where a step reads what a step of the same `g` did not write; kNone place: nowhere.
+// Is the step the first of `steps` for a scratch? Then the windows of outputs begin there too, for no other parallel
+// instance has them: those of all outputs, or of the ones that move with `g`.
+bool starts(const Context &context, const Scenario &scenario, uint64_t steps, GridId g) {
+  if (!begins(scenario, steps, kNone))
+    return false;
+  for (size_t v = 0; v < scenario.window_first.size(); ++v)
+    if (scenario.window_first[v] == Truth::no &&
+        (g == kNone || (constant_steps(context, static_cast<VarId>(v)) & bit(g)) == 0))
+      return false;
+  return true;
+}
+
+// Where a step reads what a step of the same `g` did not write; nothing: nowhere. Each step of a dimension stated to be
+// parallel has scratch of its own, which outer dimensions may carry; otherwise it is begun anew within each of their steps.
 std::optional<Place> carried_along(const Context &context, const Flow &flow, VarId var, GridId g) {
+  const bool own = context.kernel.grid[g].stated == Semantics::parallel && !context.is_output(var);
   uint64_t inner = 0;
   for (GridId h : list_of(arbitrary_steps(context)))
-    if (h > g)
+    if (h > g || (own && h < g))
       inner |= bit(h);
   bool written = true;
   std::optional<Place> anywhere;
   for (const Outcome &outcome : flow.outcomes) {
     const auto &read = outcome.early_read[var];
     anywhere = anywhere ? anywhere : read;
-    if (outcome.scenario.first[g] == Truth::yes || !begins(outcome.scenario, inner, kNone))
+    if (outcome.scenario.first[g] == Truth::yes ||
+        !(own ? starts(context, outcome.scenario, inner, g) : begins(outcome.scenario, inner, kNone)))
       continue;
     if (read)
       return read;
@@ -134,10 +149,12 @@ bool surely_written(const Flow &flow, VarId var, uint64_t steps) {
 }
 
 // The first place where a run of steps reads what it did not write.
-std::optional<Place> undefined_read(const Flow &flow, VarId var, uint64_t steps, VarId window) {
+std::optional<Place> undefined_read(const Context &context, const Flow &flow, VarId var, uint64_t steps, VarId window) {
   bool written = true;
   for (const Outcome &outcome : flow.outcomes) {
-    if (!begins(outcome.scenario, steps, window))
+    const bool begun = window == kNone ? starts(context, outcome.scenario, steps, kNone)
+                                       : begins(outcome.scenario, steps, window);
+    if (!begun)
       continue;
     if (outcome.early_read[var])
       return outcome.early_read[var];
@@ -173,7 +190,7 @@ void judge_reads(Context &context, const Flow &flow, VarId v) {
   const bool output = context.is_output(v);
   const uint64_t run = output ? constant_steps(context, v) : arbitrary_steps(context);
   OperandFact &fact = context.facts.operands[v];
-  const auto read = undefined_read(flow, v, run, output ? v : kNone);
+  const auto read = undefined_read(context, flow, v, run, output ? v : kNone);
   fact.initialised.reason = "written before it is read";
   // A stated `parallel` that carries it is the one mistake to report.
   for (const GridFact &grid : context.facts.grid)

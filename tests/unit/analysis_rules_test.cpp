@@ -61,6 +61,45 @@ TEST_CASE("semantics are inferred") {
   CHECK(a.axis("K").folded);
 }
 
+TEST_CASE("a parallel dimension within an arbitrary one has scratch of its own") {
+  const std::string text = R"toml(kernel = "a"
+inputs.x = "f32[K, N]"
+outputs.y = "f32[K, N]"
+scratch.s = "f32[N]"
+grid.k = { axis = "K", block = 2, semantics = "arbitrary" }
+grid.n = { axis = "N", block = 3, semantics = "parallel" }
+body = '''
+if (first(k)) s = 0;
+s += sum(x, K);
+y = x + s;
+'''
+)toml";
+  CHECK(legal(text).dimension("n").carried.empty());
+  std::string broken = text;
+  broken.replace(broken.find("first(k)"), 8, "first(n)");
+  CHECK(has(refused(broken, "parallel_carries"), "semantics"));
+}
+
+TEST_CASE("scratch may begin with the window of an output") {
+  const std::string text = R"toml(kernel = "a"
+tables.row = { type = "i32[S]", sorted = true, range = "G" }
+inputs.x = { type = "f32[S, N]", block = ["squeeze", 4], index = ["s", "j"] }
+outputs.z = { type = "f32[G, N]", block = ["squeeze", 4], index = ["row[s]", "j"], partial = true }
+scratch.acc = "f32[N]"
+grid.j = { size = "cdiv(N, 4)", semantics = "parallel" }
+grid.s = { size = "S", semantics = "arbitrary" }
+body = '''
+if (first(z)) acc = 0;
+acc += x;
+if (last(z)) z = acc;
+'''
+)toml";
+  legal(text);
+  std::string broken = text;
+  broken.replace(broken.find("first(z)"), 8, "last(z) ");
+  CHECK(refused(broken, "undefined_read") != "");
+}
+
 TEST_CASE("a matmul with scratch accumulates over K") {
   const Analysed a = legal(kMatmul);
   REQUIRE(a.dimension("k").accumulates);
