@@ -201,6 +201,9 @@ std::string c_size(const Kernel &kernel, const std::string &prefix, const Size &
   case O::integer:
     return std::to_string(s.value);
   case O::axis:
+    for (const Axis &axis : kernel.axes)
+      if (axis.derived && axis.name == s.name)
+        return c_size(kernel, prefix, axis.size, divides);
     return header_name(c_name(s.name));
   case O::negate:
     return "(-" + arg(0) + ")";

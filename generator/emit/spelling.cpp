@@ -254,7 +254,7 @@ Code Spelling::combine(Monoid monoid, Type type, const std::string &total, const
   case Monoid::all:
     return {total + " && " + at_least(value, binding::kAnd), binding::kAnd};
   case Monoid::any:
-    return {total + " || " + at_least(value, binding::kOr), binding::kOr};
+    return logical(Op::either, {total}, value);
   case Monoid::argmax:
   case Monoid::argmin:
     break;
