@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(256) iota_kernel(int32_t* z, Index N) {
   for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
     const Index i = item;
     for (Index n = Index(i) + Index(threadIdx.x); n < smaller(i + 1, N); n += 256) {
-      z[n] = int32_t(i);
+      z[n] = int32_t(int64_t(i));
     }
   }
 }

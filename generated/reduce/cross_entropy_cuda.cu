@@ -154,6 +154,7 @@ __global__ void __launch_bounds__(256)
     }
     __syncthreads();
     total_ += loss[b];
+    __syncthreads();
   }
   if (threadIdx.x == 0) {
     total__parts[blockIdx.x] = total_;
@@ -242,6 +243,7 @@ __global__ void __launch_bounds__(256)
     }
     __syncthreads();
     total_ += loss[b];
+    __syncthreads();
   }
   if (threadIdx.x == 0) {
     total__parts[blockIdx.x] = total_;

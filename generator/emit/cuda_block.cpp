@@ -34,14 +34,36 @@ void CudaKernel::take_tiles(const std::vector<PlanNode> &nodes) {
   }
 }
 
+// A compound statement without the statements inside.
+static PlanNode head_of(const PlanNode &node) {
+  PlanNode head = node;
+  head.body.clear();
+  head.otherwise.clear();
+  head.step.clear();
+  return head;
+}
+
 // Memory that is written in the phase and touched by more than one statement of the block.
 void CudaKernel::find_shared(const std::vector<PlanNode> &list) {
   std::map<VarId, int> touched;
   std::set<VarId> written;
+  auto touch = [&](const PlanNode &node) {
+    std::set<VarId> here;
+    for (const Access &a : accesses_of(plan_.kernel, node)) {
+      if (plan_.storage[a.var].kind == Storage::Kind::scalar || plan_.storage[a.var].kind == Storage::Kind::array)
+        continue;
+      here.insert(a.memory);
+      if (a.write)
+        written.insert(a.memory);
+    }
+    for (VarId var : here)
+      ++touched[var];
+  };
   auto visit = [&](auto &&self, const std::vector<PlanNode> &nodes) -> void {
     for (const PlanNode &node : nodes) {
       if (node.kind == PlanNode::Kind::branch || node.kind == PlanNode::Kind::repeat ||
           node.kind == PlanNode::Kind::steps) {
+        touch(head_of(node));
         // Steps come round again: what they touch is touched twice.
         const int times = node.kind == PlanNode::Kind::branch ? 1 : 2;
         for (int i = 0; i < times; ++i)
@@ -49,16 +71,7 @@ void CudaKernel::find_shared(const std::vector<PlanNode> &list) {
             self(self, *inner);
         continue;
       }
-      std::set<VarId> here;
-      for (const Access &a : accesses_of(plan_.kernel, node)) {
-        if (plan_.storage[a.var].kind == Storage::Kind::scalar || plan_.storage[a.var].kind == Storage::Kind::array)
-          continue;
-        here.insert(a.memory);
-        if (a.write)
-          written.insert(a.memory);
-      }
-      for (VarId var : here)
-        ++touched[var];
+      touch(node);
     }
   };
   visit(visit, list);
@@ -73,6 +86,18 @@ void CudaKernel::barrier_after(const PlanNode &node) {
       out().add("__syncthreads();");
       return;
     }
+}
+
+// The condition of a compound statement. All threads have read it before one goes on and changes what it reads.
+Code CudaKernel::agreed_condition(const PlanNode &node) {
+  const Code condition = printer_.expression(node.condition);
+  const std::vector<Access> accesses = accesses_of(plan_.kernel, head_of(node));
+  if (std::none_of(accesses.begin(), accesses.end(), [&](const Access &a) { return shared_.count(a.memory) != 0; }))
+    return condition;
+  const std::string name = names_.claim("holds");
+  out().add("const bool " + name + " = " + condition.text + ";");
+  out().add("__syncthreads();");
+  return {name};
 }
 
 // ---- statements of a block ------------------------------------------------------------------------------------------
@@ -91,7 +116,7 @@ void CudaKernel::block_node(const PlanNode &node, const std::vector<PlanNode> &s
   case PlanNode::Kind::steps:
     return block_steps(node);
   case PlanNode::Kind::branch:
-    out().add("if (" + printer_.expression(node.condition).text + ") {");
+    out().add("if (" + agreed_condition(node).text + ") {");
     block_list(node.body);
     if (!node.otherwise.empty()) {
       out().add("} else {");
@@ -109,7 +134,7 @@ void CudaKernel::block_node(const PlanNode &node, const std::vector<PlanNode> &s
       out().add("(void)again;");
     }
     if (node.condition != kNone)
-      out().add("if (!(" + printer_.expression(node.condition).text + ")) break;");
+      out().add("if (!" + at_least(agreed_condition(node), binding::kUnary) + ") break;");
     block_list(node.body);
     out().add("}");
     return;
@@ -120,11 +145,11 @@ void CudaKernel::block_node(const PlanNode &node, const std::vector<PlanNode> &s
   // One value for all threads: each computes it for itself; memory is written by one of them.
   const bool memory = node.target != kNone && plan_.storage[node.target].kind != Storage::Kind::scalar &&
                       plan_.storage[node.target].kind != Storage::Kind::array;
-  if (!memory)
-    return printer_.node(node, siblings);
-  out().add("if (threadIdx.x == 0) {");
+  if (memory)
+    out().add("if (threadIdx.x == 0) {");
   printer_.node(node, siblings);
-  out().add("}");
+  if (memory)
+    out().add("}");
   barrier_after(node);
 }
 

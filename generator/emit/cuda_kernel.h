@@ -48,6 +48,7 @@ private:
   void block_in_order(const PlanNode &node);
   void block_steps(const PlanNode &node);
   void barrier_after(const PlanNode &node);
+  Code agreed_condition(const PlanNode &node);
   void find_shared(const std::vector<PlanNode> &list);
   void strided(const std::vector<const PlanNode *> &chain, const std::vector<PlanNode> &body);
   void decode(const std::vector<const PlanNode *> &chain, const std::string &item);

@@ -33,7 +33,7 @@ struct Build {
   Size axis_size(AxisId axis) const { return resolve(Size::axis(kernel.axes[axis].name)); }
   AxisId axis_of(const std::string &name) const;
   // "M and N"
-  std::string axis_names(AxisSet axes) const;
+  std::string axis_names(AxisSet axes, const char *before_last = " and ") const;
 };
 
 void build_axes(Build &build);

@@ -174,11 +174,11 @@ AxisId Build::axis_of(const std::string &name) const {
   return it == axis_ids.end() ? kNone : it->second;
 }
 
-std::string Build::axis_names(AxisSet axes) const {
+std::string Build::axis_names(AxisSet axes, const char *before_last) const {
   std::string out;
   std::vector<AxisId> list = axes.list();
   for (size_t i = 0; i < list.size(); ++i)
-    out += (i == 0 ? "" : i + 1 == list.size() ? " and " : ", ") + kernel.axes[list[i]].name;
+    out += (i == 0 ? "" : i + 1 == list.size() ? before_last : ", ") + kernel.axes[list[i]].name;
   return out;
 }
 

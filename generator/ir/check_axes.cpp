@@ -52,12 +52,7 @@ private:
           "reduce the condition first: any(..., " + list(missing) + ") or all(..., " + list(missing) + ")";
   }
 
-  std::string list(AxisSet axes) const {
-    std::string out;
-    for (AxisId axis : axes.list())
-      out += (out.empty() ? "" : ", ") + kernel_.axes[axis].name;
-    return out;
-  }
+  std::string list(AxisSet axes) const { return build_.axis_names(axes, ", "); }
 
   std::string offer(AxisSet missing) const {
     std::string axes = list(missing);

@@ -139,9 +139,8 @@ private:
       if (axes.empty())
         return;
       const std::string &name = kernel_.vars[s.target].name;
-      std::string list = build_.axis_names(axes);
-      build_.diags.add(DiagId::sum_widened, s.place, {name, list}).help =
-          "for one sum over all of them write sum(..., " + list + ")";
+      build_.diags.add(DiagId::sum_widened, s.place, {name, build_.axis_names(axes)}).help =
+          "for one sum over all of them write sum(..., " + build_.axis_names(axes, ", ") + ")";
       plain[s.target] |= axes;
     });
   }
