@@ -39,10 +39,22 @@ private:
            impossible(kernel_, {Size::make(Size::Op::less, {size, Size::integer(0)})}, variables, exhausted);
   }
 
+  // A wrong entry of a table in device memory may give a wrong value, but no wild access.
+  bool trusts_device(const Size &size) const {
+    return any_node(size, [&](const Size &s) {
+      return s.op == Size::Op::table && std::any_of(kernel_.tables.begin(), kernel_.tables.end(),
+                                                    [&](const Table &t) { return t.name == s.name && !t.on_host; });
+    });
+  }
+
   bool coordinate(ExprId value, const Size &extent, const std::string &name, std::string &reason) {
     Symbols symbols(kernel_);
     Coordinates coordinates(kernel_, symbols);
     const auto size = coordinates.size(value);
+    if (size && trusts_device(*size)) {
+      reason = name + " = " + to_string(*size) + " hangs on entries that nothing checks on a device";
+      return false;
+    }
     if (!size || !settle(symbols, coordinates, *size, extent)) {
       reason =
           size ? name + " = " + to_string(*size) + " may leave 0 .. " + to_string(extent) : name + " depends on data";

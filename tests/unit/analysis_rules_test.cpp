@@ -80,6 +80,23 @@ y = x + s;
   CHECK(has(refused(broken, "parallel_carries"), "semantics"));
 }
 
+TEST_CASE("entries of device tables prove no read") {
+  const std::string text = R"toml(kernel = "a"
+tables.col = { type = "i32[S]", range = "K" }
+inputs.x = "f32[K]"
+outputs.y = "f32[S]"
+body = 'y = at(x, K = col[index(S)]);'
+)toml";
+  const auto guarded = [](const Analysed &a) {
+    return std::any_of(a.kernel.exprs.begin(), a.kernel.exprs.end(),
+                       [](const Expr &e) { return e.op == Op::read && !e.coords.empty() && !e.safe; });
+  };
+  CHECK(guarded(legal(text)));
+  std::string host = text;
+  host.replace(host.find("range"), 5, "where = \"host\", range");
+  CHECK(!guarded(legal(host)));
+}
+
 TEST_CASE("scratch may begin with the window of an output") {
   const std::string text = R"toml(kernel = "a"
 tables.row = { type = "i32[S]", sorted = true, range = "G" }
