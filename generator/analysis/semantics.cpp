@@ -26,7 +26,8 @@ bool starts(const Context &context, const Scenario &scenario, uint64_t steps, Gr
 }
 
 // Where a step reads what a step of the same `g` did not write; nothing: nowhere. Each step of a dimension stated to be
-// parallel has scratch of its own, which outer dimensions may carry; otherwise it is begun anew within each of their steps.
+// parallel has scratch of its own, which outer dimensions may carry; otherwise it is begun anew within each of their
+// steps.
 std::optional<Place> carried_along(const Context &context, const Flow &flow, VarId var, GridId g) {
   const bool own = context.kernel.grid[g].stated == Semantics::parallel && !context.is_output(var);
   uint64_t inner = 0;
@@ -152,8 +153,8 @@ bool surely_written(const Flow &flow, VarId var, uint64_t steps) {
 std::optional<Place> undefined_read(const Context &context, const Flow &flow, VarId var, uint64_t steps, VarId window) {
   bool written = true;
   for (const Outcome &outcome : flow.outcomes) {
-    const bool begun = window == kNone ? starts(context, outcome.scenario, steps, kNone)
-                                       : begins(outcome.scenario, steps, window);
+    const bool begun =
+        window == kNone ? starts(context, outcome.scenario, steps, kNone) : begins(outcome.scenario, steps, window);
     if (!begun)
       continue;
     if (outcome.early_read[var])

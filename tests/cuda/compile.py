@@ -61,6 +61,9 @@ def main():
                 failed += 1
                 print(f"{name}: {numbers} is over the budget {allowed}")
     if arguments.update:
+        # Room for small changes: occupancy changes in steps of 16 registers or so anyway.
+        for numbers in found.values():
+            numbers["registers"] = -(-numbers["registers"] // 16) * 16
         BUDGET.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
     print(f"{len(jobs) - failed} passed, {failed} failed")
     return 1 if failed or not jobs else 0
