@@ -224,6 +224,7 @@ TEST_CASE("writes at other coordinates") {
 TEST_CASE("a constant that becomes one number per element") {
   CHECK_CONTAINS(warned(spec("float s = 0; s += x; z = s;")),
                  "`s` starts as one number and becomes one per element of M and N");
+  CHECK_CONTAINS(warned(spec("float s = 0; s += x; z = s;")), "write sum(..., M, N)");
   CHECK(warned(spec("float s = 0; s += sum(x, M, N); z = s;")) == "");
   CHECK(warned(spec("int n = 0; while (n < x) ++n; z = n;")) == "");
 }
