@@ -216,7 +216,7 @@ bool LanePrinter::node(const PlanNode &n, const std::vector<PlanNode> &siblings)
     if (n.scan == ScanKind::linear)
       next = widened(n.value, type) + " * " + carry + " + " + at_least(expression(n.second), binding::kAdd + 1);
     else
-      next = combined(monoid_of(n.scan), carry, widened(n.value, type));
+      next = combined(monoid_of(n.scan), type, carry, widened(n.value, type));
     if (n.exclusive)
       set_text(n.partner, carry, true, siblings);
     set_text(n.target, next, false, siblings);
@@ -307,7 +307,9 @@ void LanePrinter::set_text(VarId var, const std::string &value, bool is_lanes, c
                      text + ");");
 }
 
-std::string LanePrinter::combined(Monoid monoid, const std::string &total, const std::string &value) {
+std::string LanePrinter::combined(Monoid monoid, Type type, const std::string &total, const std::string &value) {
+  if (type == Type::boolean && (monoid == Monoid::min || monoid == Monoid::max))
+    helper("mask_order");
   switch (monoid) {
   case Monoid::sum:
   case Monoid::mean:
@@ -354,11 +356,12 @@ void LanePrinter::fold_step(const PlanNode &n) {
       value = helper("keep") + "(" + mask_ + ", " + value + ", " + printer_.spelling.identity(n.monoid, type) + ")";
     if (printer_.plan.storage[n.target].kind != Storage::Kind::scalar) {
       mask_.clear();
-      set_text(n.target, combined(n.monoid, loaded(n.target, {}), value), true, {});
+      set_text(n.target, combined(n.monoid, type, loaded(n.target, {}), value), true, {});
     } else if (n.monoid == Monoid::sum) {
       printer_.lines.add(printer_.name(n.target) + " += " + value + ";");
     } else {
-      printer_.lines.add(printer_.name(n.target) + " = " + combined(n.monoid, printer_.name(n.target), value) + ";");
+      printer_.lines.add(printer_.name(n.target) + " = " + combined(n.monoid, type, printer_.name(n.target), value) +
+                         ";");
     }
   }
   if (uniform_condition || lane_condition)
@@ -377,6 +380,8 @@ void LanePrinter::select(const PlanNode &n, const std::string &where, const std:
   const std::string at = axis == lane_ ? helper("positions") + "<" + kLaneCount + ">(" + printer_.axis_name(axis) + ")"
                                        : printer_.axis_name(axis);
   const char *order = n.monoid == Monoid::argmax ? " > " : " < ";
+  if (type == Type::boolean)
+    helper("mask_order");
   printer_.lines.add("const " + lanes_type(type) + " " + value + " = " + widened(n.value, type, 0) + ";");
   std::string test = where + " < 0 || " + value + order + best;
   if (is_floating(type))
@@ -413,7 +418,7 @@ void LanePrinter::fold_across(const PlanNode &n) {
     if (n.monoid == Monoid::sum)
       printer_.lines.add(found->lanes + " += " + value + ";");
     else
-      printer_.lines.add(found->lanes + " = " + combined(n.monoid, found->lanes, value) + ";");
+      printer_.lines.add(found->lanes + " = " + combined(n.monoid, type, found->lanes, value) + ";");
   }
   if (n.condition != kNone && (!varies(n.condition) || analysis_.hazardous(n.value)))
     printer_.lines.add("}");

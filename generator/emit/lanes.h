@@ -59,7 +59,7 @@ private:
   void branch(const PlanNode &node);
   void masked(const std::string &mask, const std::vector<PlanNode> &nodes);
   void combine(const Accumulator &accumulator);
-  std::string combined(Monoid monoid, const std::string &total, const std::string &value);
+  std::string combined(Monoid monoid, Type type, const std::string &total, const std::string &value);
   std::vector<Accumulator> accumulators(const PlanNode &loop);
   bool is_blocked(const PlanNode &loop) const;
 

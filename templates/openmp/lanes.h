@@ -237,6 +237,11 @@ template <class Active, class V> inline V keep(Active active, V value, typename 
 template <class Active> inline Mask<Active::kLanes> operator&&(Active active, Mask<Active::kLanes> condition) {
   return mask_of(active) && condition;
 }
+//@ mask_order: Mask
+template <int N> inline Mask<N> operator<(Mask<N> a, Mask<N> b) { return !a && b; }
+template <int N> inline Mask<N> operator>(Mask<N> a, Mask<N> b) { return a && !b; }
+template <int N> inline Mask<N> minimum(Mask<N> a, Mask<N> b) { return a && b; }
+template <int N> inline Mask<N> maximum(Mask<N> a, Mask<N> b) { return a || b; }
 //@ any_lane: Mask
 template <int N> inline bool any_lane(Mask<N> mask) {
   uint64_t words[kVectorBytes / 8], all = 0;
