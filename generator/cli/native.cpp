@@ -149,9 +149,9 @@ std::string compile_command(const fs::path &folder, const std::string &kernel, c
     command += " -isystem " + shell_quoted(options.model + "/include");
   command += " -I " + shell_quoted(folder) + " -x c++ " +
              shell_quoted(folder / (kernel + std::string(row_of(options.target).sources))) + " " +
-             shell_quoted(folder / "shim.cpp") + " -x none ";
+             shell_quoted(folder / "shim.cpp") + " ";
   if (options.target == NativeTarget::cuda_model)
-    command += shell_quoted(options.model_library) + " ";
+    command += "-x none " + shell_quoted(options.model_library) + " ";
   return command + "-o " + shell_quoted(folder / "kernel.so") + " > " + shell_quoted(folder / "log") + " 2>&1";
 }
 
