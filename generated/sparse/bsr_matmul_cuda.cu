@@ -107,8 +107,9 @@ __global__ void __launch_bounds__(256)
               (inside(int64_t(s), S) ? a[(int64_t(s) * 64 + i) * 64 + j] : 0.0f) *
               (inside(wrapping_add(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))), int64_t(j)),
                       K)
-                   ? x[(wrapping_add(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))),
-                                     int64_t(j)))*N +
+                   ? x[wrapping_add(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))),
+                                    int64_t(j)) *
+                           N +
                        n]
                    : 0.0f);
         }

@@ -257,13 +257,14 @@ void bsr_matmul(const int32_t* row_ptr, const int32_t* col, const float* a, cons
         for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t j = 0; j < 64; ++j) {
-            total += (inside(int64_t(s), S) ? a[(int64_t(s) * 64 + i) * 64 + j] : 0.0f) *
-                     (inside(wrapping_add(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))), j), K)
-                          ? load(&x[(wrapping_add(
-                                        int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))), j))*N +
-                                    n],
-                                 active)
-                          : 0.0f);
+            total +=
+                (inside(int64_t(s), S) ? a[(int64_t(s) * 64 + i) * 64 + j] : 0.0f) *
+                (inside(wrapping_add(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))), j), K)
+                     ? load(&x[wrapping_add(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))), j) *
+                                   N +
+                               n],
+                            active)
+                     : 0.0f);
           }
           store(&z[(r * 64 + i) * N + n], active, load(&z[(r * 64 + i) * N + n], active) + total);
         });

@@ -85,6 +85,9 @@ private:
         }
         if (!coordinate(named->value, dim.extent, kernel_.axes[dim.axis].name, reason))
           return false;
+      } else if (dim.may_miss) {
+        reason = "the array may have no elements";
+        return false;
       } else if (dim.axis != kNone && !stays_inside(dim)) {
         reason = "operands differ along " + kernel_.axes[dim.axis].name;
         return false;

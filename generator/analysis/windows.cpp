@@ -125,6 +125,18 @@ public:
   Bounds(Context &context, VarId var, int dim)
       : context_(context), kernel_(context.kernel), var_(var), dim_number_(dim), dim_(context.var(var).dims[dim]) {}
 
+  // Where an axis is seen, an empty array has no lanes; where none is, the one element must be guarded, unless no step
+  // runs then.
+  bool may_miss() {
+    if (dim_.whole || dim_.axis != kNone || (dim_.extent.is_integer() && dim_.extent.value > 0))
+      return false;
+    std::vector<Size> step_without_elements = {Size::make(Size::Op::less_equal, {dim_.extent, Size::integer(0)})};
+    for (const GridDim &grid : kernel_.grid)
+      step_without_elements.push_back(Size::make(Size::Op::greater_equal, {Size::grid(grid.name), Size::integer(0)}));
+    bool exhausted = false;
+    return !impossible(kernel_, step_without_elements, {}, exhausted);
+  }
+
   Finding judge() {
     if (dim_.whole)
       return {Verdict::proved, "whole", {}};
@@ -265,16 +277,17 @@ void report_outside(Context &context, VarId var, const Finding &finding, const D
 
 void judge_bounds(Context &context) {
   for (size_t v = 0; v < context.kernel.vars.size(); ++v) {
-    const Var &var = context.kernel.vars[v];
+    Var &var = context.kernel.vars[v];
     OperandFact &fact = context.facts.operands[v];
     if (var.kind == Var::Kind::scratch || var.kind == Var::Kind::local)
       continue;
     fact.bounds.reason = "all windows are inside";
     for (size_t d = 0; d < var.dims.size(); ++d) {
-      const Dim &dim = var.dims[d];
-      const Finding finding = follows_axis(context.kernel, dim)
-                                  ? Finding{Verdict::proved, "blocked by the grid", {}}
-                                  : Bounds(context, static_cast<VarId>(v), static_cast<int>(d)).judge();
+      Dim &dim = var.dims[d];
+      Bounds bounds(context, static_cast<VarId>(v), static_cast<int>(d));
+      dim.may_miss = bounds.may_miss();
+      const Finding finding =
+          follows_axis(context.kernel, dim) ? Finding{Verdict::proved, "blocked by the grid", {}} : bounds.judge();
       fact.dims.push_back(finding.verdict);
       if (finding.verdict == Verdict::refuted && fact.bounds.verdict != Verdict::refuted)
         report_outside(context, static_cast<VarId>(v), finding, dim);

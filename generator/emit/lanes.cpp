@@ -303,8 +303,12 @@ void LanePrinter::set_text(VarId var, const std::string &value, bool is_lanes, c
     const std::string old = helper(neighbours ? "load" : "load_every") + "(" + place + stride + ", " + active_ + ")";
     text = "choose(" + mask_ + ", " + value + ", " + old + ")";
   }
-  printer_.lines.add(helper(neighbours ? "store" : "store_every") + "(" + place + stride + ", " + active_ + ", " +
-                     text + ");");
+  const std::string statement =
+      helper(neighbours ? "store" : "store_every") + "(" + place + stride + ", " + active_ + ", " + text + ");";
+  std::vector<std::pair<std::string, std::string>> checks;
+  if (printer_.plan.storage[var].kind == Storage::Kind::argument)
+    printer_.index_text(var, {}, &checks);
+  printer_.lines.add(checks.empty() ? statement : "if (" + printer_.inside(checks).text + ") " + statement);
 }
 
 std::string LanePrinter::combined(Monoid monoid, Type type, const std::string &total, const std::string &value) {

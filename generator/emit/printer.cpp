@@ -138,11 +138,11 @@ Size Printer::origin(AxisId axis) const {
   return a.uniform ? a.start : Size::integer(0);
 }
 
-std::string Printer::position(AxisId axis) {
+Code Printer::position(AxisId axis) {
   const Size start = origin(axis);
   if (start.is_integer(0))
-    return axis_names_[axis];
-  return axis_names_[axis] + " - " + at_least(size(start), binding::kAdd + 1);
+    return {axis_names_[axis]};
+  return {axis_names_[axis] + " - " + at_least(size(start), binding::kAdd + 1), binding::kAdd};
 }
 
 Size Printer::extent_of(AxisId axis) const {
@@ -156,16 +156,16 @@ Size Printer::extent_of(AxisId axis) const {
   return a.size;
 }
 
-std::string Printer::coordinate(VarId, const Dim &dim) {
+Code Printer::coordinate(const Dim &dim) {
   if (dim.axis == kNone)
-    return size_text(dim.start);
+    return size(dim.start);
   const Size start = origin(dim.axis);
   if (dim.start == start)
-    return axis_names_[dim.axis];
-  const std::string pos = position(dim.axis);
+    return {axis_names_[dim.axis]};
+  const Code pos = position(dim.axis);
   if (dim.start.is_integer(0))
     return pos;
-  return at_least(size(dim.start), binding::kAdd) + " + " + pos;
+  return {at_least(size(dim.start), binding::kAdd) + " + " + at_least(pos, binding::kAdd), binding::kAdd};
 }
 
 const Coordinate *Printer::find(const std::vector<Coordinate> &coords, AxisId axis) const {
@@ -180,46 +180,43 @@ Code Printer::index_text(VarId id, const std::vector<Coordinate> &coords,
                          std::vector<std::pair<std::string, std::string>> *checks) {
   const Var &var = kernel.vars[id];
   Code linear{""};
-  auto horner = [&](const Size &extent, const std::string &coord, bool simple) {
+  auto horner = [&](const Size &extent, const Code &coord) {
     if (linear.text.empty() || linear.text == "0") {
-      linear = {coord, simple ? binding::kPrimary : binding::kAdd};
+      linear = coord;
       return;
     }
-    linear.text = at_least(linear, binding::kMultiply) + " * " + at_least(size(extent), binding::kUnary);
-    linear.binding = binding::kMultiply;
-    if (coord == "0")
-      return;
-    linear.text += " + " + coord;
-    linear.binding = binding::kAdd;
+    linear = {at_least(linear, binding::kMultiply) + " * " + at_least(size(extent), binding::kUnary),
+              binding::kMultiply};
+    if (coord.text != "0")
+      linear = {linear.text + " + " + at_least(coord, binding::kAdd), binding::kAdd};
   };
   std::string strided;
   for (size_t d = 0; d < var.dims.size(); ++d) {
     const Dim &dim = var.dims[d];
-    std::string coord = coordinate(id, dim);
+    Code coord = coordinate(dim);
     const Coordinate *given = dim.axis == kNone ? nullptr : find(coords, dim.axis);
     const bool identity = given != nullptr && is_identity(kernel, *given);
     if (given != nullptr && !identity)
-      coord = expression(given->value).text;
-    const bool may_be_outside = (given != nullptr && !identity) || (dim.offset && var.kind == Var::Kind::input);
+      coord = expression(given->value);
+    const bool may_be_outside =
+        (given != nullptr && !identity) || (dim.offset && var.kind == Var::Kind::input) || dim.may_miss;
     if (may_be_outside && checks != nullptr)
-      checks->push_back({coord, size_text(dim.extent)});
-    const bool simple = coord.find(' ') == std::string::npos;
+      checks->push_back({coord.text, size_text(dim.extent)});
     const AxisId axis = dim.axis;
     if (axis != kNone && kernel.axes[axis].ragged != kNone && d > 0 && var.dims[d - 1].axis == kernel.axes[axis].over) {
       // A packed row: the row's start takes the place of the outer coordinate. `linear` ends with that of `over`.
       const Table &table = kernel.tables[kernel.axes[axis].ragged];
       const Dim &over = var.dims[d - 1];
       const Coordinate *row_given = find(coords, over.axis);
-      const std::string row = row_given != nullptr ? expression(row_given->value).text : coordinate(id, over);
+      const std::string row = row_given != nullptr ? expression(row_given->value).text : coordinate(over).text;
       Size total = kernel.axes[axis].size;
-      std::string packed = c_name(table.name) + "[" + row + "] + " + coord;
+      std::string packed = c_name(table.name) + "[" + row + "] + " + at_least(coord, binding::kAdd);
       linear = {""};
       for (size_t before = 0; before + 1 < d; ++before) {
         const Coordinate *c = var.dims[before].axis == kNone ? nullptr : find(coords, var.dims[before].axis);
-        const std::string text = c != nullptr ? expression(c->value).text : coordinate(id, var.dims[before]);
-        horner(var.dims[before].extent, text, text.find(' ') == std::string::npos);
+        horner(var.dims[before].extent, c != nullptr ? expression(c->value) : coordinate(var.dims[before]));
       }
-      horner(total, packed, false);
+      horner(total, {packed, binding::kAdd});
       continue;
     }
     if (var.strided) {
@@ -228,7 +225,7 @@ Code Printer::index_text(VarId id, const std::vector<Coordinate> &coords,
       const bool outer_of_split = d + 1 < var.dims.size() && var.dims[d + 1].array_dim == dim.array_dim;
       if (!inner_of_split)
         linear = {""};
-      horner(dim.extent, coord, simple);
+      horner(dim.extent, coord);
       if (outer_of_split)
         continue;
       std::string axis_label;
@@ -241,7 +238,7 @@ Code Printer::index_text(VarId id, const std::vector<Coordinate> &coords,
       strided += (strided.empty() ? "" : " + ") + term;
       continue;
     }
-    horner(dim.extent, coord, simple);
+    horner(dim.extent, coord);
   }
   if (var.strided)
     return {strided.empty() ? "0" : strided, binding::kAdd};
@@ -265,9 +262,7 @@ std::string Printer::element(VarId id, const std::vector<Coordinate> &coords, co
   };
   for (AxisId axis : storage.dims) {
     const Coordinate *given = find(coords, axis);
-    Code coord{position(axis), binding::kAdd};
-    if (coord.text == axis_names_[axis])
-      coord.binding = binding::kPrimary;
+    Code coord = position(axis);
     if (given != nullptr && !is_identity(kernel, *given)) {
       coord = expression(given->value);
       if (const Size start = origin(axis); !start.is_integer(0))
@@ -437,17 +432,12 @@ Code Printer::expression(ExprId id) {
   case Op::table:
     return table(e);
   case Op::index: {
-    std::string text = axis_names_[e.axis];
-    if (e.ref != kNone) {
+    Code code{axis_names_[e.axis]};
+    if (e.ref != kNone)
       for (const Dim &dim : kernel.vars[e.ref].dims)
         if (dim.axis == e.axis)
-          text = coordinate(e.ref, dim);
-    } else if (!kernel.axes[e.axis].uniform) {
-      text = axis_names_[e.axis];
-    }
-    if (index_type != "int64_t")
-      return {"int64_t(" + text + ")"};
-    return {text, text.find(' ') == std::string::npos ? binding::kPrimary : binding::kAdd};
+          code = coordinate(dim);
+    return index_type == "int64_t" ? code : Code{"int64_t(" + code.text + ")"};
   }
   case Op::size: {
     const Axis &a = kernel.axes[e.axis];

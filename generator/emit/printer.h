@@ -54,7 +54,7 @@ public:
 
   // `x[(b * N + n)]`, at the current point or at coordinates; extra indices of a local array last.
   std::string element(VarId var, const std::vector<Coordinate> &coords, const std::vector<ExprId> &indices);
-  std::string position(AxisId axis); // within the step's window
+  Code position(AxisId axis);        // within the step's window
   Size extent_of(AxisId axis) const; // positions that a buffer must hold
   std::string buffer_elements(VarId var);
   // Lines that leave a step whose windows, by entries of device tables, would lie outside; they note it in
@@ -86,7 +86,7 @@ private:
                   std::vector<std::pair<std::string, std::string>> *checks);
   Code window_edge(const Expr &e);
   bool counts_positions(ExprId id) const;
-  std::string coordinate(VarId var, const Dim &dim);
+  Code coordinate(const Dim &dim);
   const Coordinate *find(const std::vector<Coordinate> &coords, AxisId axis) const;
   Size origin(AxisId axis) const;
   void assign(const PlanNode &node, const std::vector<PlanNode> &siblings);

@@ -90,6 +90,9 @@ void said_window(Build &build, const OperandDecl &operand, size_t entry, Dim &di
     return;
   }
   dim.block = build.resolve(said.block);
+  const Size all = Size::make(Size::Op::max, {build.resolve(dim.extent), Size::integer(1)});
+  if (!dim.offset && number.is_integer(0) && dim.block == all)
+    return whole_window(dim); // a block of the whole extent, said so
   dim.start = dim.offset ? number : Size::make(Size::Op::multiply, {number, dim.block});
 }
 

@@ -109,7 +109,9 @@ void Run::store_rows(const Stmt &s, AxisSet lanes, const Tensor &value, const Ad
         element = element * var.array[k] + index;
       }
       if (!in) { // scatter outside the array is dropped
-        if (s.coords.empty() && (state & kActive) != 0)
+        const bool has_elements =
+            std::none_of(var.dims.begin(), var.dims.end(), [](const Dim &d) { return d.may_miss; });
+        if (s.coords.empty() && (state & kActive) != 0 && has_elements)
           fail("`" + var.name + "` is written outside its window", s.place);
         continue;
       }

@@ -85,13 +85,14 @@ struct Axis {
 // table[b] + n. A window that moves (not whole) may be that of an axis which the body does not see (squeezed: axis
 // kNone).
 struct Dim {
-  AxisId axis = kNone; // kNone: extent 1 in a step (written `1`, or squeezed)
-  Size extent;         // of the array
-  Size start;          // first element of the window
-  Size block;          // elements of the window
-  bool whole = true;   // the window is the whole dimension
-  bool offset = false; // start counts elements (inputs then read `outside`, and never remove lanes)
-  int array_dim = 0;   // dimension as written, for strides
+  AxisId axis = kNone;   // kNone: extent 1 in a step (written `1`, or squeezed)
+  Size extent;           // of the array
+  Size start;            // first element of the window
+  Size block;            // elements of the window
+  bool whole = true;     // the window is the whole dimension
+  bool offset = false;   // start counts elements (inputs then read `outside`, and never remove lanes)
+  bool may_miss = false; // found by analysis: squeezed, and a step may run while the array has no elements
+  int array_dim = 0;     // dimension as written, for strides
 };
 
 struct Var {
