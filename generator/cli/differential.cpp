@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <set>
 
 #include "ir/evaluate.h"
@@ -115,6 +116,21 @@ const Array *held_before(const Kernel &kernel, const RunInput &input, const std:
       return it == input.arrays.end() ? nullptr : &it->second;
     }
   return nullptr;
+}
+
+// Elements of all operands; what has no shape counts nothing.
+int64_t argument_elements(const Kernel &kernel, const RunInput &input) {
+  int64_t total = 0;
+  for (const Var &var : kernel.vars) {
+    if (var.kind != Var::Kind::input && var.kind != Var::Kind::output)
+      continue;
+    int64_t elements = 1;
+    for (int64_t extent : array_shape(kernel, var, input).value_or(std::vector<int64_t>{0}))
+      elements *= extent; // a shape's product is known not to overflow
+    if (__builtin_add_overflow(total, elements, &total))
+      return std::numeric_limits<int64_t>::max();
+  }
+  return total;
 }
 
 } // namespace
@@ -232,6 +248,10 @@ DifferentialReport verify_native(const Compiled &compiled, const NativeKernel &n
         random.partial_outputs = true;
         std::string reason;
         std::string name = sizes_text(sizes) + (kernel.suffix.empty() ? "" : ", " + kernel.suffix);
+        if (argument_elements(kernel, input) > options.work) {
+          ++report.too_big;
+          continue;
+        }
         if (!fill_random(kernel, input, random, reason)) {
           ++report.refused;
           continue;

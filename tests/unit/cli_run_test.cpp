@@ -68,6 +68,20 @@ TEST_CASE("sizes come from arrays; contradictions are named") {
   CHECK(reason == "`y` has 2 dimensions instead of 1");
 }
 
+TEST_CASE("arrays that are too large to hold are over the work limit, not a crash") {
+  Compiled spec = compiled(R"(kernel = "wide"
+inputs.x = "f32[M, N]"
+outputs.y = "f32[M, N]"
+scratch.t = "f32[M, N]"
+grid.m = { axis = "M", block = 1000000 }
+grid.n = { axis = "N", block = 1000000 }
+body = 't = x; y = at(t, N = max(0, index(N) - 1));'
+)");
+  DifferentialReport report = verify_native(spec, *build(spec), {});
+  CHECK(report.difference == "");
+  CHECK(report.too_big > 0);
+}
+
 TEST_CASE("random tables keep their declared facts; row starts run from 0 to the total") {
   Compiled spec = compiled(R"(kernel = "ragged"
 axes.N = { ragged = "start", over = "B" }
