@@ -63,6 +63,7 @@ public:
           continue;
         return differs(place_text(name, wanted.shape, i) + " was " + text_of(value, type) + " but must be kept");
       }
+      report_.exact += known.exact[i];
       bool right = known.exact[i] ? same(value, declared, type)
                                   : agrees(value.number, known.value[i], known.magnitude[i], type,
                                            accumulating_type(kernel_), reference_.longest_reduction);
@@ -243,7 +244,7 @@ DifferentialReport verify_native(const Compiled &compiled, const NativeKernel &n
         input.sizes = sizes;
         RandomOptions random;
         random.seed = seed;
-        random.integers = seed % 2 == 0;
+        random.integers = options.data == RandomData::both ? seed % 2 == 0 : options.data == RandomData::integers;
         random.optional_operands = seed % 2 == 1;
         random.partial_outputs = true;
         std::string reason;

@@ -10,9 +10,12 @@
 
 namespace kgen {
 
+enum class RandomData { real, integers, both }; // of floats; both: by turns
+
 struct DifferentialOptions {
   int64_t work = 2'000'000; // element operations of the interpreter that one case may take
   std::vector<uint64_t> seeds = {1, 2};
+  RandomData data = RandomData::both;
   std::vector<int> threads = {1, 2, 3}; // all bitwise equal
   bool unaligned = true;
   double undecided_share = 0.02; // of the elements of one output, and at least 4
@@ -24,6 +27,7 @@ struct DifferentialReport {
   int too_big = 0;      // beyond `work`
   int refused = 0;      // by both
   int64_t elements = 0; // compared
+  int64_t exact = 0;    // of these, bit for bit
   int64_t undecided = 0;
   std::vector<std::string> sizes; // tried, as "M=1 N=7"
   std::string difference;         // the first one; empty: none

@@ -67,6 +67,7 @@ const OptionRow kOptions[] = {
     {"--model-library", kRuns, &Options::model_library, "the compiled CUDA model; default $KGEN_CUDA_MODEL_LIBRARY"},
     {"--work", bit(Command::verify), &Options::work, "element operations that one case may take"},
     {"--seeds", bit(Command::verify), &Options::seeds, "random inputs for each choice of sizes"},
+    {"--data", bit(Command::verify), &Options::data, "random floats: real, integers (small ones), or both in turn"},
 };
 
 void add_option(CLI::App &app, const OptionRow &row, Options &options) {
@@ -112,6 +113,8 @@ bool check_values(Options &options) {
   if (!one_of(options.target, {"interpret", "openmp", "cuda_model"}) ||
       (options.command == Command::verify && options.target == "interpret"))
     return refuse("--target does not take " + options.target);
+  if (!one_of(options.data, {"real", "integers", "both"}))
+    return refuse("--data takes real, integers or both, not " + options.data);
   auto from_environment = [](std::string &value, const char *name) {
     if (const char *set = std::getenv(name); value.empty() && set)
       value = set;

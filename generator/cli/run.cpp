@@ -297,6 +297,9 @@ int verify(const Options &options) {
     return complain(reason, kDrift);
   DifferentialOptions how;
   how.work = options.work;
+  how.data = options.data == "both"   ? RandomData::both
+             : options.data == "real" ? RandomData::real
+                                      : RandomData::integers;
   how.seeds.clear();
   for (int64_t seed = 1; seed <= options.seeds; ++seed)
     how.seeds.push_back(static_cast<uint64_t>(seed));
@@ -304,7 +307,7 @@ int verify(const Options &options) {
     how.threads = {1};
   DifferentialReport report = verify_native(*compiled, *native, how);
   std::cout << options.specs[0] << ": " << report.cases << " cases on " << options.target << ", " << report.elements
-            << " elements compared, " << report.undecided << " undecided, " << report.refused
+            << " elements compared, " << report.exact << " of them bit for bit, " << report.undecided << " undecided, " << report.refused
             << " cases refused by both, " << report.too_big << " over the work limit\n";
   for (const std::string &sizes : report.sizes)
     std::cout << "  " << sizes << "\n";

@@ -1,0 +1,749 @@
+"""Random expressions: a table of productions with weights for each class of value (f, i, b).
+
+What is made is legal by construction: values have no axis that the place cannot take, folds go along axes that the value
+has and that no condition around them has, and numbers stay small enough to be exact in f32. In the mode of real numbers
+only exact values (inputs, whole numbers) are compared or rounded, so that few elements are undecided.
+"""
+from tree import Node
+
+LIMIT = 1 << 21          # bound << grain of floats: all sums of that size are exact in f32
+BIG = 1024               # no axis is longer, but derived ones
+TYPES = {                # class, bits
+    "f64": ("f", 64), "f32": ("f", 32), "f16": ("f", 16), "bf16": ("f", 16), "i64": ("i", 64), "i32": ("i", 32),
+    "i16": ("i", 16), "i8": ("i", 8), "u64": ("i", 64), "u32": ("i", 32), "u16": ("i", 16), "u8": ("i", 8),
+    "bool": ("b", 1)}
+EXACT_BELOW = {"f64": 1 << 22, "f32": 1 << 22, "f16": 1 << 11, "bf16": 1 << 8}
+COMPARISONS = ["<", "<=", ">", ">=", "==", "!="]
+MATHS = ["exp", "tanh", "sin", "cos", "sigmoid", "erf", "expm1", "exp2", "sinh", "cosh", "cbrt", "tan"]
+POSITIVE_MATHS = ["log", "sqrt", "rsqrt", "log2", "log1p"]
+ROUNDINGS = ["floor", "ceil", "round", "trunc", "sign"]
+LIBRARY = ["relu", "relu6", "leaky_relu", "elu", "selu", "celu", "gelu", "gelu_tanh", "silu", "mish", "softplus",
+           "softsign", "log_sigmoid", "hardtanh", "hardsigmoid", "hardswish", "tanhshrink", "square"]
+AXIS_LIBRARY = ["softmax", "log_softmax", "logsumexp", "variance", "layernorm", "rmsnorm", "norm", "normalize"]
+INT_SCANS = ["cumsum", "cumprod", "cummax"]
+SCAN_FORMS = ["", "_reverse", "_exclusive", "_reverse_exclusive"]
+
+FLOATS = {"leaf": 5, "binary": 6, "negate": 1, "select": 3, "extreme": 3, "clamp": 1, "fold": 5, "dot": 3, "scan": 2,
+          "linrec": 1, "at": 3, "of_integer": 2, "of_bool": 1, "divide": 1, "round": 1, "function": 2, "random": 0.5,
+          "round_like": 0.5, "fma": 0.5, "choice": 0.5, "maths": 4, "mean": 1.5, "library": 2, "axis_library": 1}
+ONLY_REAL = {"maths", "mean", "library", "axis_library"}
+INTEGERS = {"leaf_i": 5, "binary_i": 6, "bits": 3, "shift": 1, "unary_i": 2, "select_i": 2, "extreme_i": 2, "fold_i": 4,
+            "dot_i": 2, "scan_i": 2, "count": 2, "arg": 2, "position": 3, "of_float": 2, "table": 2, "at_i": 2,
+            "random_bits": 0.5, "bitcast": 0.5, "cast_i": 1, "function_i": 1}
+BOOLS = {"compare": 6, "compare_i": 4, "logic": 4, "leaf_b": 3, "positions": 2, "fold_b": 2, "inside": 1, "at_b": 1,
+         "isnan": 0.5, "of_number": 0.5, "parity": 1}
+
+
+class Expressions:
+    """Mixed into Body: needs rng, real, axes, vars, tables, functions, closed (axes of conditions around), use()."""
+
+    def pick(self, table):
+        return self.rng.choices(list(table), list(table.values()))[0]
+
+    def make(self, cls, allowed, depth):
+        """A value of the class whose axes are among `allowed`."""
+        table = {"f": FLOATS, "i": INTEGERS, "b": BOOLS}[cls]
+        if depth <= 0:
+            return self.leaf_of(cls, allowed)
+        for _ in range(6):
+            name = self.pick(table)
+            if name in ONLY_REAL and not self.real:
+                continue
+            node = getattr(self, "make_" + name)(allowed, depth - 1)
+            if node is not None:
+                self.use("expression " + name)
+                return node
+        return self.leaf_of(cls, allowed)
+
+    def leaf_of(self, cls, allowed):
+        made = {"f": self.make_leaf, "i": self.make_leaf_i, "b": self.make_leaf_b}[cls](allowed, 0)
+        return made if made is not None else self.literal(cls)
+
+    def literal(self, cls):
+        r = self.rng
+        if cls == "b":
+            return Node(r.choice(["true", "false"]), cls="b", bound=1)
+        n = r.choice([0, 1, 1, 2, 2, 3, -1, -2])
+        if cls == "i":
+            return Node(str(n) if n >= 0 else f"({n})", cls="i", bound=abs(n))
+        if r.random() < 0.3:
+            return Node(r.choice(["0.5", "0.25f", "1.5"]), bound=2, grain=2, exact=True)
+        text = str(n) + r.choice(["", ".0f", ""])
+        return Node(text if n >= 0 else f"({text})", bound=abs(n))
+
+    # ---- bounds
+    def f(self, text, args, bound, grain, axes=None, exact=False):
+        """A float made of others, clamped where it could grow beyond what is exact."""
+        if axes is None:
+            axes = frozenset().union(*(a.axes for a in args))
+        node = Node(text, args, "f", axes, bound, grain, exact=exact or not self.real)
+        return self.fit(node)
+
+    def fit(self, node, most=LIMIT):
+        if node.cls != "f":
+            return self.small(node)
+        if node.grain > 4:
+            node = Node("floor(%0)", [node], "f", node.axes, node.bound + 1, 0, exact=node.exact)
+        if node.bound << node.grain > most:
+            k = self.rng.choice([2, 4, 8]) if most > 64 else 2
+            node = Node(f"clamp(%0, {-k}, {k})", [node], "f", node.axes, k, node.grain, exact=node.exact)
+        return node
+
+    def small(self, node, most=LIMIT):
+        """A whole number that converts to f32 exactly."""
+        if node.bound is not None and node.bound <= most:
+            return node
+        k = self.rng.choice([7, 16, 31])
+        if node.unsigned:
+            return Node(f"(%0 % {k})", [node], "i", node.axes, k, unsigned=True)
+        return self.rng.choice([Node(f"(%0 % {k})", [node], "i", node.axes, k),
+                                Node("(%0 & 15)", [node], "i", node.axes, 15),
+                                Node("clamp(%0, -5, 9)", [node], "i", node.axes, 9)])
+
+    def times(self, axes):
+        """How many elements a fold along the axes can have: one axis is long, unless they share a size."""
+        long, rest = 1, 1
+        roots = {}
+        for a in axes:
+            roots[self.axes[a].root] = roots.get(self.axes[a].root, 1) * self.axes[a].big
+            rest *= self.axes[a].usual
+        for big in roots.values():
+            long = max(long, big)
+        return long * rest
+
+    # ---- axes
+    def with_over(self, axes):
+        return frozenset(axes) | {self.axes[a].over for a in axes if self.axes[a].over}
+
+    def fold_axes(self, allowed, most=2):
+        """Axes to fold along: not in `allowed`, none of a condition around. Rows go with what is ragged over them."""
+        able = [a for a, info in self.axes.items() if info.fold and a not in allowed and a not in self.closed]
+        if not able:
+            return ()
+        count = min(len(able), self.rng.choice([1, 1, 1, 2, most]))
+        return tuple(self.rng.sample(able, count))
+
+    def argument(self, cls, allowed, folded, depth):
+        """A value that has all the folded axes, and besides only those of `allowed`."""
+        inner = frozenset(allowed) | self.with_over(folded)
+        ragged = {a for a in self.axes if self.axes[a].over}
+        if any(self.axes[a].over not in allowed and self.axes[a].over not in folded for a in folded if a in ragged):
+            return None  # what is left would have the rows
+        # A row folded away takes along what is ragged over it.
+        if any(self.axes[a].over in folded and a not in folded for a in inner if a in ragged):
+            return None
+        node = self.make(cls, inner, depth)
+        for a in folded:
+            if a not in node.axes:
+                node = self.joined(cls, node, a)
+                if node is None:
+                    return None
+        return node
+
+    def joined(self, cls, node, axis):
+        """The value with one more axis, by way of a variable that has it, or of its index."""
+        inner = node.axes | {axis}
+        having = [v for v in self.readable(cls) if axis in v.axes and v.axes <= self.with_over(inner)]
+        position = Node(f"index({axis})", (), "i", self.with_over({axis}), self.axes[axis].big)
+        if having and self.rng.random() < 0.8:
+            other = self.read(self.rng.choice(having))
+        elif cls == "b":
+            other = Node(f"(%0 % 2 == 0)", [position], "b", position.axes, 1)
+        elif cls == "f":
+            other = Node("real(%0 % 3)", [position], "f", position.axes, 2)
+        else:
+            other = position
+        axes = node.axes | other.axes
+        if cls == "b":
+            return Node("(%0 != %1)", [node, other], "b", axes, 1)
+        if cls == "i":
+            return self.integer("(%0 + %1)", [node, other], lambda a, b: a + b)
+        return self.f("(%0 + %1)", [node, other], node.bound + other.bound, max(node.grain, other.grain))
+
+    # ---- variables
+    def readable(self, cls):
+        return [v for v in self.vars.values() if v.cls == cls and v.readable and not v.optional and not v.hidden]
+
+    def read(self, v):
+        return Node(v.name, (), v.cls, v.axes, v.bound, v.grain, v.unsigned, v.exact, {v.name})
+
+    def variable(self, cls, allowed):
+        fitting = [v for v in self.readable(cls) if v.axes <= allowed]
+        if fitting and self.rng.random() < 0.9:
+            v = self.rng.choice(fitting)
+            self.use("read " + v.role)
+            return self.read(v)
+        return None
+
+    def make_leaf(self, allowed, depth):
+        given = [v for v in self.vars.values() if v.optional and v.cls == "f" and v.axes <= allowed]
+        if given and self.rng.random() < 0.3:
+            v, other = self.rng.choice(given), self.variable("f", allowed) or self.literal("f")
+            self.use("present")
+            return Node(f"(present({v.name}) ? {v.name} : %0)", [other], "f", v.axes | other.axes,
+                        max(v.bound, other.bound), other.grain, exact=other.exact)
+        node = self.variable("f", allowed)
+        if node is None and self.rng.random() < 0.6:
+            return self.reduced("f", allowed)
+        return node
+
+    def reduced(self, cls, allowed):
+        """A variable that has too many axes, folded."""
+        able = [v for v in self.readable(cls) if v.axes - allowed and
+                all(self.axes[a].fold and a not in self.closed for a in v.axes - allowed)]
+        able = [v for v in able if not any(self.axes[a].over in v.axes - allowed for a in v.axes & allowed)]
+        if not able:
+            return None
+        v = self.rng.choice(able)
+        extra = sorted(v.axes - allowed)
+        names = ", ".join(extra)
+        if cls == "b":
+            return Node(f"{self.rng.choice(['any', 'all'])}(%0, {names})", [self.read(v)], "b", v.axes & allowed, 1)
+        name = self.rng.choice(["sum", "max", "min"])
+        self.use("fold " + name)
+        if cls == "i":
+            return self.fold_i(name, self.read(v), extra, names)
+        factor = self.times(extra) if name == "sum" else 1
+        return self.f(f"{name}(%0, {names})", [self.read(v)], v.bound * factor, v.grain, v.axes & allowed)
+
+    # ---- floats
+    def pair(self, cls, allowed, depth):
+        a = self.make(cls, allowed, depth)
+        for _ in range(3):  # rarely twice the same
+            b = self.make(cls, allowed, self.rng.choice([0, depth]))
+            if str(a) != str(b):
+                break
+        return a, b
+
+    def make_binary(self, allowed, depth):
+        a, b = self.pair("f", allowed, depth)
+        if self.rng.random() < 0.2:
+            b = self.small(self.make("i", allowed, depth - 1))
+        op = self.rng.choice("+-*")
+        if op == "*":
+            return self.f("(%0 * %1)", [a, b], a.bound * b.bound, a.grain + b.grain)
+        return self.f(f"(%0 {op} %1)", [a, b], a.bound + b.bound, max(a.grain, b.grain))
+
+    def make_negate(self, allowed, depth):
+        a = self.make("f", allowed, depth)
+        return Node(self.rng.choice(["(-%0)", "abs(%0)"]), [a], "f", a.axes, a.bound, a.grain, exact=a.exact)
+
+    def make_select(self, allowed, depth):
+        c, (a, b) = self.make("b", allowed, depth), self.pair("f", allowed, depth)
+        return self.f("(%0 ? %1 : %2)", [c, a, b], max(a.bound, b.bound), max(a.grain, b.grain),
+                      exact=a.exact and b.exact)
+
+    def make_extreme(self, allowed, depth):
+        a, b = self.pair("f", allowed, depth)
+        return self.f(f"{self.rng.choice(['min', 'max'])}(%0, %1)", [a, b], max(a.bound, b.bound),
+                      max(a.grain, b.grain), exact=a.exact and b.exact)
+
+    def make_clamp(self, allowed, depth):
+        a = self.make("f", allowed, depth)
+        return Node("clamp(%0, -2, 3)", [a], "f", a.axes, 3, a.grain, exact=a.exact)
+
+    def make_divide(self, allowed, depth):
+        a = self.make("f", allowed, depth)
+        if self.real and self.rng.random() < 0.6:
+            b = self.make("f", allowed, depth - 1)
+            return self.f("(%0 / (abs(%1) + 0.5f))", [a, b], a.bound * 2, 0)
+        return self.f(f"(%0 {self.rng.choice(['/ 2', '* 0.5f', '/ 4.0f'])})", [a], a.bound, a.grain + 2)
+
+    def make_round(self, allowed, depth):
+        a = self.make("f", allowed, depth)
+        if not a.exact:
+            return None
+        return Node(f"{self.rng.choice(ROUNDINGS)}(%0)", [a], "f", a.axes, a.bound + 1, 0)
+
+    def make_fma(self, allowed, depth):
+        a, b = self.pair("f", allowed, depth)
+        c = self.leaf_of("f", allowed)
+        return self.f("fma(%0, %1, %2)", [a, b, c], a.bound * b.bound + c.bound, max(a.grain + b.grain, c.grain))
+
+    def make_of_integer(self, allowed, depth):
+        i = self.small(self.make("i", allowed, depth))
+        return Node(self.rng.choice(["real(%0)", "float(%0)", "(1.0f * %0)"]), [i], "f", i.axes, i.bound)
+
+    def make_of_bool(self, allowed, depth):
+        b = self.make("b", allowed, depth)
+        return Node(self.rng.choice(["real(%0)", "(%0 ? 2.0f : 0)", "(%0 ? -1.0f : 1)"]), [b], "f", b.axes, 2)
+
+    def make_random(self, allowed, depth):
+        i = self.make("i", allowed, depth)
+        node = Node(f"random({self.rng.randrange(9)}, %0)", [i], "f", i.axes, 1, 5)
+        return node if self.real else Node("floor(8 * %0)", [node], "f", i.axes, 8)
+
+    def make_round_like(self, allowed, depth):
+        like = [v for v in self.vars.values() if v.role == "input" and v.cls == "f" and v.elements]
+        if not like:
+            return None
+        a, v = self.make("f", allowed, depth), self.rng.choice(like)
+        if a.bound << a.grain > 128:
+            return None
+        return Node(f"round_like(%0, {v.name})", [a], "f", a.axes, a.bound, a.grain, exact=a.exact and not self.real)
+
+    def make_choice(self, allowed, depth):
+        names = [p for p, kind in self.params.items() if kind != "name"]
+        if not names:
+            return None
+        name = self.rng.choice(names)
+        return Node(f"real({name})", (), "f", (), 4, 1)
+
+    def where(self, axes):
+        """Perhaps a condition on the lanes: the text and the arguments."""
+        if self.rng.random() < 0.65:
+            return None
+        self.use("where")
+        return self.make("b", axes, 1)
+
+    def folded(self, name, node, folded):
+        condition = self.where(node.axes)
+        names = ", ".join(folded)
+        self.use(f"fold {name}" + (" of several axes" if len(folded) > 1 else ""))
+        if condition is None:
+            return f"{name}(%0, {names})", [node]
+        return f"{name}(%0, {names}, where(%1))", [node, condition]
+
+    def make_fold(self, allowed, depth):
+        axes = self.fold_axes(allowed)
+        node = self.argument("f", allowed, axes, depth) if axes else None
+        if node is None:
+            return None
+        name = self.rng.choice(["sum", "sum", "max", "min", "prod"])
+        if name == "prod":
+            node = Node("(%0 > 0 ? 1.0f : -1)", [node], "f", node.axes, 1) if node.exact else \
+                Node("clamp(%0, -1, 1)", [node], "f", node.axes, 1, node.grain)
+            if node.grain:
+                return None
+        bound = node.bound * (self.times(axes) if name == "sum" else 1)
+        text, args = self.folded(name, node, axes)
+        return self.f(text, args, bound, node.grain, node.axes - set(axes), exact=node.exact and name in ("min", "max"))
+
+    def make_mean(self, allowed, depth):
+        axes = [a for a in self.fold_axes(allowed) if self.axes[a].scan]
+        node = self.argument("f", allowed, axes, depth) if axes else None
+        if node is None:
+            return None
+        text, args = self.folded("mean", node, axes)
+        return self.f(text, args, node.bound, 0, node.axes - set(axes))
+
+    def make_dot(self, allowed, depth):
+        axes = self.fold_axes(allowed)
+        first = self.argument("f", allowed, axes, depth) if axes else None
+        if first is None:
+            return None
+        inner = first.axes | frozenset(allowed)
+        factors = [first] + [self.make("f", inner, self.rng.choice([0, 0, depth])) for _ in range(self.rng.choice([1, 1, 2]))]
+        if self.rng.random() < 0.2:
+            factors[-1] = self.make("b", inner, 0)
+        bound, grain = self.times(axes), 0
+        for n in factors:
+            bound, grain = bound * max(n.bound, 1), grain + n.grain
+        holes = ", ".join(f"%{i}" for i in range(len(factors)))
+        result = frozenset().union(*(n.axes for n in factors)) - set(axes)
+        if bound << grain > 1 << 23:  # sums themselves must stay exact
+            factors = [self.fit(n, 8) if n.cls == "f" else n for n in factors]
+            bound = self.times(axes) * 2 ** len(factors)
+            if bound << grain > 1 << 23:
+                return None
+        condition = self.where(inner | set(axes))
+        tail, args = ("", []) if condition is None else (f", where(%{len(factors)})", [condition])
+        if condition is not None:
+            result |= condition.axes - set(axes)
+        return self.f(f"dot({holes}, {', '.join(axes)}{tail})", factors + args, bound, grain, result)
+
+    def scan_axis(self, node):
+        able = [a for a in sorted(node.axes) if self.axes[a].scan and a not in self.closed and
+                not any(self.axes[b].over == a for b in node.axes)]
+        return self.rng.choice(able) if able else None
+
+    def make_scan(self, allowed, depth):
+        node = self.make("f", allowed, depth)
+        axis = self.scan_axis(node)
+        if axis is None:
+            return None
+        name = self.rng.choice(INT_SCANS)
+        form = self.rng.choice(SCAN_FORMS)
+        self.use("scan " + name + form)
+        if name == "cumprod":
+            node = Node("(%0 > 0 ? 1.0f : -1)", [node], "f", node.axes, 1) if node.exact else \
+                Node("clamp(%0, -1, 1)", [node], "f", node.axes, 1, node.grain)
+            if node.grain:
+                return None
+        bound = node.bound * (self.times([axis]) if name == "cumsum" else 1)
+        return self.f(f"{name}{form}(%0, {axis})", [node], bound, node.grain)
+
+    def make_linrec(self, allowed, depth):
+        b = self.make("f", allowed, depth)
+        axis = self.scan_axis(b)
+        if axis is None:
+            return None
+        a = self.make("b", b.axes, depth)
+        factor = Node("(%0 ? 1.0f : 0)", [a], "f", a.axes, 1) if not self.real else \
+            Node("(%0 ? 0.5f : -0.25f)", [a], "f", a.axes, 1)
+        return self.f(f"linrec{self.rng.choice(['', '_reverse'])}(%0, %1, {axis})", [factor, b],
+                      b.bound * self.times([axis]), b.grain)
+
+    def make_maths(self, allowed, depth):
+        a = self.fit(self.make("f", allowed, depth), 8)
+        kind = self.rng.random()
+        if kind < 0.25:
+            return self.f(f"{self.rng.choice(POSITIVE_MATHS)}(abs(%0) + 0.5f)", [a], 4, 0)
+        if kind < 0.35:
+            b = self.fit(self.make("f", allowed, depth - 1), 8)
+            return self.f(self.rng.choice(["pow(abs(%0) + 0.5f, %1)", "atan2(%0, abs(%1) + 0.25f)"]), [a, b], 16, 0)
+        name = self.rng.choice(MATHS)
+        if name == "tan":
+            a = Node("clamp(%0, -1, 1)", [a], "f", a.axes, 1, exact=a.exact)
+        return self.f(f"{name}(%0)", [a], 8, 0)
+
+    def make_library(self, allowed, depth):
+        a = self.fit(self.make("f", allowed, depth), 8)
+        return self.f(f"{self.rng.choice(LIBRARY)}(%0)", [a], 16, 0)
+
+    def make_axis_library(self, allowed, depth):
+        node = self.fit(self.make("f", allowed, depth), 8)
+        able = [a for a in sorted(node.axes) if self.axes[a].fold and self.axes[a].scan and a not in self.closed]
+        if not able or any(self.axes[b].over in able for b in node.axes):
+            return None
+        name = self.rng.choice(AXIS_LIBRARY)
+        axis = self.rng.choice(able)
+        axes = node.axes - {axis} if name in ("logsumexp", "variance", "norm") else node.axes
+        return self.f(f"{name}(%0, {axis})", [node], 64, 0, axes)
+
+    def make_function(self, allowed, depth):
+        if not self.allow_functions:
+            return None
+        row = self.rng.choice(FUNCTIONS_OF_FLOATS)
+        node = self.fit(self.make("f", allowed, depth), 1 << 12)
+        name, text, grows, grain, axis_argument = row
+        if not node.exact and not axis_argument:
+            return None
+        arguments = "%0"
+        if axis_argument:
+            able = [a for a in sorted(node.axes) if self.axes[a].fold and a not in self.closed and
+                    not any(self.axes[b].over == a for b in node.axes)]
+            if not able:
+                return None
+            arguments += ", " + self.rng.choice(able)
+        self.functions.setdefault(name, text)
+        self.use("call of a function")
+        return self.f(f"{name}({arguments})", [node], grows(node.bound), node.grain + grain, node.axes)
+
+    # ---- places
+    def coordinate(self, axis, allowed, depth):
+        """A place along an axis, as an expression in which a bare axis is its index."""
+        r = self.rng
+        names = [a for a in sorted(allowed) if self.axes[a].index]
+        kind = r.random()
+        if kind < 0.45 and axis in names:
+            return r.choice([Node(f"{axis} + 1", (), "i", self.with_over({axis})),
+                             Node(f"{axis} - 2", (), "i", self.with_over({axis})),
+                             Node(f"size({axis}) - 1 - {axis}", (), "i", self.with_over({axis})),
+                             Node(f"({axis} * 3 + 1) % size({axis})", (), "i", self.with_over({axis})),
+                             Node(f"{axis} < 1 ? 0 : {axis} - 1", (), "i", self.with_over({axis}))])
+        if kind < 0.6 and names:
+            name = r.choice(names)
+            return r.choice([Node(f"{name}", (), "i", self.with_over({name})),
+                             Node(f"2 * {name} + 1", (), "i", self.with_over({name})),
+                             Node(f"{name} / 2", (), "i", self.with_over({name}))])
+        if kind < 0.75:
+            return r.choice([Node("0", (), "i"), Node("1", (), "i"), Node("2", (), "i")])
+        return self.make("i", allowed, min(depth, 1))
+
+    def at(self, cls, allowed, depth):
+        def elsewhere(v, a):
+            return a != "..." and (v.role == "input" or (self.axes[a].at and a not in self.closed))
+
+        able = [v for v in self.readable(cls) if v.elements and v.axes and
+                any(elsewhere(v, a) and not self.axes[a].over for a in v.axes)]
+        if not able:
+            return None
+        v = self.rng.choice(able)
+        moved = [a for a in sorted(v.axes) if elsewhere(v, a) and not self.axes[a].over and
+                 not any(self.axes[b].over == a for b in v.axes)]
+        must = [a for a in v.axes if a not in allowed]
+        if not moved or any(a not in moved for a in must):
+            return None
+        chosen = sorted(set(must) | set(self.rng.sample(moved, self.rng.choice([1, 1, min(2, len(moved))]))))
+        places = [self.coordinate(a, allowed, depth) for a in chosen]
+        axes = (v.axes - set(chosen)).union(*(p.axes for p in places))
+        if not axes <= allowed:
+            return None
+        where = ", ".join(f"{a} = %{i}" for i, a in enumerate(chosen))
+        self.use("at of " + v.role)
+        return v, places, axes, where
+
+    def make_at(self, allowed, depth):
+        found = self.at("f", allowed, depth)
+        if found is None:
+            return None
+        v, places, axes, where = found
+        node = Node(f"at({v.name}, {where})", places, "f", axes, max(v.bound, 8), v.grain, exact=v.exact, reads={v.name})
+        if v.role == "input" and self.rng.random() < 0.2:
+            self.use("inside")
+            return Node(f"(inside({v.name}, {where}) ? %{len(places)} : 1.0f)", places + [node], "f", axes, node.bound,
+                        node.grain, exact=v.exact)
+        return node
+
+    # ---- whole numbers
+    def integer(self, text, args, rule, unsigned=None, axes=None):
+        """`rule` makes a bound of bounds; unknown ones stay so, and what may wrap becomes unknown."""
+        if axes is None:
+            axes = frozenset().union(*(a.axes for a in args))
+        if unsigned is None:
+            unsigned = any(a.unsigned for a in args)
+        bounds = [a.bound for a in args if a.cls == "i"]
+        bound = None if any(b is None for b in bounds) else rule(*bounds)
+        return Node(text, args, "i", axes, bound if bound is not None and bound < 1 << 30 else None, 0, unsigned)
+
+    def make_leaf_i(self, allowed, depth):
+        node = self.variable("i", allowed)
+        if node is not None:
+            return node
+        return self.reduced("i", allowed) if self.rng.random() < 0.3 else self.make_position(allowed, depth)
+
+    def make_position(self, allowed, depth):
+        names = [a for a in sorted(allowed) if self.axes[a].index]
+        sizes = [a for a in sorted(self.axes) if self.axes[a].index and (not self.axes[a].over or self.axes[a].over in allowed)]
+        kind = self.rng.random()
+        if names and kind < 0.6:
+            name = self.rng.choice(names)
+            self.use("index")
+            return Node(f"index({name})", (), "i", self.with_over({name}), self.axes[name].big)
+        if self.steps and kind < 0.75:
+            self.use("step of the grid")
+            return Node(f"(0 + {self.rng.choice(self.steps)})", (), "i", (), BIG)
+        if sizes:
+            name = self.rng.choice(sizes)
+            self.use("size")
+            over = self.axes[name].over
+            return Node(f"size({name})", (), "i", {over} if over else (), self.axes[name].big)
+        return None
+
+    def make_binary_i(self, allowed, depth):
+        a, b = self.pair("i", allowed, depth)
+        op = self.rng.choice("++--**/%")
+        if op == "-" and (a.unsigned or b.unsigned):
+            return self.integer("(%0 - %1)", [a, b], lambda x, y: None)
+        rule = {"+": lambda x, y: x + y, "-": lambda x, y: x + y, "*": lambda x, y: x * y,
+                "/": lambda x, y: x, "%": lambda x, y: x}[op]
+        return self.integer(f"(%0 {op} %1)", [a, b], rule)
+
+    def make_bits(self, allowed, depth):
+        a, b = self.pair("i", allowed, depth)
+        return self.integer(f"(%0 {self.rng.choice('&|^')} %1)", [a, b], lambda x, y: 2 * max(x, y) + 2)
+
+    def make_shift(self, allowed, depth):
+        a = self.make("i", allowed, depth)
+        n = self.rng.choice([Node("1", (), "i"), Node("3", (), "i"), self.make("i", allowed, 0)])
+        return self.integer(f"(%0 {self.rng.choice(['<<', '>>'])} %1)", [a, n], lambda x, y: None)
+
+    def make_unary_i(self, allowed, depth):
+        a = self.make("i", allowed, depth)
+        text = self.rng.choice(["(-%0)", "(~%0)", "abs(%0)", "sign(%0)", "popcount(%0)"])
+        return self.integer(text, [a], lambda x: None if a.unsigned and text in ("(-%0)", "(~%0)") else max(x + 1, 64))
+
+    def make_select_i(self, allowed, depth):
+        c, (a, b) = self.make("b", allowed, depth), self.pair("i", allowed, depth)
+        return self.integer("(%0 ? %1 : %2)", [c, a, b], max)
+
+    def make_extreme_i(self, allowed, depth):
+        a, b = self.pair("i", allowed, depth)
+        if a.unsigned != b.unsigned:
+            return None
+        return self.integer(f"{self.rng.choice(['min', 'max'])}(%0, %1)", [a, b], max)
+
+    def fold_i(self, name, node, axes, names, extra=()):
+        factor = self.times(axes) if name == "sum" else 1
+        rule = (lambda x: None) if name == "prod" else lambda x: x * factor
+        bound = None if node.bound is None or not self.never_empty else rule(node.bound)
+        return Node(f"{name}(%0, {names}" + (", where(%1))" if extra else ")"), [node, *extra], "i",
+                    node.axes - set(axes), bound if bound is not None and bound < 1 << 30 else
+                    (rule(node.bound) if name == "sum" and node.bound is not None and node.bound * factor < 1 << 30 else None),
+                    0, node.unsigned)
+
+    def make_fold_i(self, allowed, depth):
+        axes = self.fold_axes(allowed)
+        node = self.argument("i", allowed, axes, depth) if axes else None
+        if node is None:
+            return None
+        name = self.rng.choice(["sum", "sum", "max", "min", "prod"])
+        text, args = self.folded(name, node, axes)
+        return self.fold_i(name, node, axes, ", ".join(axes), args[1:])
+
+    def make_dot_i(self, allowed, depth):
+        axes = self.fold_axes(allowed)
+        first = self.argument("i", allowed, axes, depth) if axes else None
+        if first is None:
+            return None
+        second = self.make(self.rng.choice("iib"), first.axes | frozenset(allowed), 0)
+        factor = self.times(axes)
+        return self.integer(f"dot(%0, %1, {', '.join(axes)})", [first, second], lambda *b: factor * b[0] * b[-1],
+                            axes=(first.axes | second.axes) - set(axes))
+
+    def make_scan_i(self, allowed, depth):
+        node = self.make(self.rng.choice("iiib"), allowed, depth)
+        axis = self.scan_axis(node)
+        if axis is None:
+            return None
+        name, form = self.rng.choice(INT_SCANS), self.rng.choice(SCAN_FORMS)
+        self.use("scan " + name + form)
+        factor = self.times([axis])
+        bound = node.bound * factor if name == "cumsum" and node.bound is not None else None
+        return Node(f"{name}{form}(%0, {axis})", [node], "i", node.axes, bound if bound is None or bound < 1 << 30 else None,
+                    0, node.unsigned)
+
+    def make_count(self, allowed, depth):
+        axes = self.fold_axes(allowed)
+        node = self.argument("b", allowed, axes, depth) if axes else None
+        if node is None:
+            return None
+        text, args = self.folded("sum", node, axes)
+        return Node(text, args, "i", node.axes - set(axes), self.times(axes))
+
+    def make_arg(self, allowed, depth):
+        axes = [a for a in self.fold_axes(allowed) if self.axes[a].scan][:1]
+        node = self.argument(self.rng.choice("ffi"), allowed, axes, depth) if axes else None
+        if node is None or not node.exact:
+            return None
+        text, args = self.folded(self.rng.choice(["argmax", "argmin"]), node, axes)
+        return Node(text, args, "i", node.axes - set(axes), self.axes[axes[0]].big)
+
+    def make_of_float(self, allowed, depth):
+        a = self.make("f", allowed, depth)
+        if not a.exact:
+            return None
+        return Node(self.rng.choice(["int(%0)", "int64_t(%0)", "int(floor(%0))"]), [a], "i", a.axes, None)
+
+    def make_cast_i(self, allowed, depth):
+        a = self.make("i", allowed, depth)
+        name, bound = self.rng.choice([("int8_t", 128), ("uint8_t", 256), ("int16_t", 32768), ("uint16_t", 65536),
+                                       ("int", None), ("int64_t", None), ("uint32_t", None), ("uint64_t", None)])
+        return Node(f"{name}(%0)", [a], "i", a.axes, bound, 0, name in ("uint32_t", "uint64_t"))
+
+    def make_table(self, allowed, depth):
+        if not self.tables:
+            return None
+        name, rank, bound = self.rng.choice(self.tables)
+        places = [self.make("i", allowed, min(depth, 1)) for _ in range(rank)]
+        self.use("table in the body")
+        return Node(name + "".join(f"[%{i}]" for i in range(rank)), places, "i",
+                    frozenset().union(*(p.axes for p in places)), bound)
+
+    def make_at_i(self, allowed, depth):
+        found = self.at("i", allowed, depth)
+        if found is None:
+            return None
+        v, places, axes, where = found
+        return Node(f"at({v.name}, {where})", places, "i", axes, v.bound, 0, v.unsigned, reads={v.name})
+
+    def make_random_bits(self, allowed, depth):
+        i = self.make("i", allowed, depth)
+        return Node(f"random_bits({self.rng.randrange(9)}, %0)", [i], "i", i.axes, None, 0, True)
+
+    def make_bitcast(self, allowed, depth):
+        like = [v for v in self.readable("f") if v.elements == ("f32",) and v.role == "input" and v.axes <= allowed]
+        if not like:
+            return None
+        v = self.rng.choice(like)
+        return Node("bitcast<int>(%0)", [self.read(v)], "i", v.axes, None)
+
+    def make_function_i(self, allowed, depth):
+        if not self.allow_functions:
+            return None
+        name, text, bound = self.rng.choice(FUNCTIONS_OF_INTEGERS)
+        a = self.small(self.make("i", allowed, depth), 64)
+        self.functions.setdefault(name, text)
+        self.use("call of a function")
+        return Node(f"{name}(%0)", [a], "i", a.axes, bound)
+
+    # ---- conditions
+    def make_compare(self, allowed, depth):
+        a, b = self.pair("f", allowed, depth)
+        if not a.exact or not b.exact:
+            return None
+        return Node(f"(%0 {self.rng.choice(COMPARISONS)} %1)", [a, b], "b", a.axes | b.axes, 1)
+
+    def make_compare_i(self, allowed, depth):
+        a, b = self.pair("i", allowed, depth)
+        return Node(f"(%0 {self.rng.choice(COMPARISONS)} %1)", [a, b], "b", a.axes | b.axes, 1)
+
+    def make_positions(self, allowed, depth):
+        names = [a for a in sorted(allowed) if self.axes[a].index]
+        if not names:
+            return None
+        a = self.rng.choice(names)
+        other = self.rng.choice(names + ["1", "3"])
+        text = other if other.isdigit() else f"index({other})"
+        axes = self.with_over({a} | ({other} - {"1", "3"}))
+        return Node(f"(index({a}) {self.rng.choice(COMPARISONS)} {text})", (), "b", axes, 1)
+
+    def make_logic(self, allowed, depth):
+        a, b = self.pair("b", allowed, depth)
+        text = self.rng.choice(["(%0 && %1)", "(%0 || %1)", "(%0 != %1)", "(!%0)", "(%0 == %1)"])
+        args = [a] if text == "(!%0)" else [a, b]
+        return Node(text, args, "b", frozenset().union(*(n.axes for n in args)), 1)
+
+    def make_leaf_b(self, allowed, depth):
+        node = self.variable("b", allowed)
+        if node is not None or self.rng.random() < 0.3:
+            return node
+        v = self.variable("f", allowed)
+        if v is not None and v.exact:
+            return Node(f"(%0 {self.rng.choice(COMPARISONS)} {self.rng.choice([0, 1, -1])})", [v], "b", v.axes, 1)
+        return self.make_positions(allowed, depth)
+
+    def make_fold_b(self, allowed, depth):
+        axes = self.fold_axes(allowed)
+        node = self.argument("b", allowed, axes, depth) if axes else None
+        if node is None:
+            return None
+        text, args = self.folded(self.rng.choice(["any", "all", "max", "min"]), node, axes)
+        return Node(text, args, "b", node.axes - set(axes), 1)
+
+    def make_inside(self, allowed, depth):
+        found = self.at("f", allowed, depth)
+        if found is None or found[0].role != "input":
+            return None
+        v, places, axes, where = found
+        return Node(f"inside({v.name}, {where})", places, "b", frozenset().union(*(p.axes for p in places)), 1)
+
+    def make_at_b(self, allowed, depth):
+        found = self.at("b", allowed, depth)
+        if found is None:
+            return None
+        v, places, axes, where = found
+        return Node(f"at({v.name}, {where})", places, "b", axes, 1, reads={v.name})
+
+    def make_isnan(self, allowed, depth):
+        a = self.make("f", allowed, depth)
+        return Node(f"{self.rng.choice(['isnan', 'isinf'])}(%0)", [a], "b", a.axes, 1)
+
+    def make_of_number(self, allowed, depth):
+        return Node("bool(%0)", [a := self.make("i", allowed, depth)], "b", a.axes, 1)
+
+    def make_parity(self, allowed, depth):
+        a = self.make("i", allowed, depth)
+        return Node(f"(%0 % {self.rng.choice([2, 3])} == {self.rng.choice([0, 1])})", [a], "b", a.axes, 1)
+
+
+# name, text, bound of the result by that of the argument, bits below the point that are added, takes an axis
+FUNCTIONS_OF_FLOATS = [
+    ("leaky", "template <class V> V leaky(V v) { if (v > 0) return v; if (v < -2) { return v * 2; } return v * 0.5f; }",
+     lambda b: 2 * b, 1, False),
+    ("folds", "real folds(real v, axis A) { real m = max(v, A); return m - v; }", lambda b: 2 * b, 0, True),
+    ("stairs", "template <class V> V stairs(V v) { V r = 0; for (int i = 0; i < 5; ++i) { if (v < i) break; "
+               "if (i == 2) continue; r += 1; } return r; }", lambda b: 5, 0, False),
+    ("smooth", "real smooth(real v, axis A) { return v + at(v, A = A < 1 ? 0 : A - 1); }", lambda b: 2 * b, 0, True),
+    ("ranked", "real ranked(real v, axis A) { real r = 9; for (int i = 0; i < 2; ++i) { "
+               "r = max(v, A, where(v < r)); } return isinf(r) ? 0 : r; }", lambda b: b, 0, True),
+]
+# name, text, bound
+FUNCTIONS_OF_INTEGERS = [
+    ("bits", "int bits(int v) { int n = 0; while (v > 0) { n += v & 1; v >>= 1; } return n; }", 32),
+    ("odd", "bool odd(int v) { if (v < 0) v = -v; return v % 2 == 1; }", 1),
+    ("steps", "int steps(int v) { int n = 0; for (int i = 0; i < 6; ++i) { if (v == i) return n; if (i % 2 == 1) continue; "
+              "n += i; } return -1; }", 12),
+    ("either", "template <class V> V either(V v) { return v > 3 ? V(3) : v; }", 64),
+]

@@ -1,0 +1,116 @@
+"""Runs kgen on a spec and says how it went: refused, right, or wrong in some way.
+
+A failure has a `kind` that does not change while a spec is cut down: the tool or runner that failed and the first words
+of why, without names and numbers.
+"""
+import os
+import pathlib
+import re
+import subprocess
+
+HANG_S = 20          # what kgen itself may take
+RUN_S = 240          # one target: compiling and all runs
+STRICT = "-Wall -Wextra -Wconversion -Werror"
+TARGETS = ("openmp", "cuda_model")
+
+
+class Outcome:
+    """`state` is right, refused or failed; `kind` a code of a diagnostic or the kind of a failure."""
+
+    def __init__(self, state, kind="", text="", target=""):
+        self.state, self.kind, self.text, self.target = state, kind, text, target
+
+
+class Runner:
+    def __init__(self, kgen, model, library, folder, cxx="", flags="-O1", work=20000, templates=""):
+        self.kgen, self.model, self.library, self.work = kgen, model, library, work
+        self.cxx, self.flags, self.templates = cxx, flags, templates
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.cases, self.elements, self.exact, self.undecided = 0, 0, 0, 0
+
+    def run(self, command, limit):
+        try:
+            done = subprocess.run([str(c) for c in command], capture_output=True, text=True, errors="replace",
+                                  timeout=limit, env=dict(os.environ, TMPDIR=str(self.folder)))
+        except subprocess.TimeoutExpired:
+            return None, "", ""
+        return done.returncode, done.stdout, done.stderr
+
+    def common(self):
+        return ["--templates", self.templates] if self.templates else []
+
+    def plan(self, path):
+        """The plans as text, or why there are none."""
+        code, out, err = self.run([self.kgen, "generate", path, "--stop-after", "plan", *self.common()], HANG_S)
+        return out, front_end(code, err)
+
+    def verify(self, path, target, data, seeds=1):
+        command = [self.kgen, "verify", path, "--target", target, "--work", self.work, "--seeds", seeds, "--data", data,
+                   "--cxxflags", f"{self.flags} {STRICT}", "--model", self.model, "--model-library", self.library]
+        if self.cxx:
+            command += ["--cxx", self.cxx]
+        code, out, err = self.run(command + self.common(), RUN_S)
+        if code == 0:
+            self.count(out)
+            return Outcome("right", target=target)
+        if code == 1:
+            return Outcome("failed", f"{target}: {kind_of_difference(err)}", err, target)
+        if code is None:
+            return Outcome("failed", f"{target}: hangs", "more than the time limit", target)
+        return front_end(code, err)
+
+    def count(self, out):
+        found = re.search(r": (\d+) cases on .*?, (\d+) elements compared, (\d+) of them bit for bit, (\d+) undecided", out)
+        if found:
+            cases, elements, exact, undecided = map(int, found.groups())
+            self.cases += cases
+            self.elements += elements
+            self.exact += exact
+            self.undecided += undecided
+
+    def whole(self, path, data, seeds=1, targets=TARGETS):
+        """Plan, then each target: the first failure, and the text of the plan."""
+        text, outcome = self.plan(path)
+        if outcome.state != "right":
+            return text, outcome
+        for target in targets:
+            outcome = self.verify(path, target, data, seeds)
+            if outcome.state != "right":
+                break
+        return text, outcome
+
+
+def front_end(code, err):
+    if code == 0:
+        return Outcome("right")
+    if code == 2:
+        codes = re.findall(r"error\[(KG\d+)\]", err)
+        return Outcome("refused", codes[0] if codes else "no code", err)
+    if code is None:
+        return Outcome("failed", "kgen hangs", "")
+    first = next((line for line in err.splitlines() if "internal error" in line or "kgen" in line), "")
+    return Outcome("failed", f"kgen ends with {code}: {plain(first)}", err)
+
+
+def kind_of_difference(err):
+    if "does not compile" in err:
+        found = re.search(r"(?:error|warning): (.*)", err)
+        return "does not compile: " + plain(found.group(1) if found else "")
+    found = re.search(r"they differ at .*?, seed \d+: (.*)", err, re.S)
+    if not found:
+        found = re.search(r"they differ at [^:]*: (.*)", err, re.S)
+    text = found.group(1) if found else err
+    for known in ("the interpreter refuses the reference run only", "the interpreter refuses", "are undecided",
+                  "the launcher returned", "has other bits than with the first run", "must be kept", "did not end",
+                  "crashed", "the interpreter has", "wrote outside", "changed its input", "ended the process",
+                  "too small"):
+        if known in text:
+            return known
+    return plain(text)
+
+
+def plain(text):
+    """Without what differs between two specs that fail in one way."""
+    text = re.sub(r"[`‘'\"].*?[’`'\"]", "_", text.strip().splitlines()[0] if text.strip() else "")
+    return re.sub(r"[-+]?\d[\w.]*", "0", text)[:100]
