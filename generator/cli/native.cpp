@@ -476,8 +476,9 @@ NativeResult NativeKernel::run(const Kernel &kernel, const RunInput &input, cons
   result.status = in_child(options.timeout_s, result.error, [&] {
     if (options.threads > 0)
       threads(options.threads);
-    return call(frame.pointers(), frame.integers(), frame.numbers(), frame.first_size(), frame.end(),
-                options.own_workspace);
+    const bool table_status = target_ == NativeTarget::cuda_model && has_device_tables(kernel);
+    return call(frame.pointers(), frame.integers(), frame.numbers(), frame.first_size(),
+                frame.end() + (table_status ? 1 : 0), options.own_workspace);
   });
   if (result.error.empty() && result.status < 0) {
     result.error = result.status == -1 ? "accepted a workspace that is too small" : "wrote outside the workspace";

@@ -15,9 +15,13 @@ std::string with_pragma_macros(const std::string &text) {
   static const std::string pragma = "#pragma omp ";
   std::istringstream in(text);
   std::string out, directive;
+  bool more = false; // the directive before goes on: clang-format has broken it at a backslash
   for (std::string line; std::getline(in, line);) {
-    if (line.rfind(pragma, 0) == 0) {
-      directive = line.substr(pragma.size());
+    if (more || line.rfind(pragma, 0) == 0) {
+      directive += line.substr(more ? line.find_first_not_of(' ') : pragma.size());
+      more = directive.back() == '\\';
+      if (more)
+        directive.pop_back();
       continue;
     }
     if (!directive.empty())

@@ -37,7 +37,8 @@ int infix_binding(std::string_view symbol) {
 }
 
 bool is_number(const std::string &text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  const size_t first = text.rfind('-', 0) == 0 ? 1 : 0;
+  return text.size() > first && text.find_first_not_of("0123456789", first) == std::string::npos;
 }
 
 // Signed operations that may leave the range of their type.
@@ -136,7 +137,7 @@ Code Spelling::operation(Op op, Type type, const std::vector<Code> &args, bool w
     return Code{text + ")"};
   };
   if (integer && (op == Op::div || op == Op::rem)) {
-    if (is_number(args[1].text) && args[1].text != "0")
+    if (is_number(args[1].text) && args[1].text != "0" && args[1].text[0] != '-')
       return {at_least(args[0], binding::kMultiply) + " " + std::string(spelling) + " " + args[1].text,
               binding::kMultiply};
     return call(helper(op == Op::div ? "divide" : "remainder_of"));

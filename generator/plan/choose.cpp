@@ -5,6 +5,7 @@
 #include "plan/exprs.h"
 #include "plan/lower.h"
 #include "plan/plan.h"
+#include "plan/prune.h"
 #include "plan/storage.h"
 #include "plan/tree.h"
 
@@ -128,6 +129,7 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
     plan.kernel.exprs[id].safe = facts.inside[id];
   plan.axis_order = memory_order(kernel);
   std::vector<PlanNode> program = lower(plan.kernel);
+  prune(plan.kernel, program);
   for (int round = 0; round < kPlacementRounds; ++round) {
     plan.phases = make_phases(build_tree(plan.kernel, plan.axis_order, program));
     place_variables(plan);

@@ -31,6 +31,26 @@ ExprId replace(Kernel &kernel, ExprId id, const std::function<ExprId(ExprId)> &w
   return changed ? kernel.add(std::move(copy)) : id;
 }
 
+bool same(const Kernel &kernel, ExprId a, ExprId b) {
+  if (a == b)
+    return true;
+  if (a == kNone || b == kNone)
+    return false;
+  const Expr &x = kernel.expr(a), &y = kernel.expr(b);
+  if (x.op != y.op || x.type != y.type || x.ref != y.ref || x.axis != y.axis || x.integer != y.integer ||
+      x.number != y.number || x.monoid != y.monoid || x.reduced != y.reduced || x.scan != y.scan ||
+      x.reverse != y.reverse || x.exclusive != y.exclusive || x.element != y.element ||
+      x.args.size() != y.args.size() || x.coords.size() != y.coords.size())
+    return false;
+  for (size_t i = 0; i < x.args.size(); ++i)
+    if (!same(kernel, x.args[i], y.args[i]))
+      return false;
+  for (size_t i = 0; i < x.coords.size(); ++i)
+    if (x.coords[i].axis != y.coords[i].axis || !same(kernel, x.coords[i].value, y.coords[i].value))
+      return false;
+  return true;
+}
+
 ExprId make_constant(Kernel &kernel, Type type, int64_t integer, double number) {
   Expr e;
   e.op = Op::constant;

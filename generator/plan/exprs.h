@@ -14,6 +14,9 @@ void walk(const Kernel &kernel, ExprId id, const std::function<bool(ExprId)> &vi
 // A copy of the expression in which `replace` has put other nodes (kNone: keep). The original where nothing changed.
 ExprId replace(Kernel &kernel, ExprId id, const std::function<ExprId(ExprId)> &replace);
 
+// Are they the same tree, so that they have one value in one statement?
+bool same(const Kernel &kernel, ExprId a, ExprId b);
+
 ExprId make_constant(Kernel &kernel, Type type, int64_t integer, double number);
 ExprId make_read(Kernel &kernel, VarId var);
 ExprId make_cast(Kernel &kernel, ExprId value, Type type);

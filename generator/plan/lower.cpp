@@ -4,7 +4,9 @@
 #include "plan/lower.h"
 
 #include <algorithm>
+#include <set>
 
+#include "plan/access.h"
 #include "plan/exprs.h"
 #include "support/check.h"
 
@@ -108,7 +110,24 @@ private:
     node.lanes = kernel_.expr(node.condition).axes;
     node.body = statements(stmt.body);
     node.otherwise = statements(stmt.otherwise);
+    if (writes_what_condition_reads(node)) {
+      PlanNode test = make(PlanNode::Kind::assign, stmt);
+      test.target = temporary("condition", Type::boolean, node.lanes, stmt.place);
+      test.value = node.condition;
+      test.lanes = node.lanes;
+      node.condition = make_read(kernel_, test.target);
+      out.push_back(std::move(test));
+    }
     out.push_back(std::move(node));
+  }
+
+  // At other points, that is: all elements ask before one of them writes.
+  bool writes_what_condition_reads(const PlanNode &branch) const {
+    bool found = false;
+    for_each_node(branch, [&](const PlanNode &node) {
+      found = found || (node.target != kNone && reads_elsewhere(branch.condition, node.target));
+    });
+    return found;
   }
 
   // A condition with folds is computed anew in each round.
@@ -137,6 +156,8 @@ private:
   ExprId hoist(ExprId id, AxisSet context, std::vector<PlanNode> &out) {
     return replace(kernel_, id, [&](ExprId at) -> ExprId {
       const Expr e = kernel_.expr(at);
+      if (compares_with_itself(e)) // compilers warn
+        return make_constant(kernel_, Type::boolean, e.op == Op::eq || e.op == Op::le || e.op == Op::ge, 0);
       if (e.op == Op::choose && mentions_present(e.args[0]))
         return hoist_optional(e, context, out);
       if (e.op == Op::fold)
@@ -145,6 +166,21 @@ private:
         return scan(e, context, out);
       return kNone;
     });
+  }
+
+  // Whole numbers that are surely one. What reads arrays stays: it says which lanes there are.
+  bool compares_with_itself(const Expr &e) const {
+    static const std::set<Op> comparisons = {Op::lt, Op::le, Op::gt, Op::ge, Op::eq, Op::ne};
+    if (comparisons.count(e.op) == 0 || is_floating(kernel_.expr(e.args[0]).type) ||
+        !same(kernel_, e.args[0], e.args[1]))
+      return false;
+    bool arrays = false;
+    walk(kernel_, e.args[0], [&](ExprId id) {
+      const Expr &inner = kernel_.expr(id);
+      arrays |= inner.op == Op::read && kernel_.vars[inner.ref].kind != Var::Kind::local;
+      return true;
+    });
+    return !arrays;
   }
 
   bool mentions_present(ExprId id) const {

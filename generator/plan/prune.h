@@ -1,0 +1,12 @@
+// Takes out of a program what no output hangs on: locals and scratch that nothing reads, with their folds and scans,
+// and the conditions and loops that are left empty. Compilers warn about unused variables, and the work would be for
+// nothing.
+#pragma once
+
+#include "plan/plan.h"
+
+namespace kgen {
+
+void prune(const Kernel &kernel, std::vector<PlanNode> &program);
+
+} // namespace kgen
