@@ -175,6 +175,7 @@ public:
     uint64_t moving = 0;
     for (GridId g : context_.facts.operands[output_].moves_with)
       moving |= uint64_t{1} << g;
+    moving &= all;
     constant_ = all & ~moving;
     const uint64_t open = moving & ~known;
     if (in_order(open, known))

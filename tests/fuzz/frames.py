@@ -592,7 +592,7 @@ def overlapping(frame):
     """Windows by offset that overlap, and read `outside` at the ends."""
     r, body = frame.rng, frame.body
     w, b = frame.axis(plain=True), frame.axis(plain=True)
-    length, hop, shift = r.choice([2, 3, 5]), r.choice([1, 2, 3]), r.choice([0, 1, 2])
+    length, hop, shift = r.choice([2, 3, 5]), r.choice([1, 2, 3]), r.choice([0, 0, 1])
     frame.spec.add("axes.F", {"equals": f"max(0, ({w} - {length}) / {hop} + 1)"})
     frame.use("overlapping windows")
     kinds = {"f32": 3, "i32": 1, "bf16": 1, "u8": 1}
@@ -755,6 +755,7 @@ def in_place(frame):
         over = r.choice(axes)
         frame.grid("i", axis=over, block=block_of(frame), semantics="parallel")
         block_axes(frame, [over])
+        x.elements = ()  # steps must not look at what others write
         if isinstance(frame.spec.items[-1][1]["block"], list):
             frame.spec.items[-1][1]["block"] = 3
     name = frame.name()
@@ -765,7 +766,7 @@ def in_place(frame):
     for _ in range(r.choice([0, 1, 2])):
         body.statements += body.state_local(2)
     body.statements.append(body.write_output(y))
-    x.readable = x.elements == ("never",)
+    x.readable = False  # its memory is written now
     body.statements += body.random_statements(r.choice([0, 1]))
 
 
