@@ -152,11 +152,11 @@ void Run::run_statement(const Stmt &s) {
   }
 }
 
-// The box of a condition: where it has lanes.
+// The box and the mask of a condition: where it has lanes. Callers put the mask back.
 void Run::widen_box(AxisSet axes) {
   box_ = full_;
-  if (mask_)
-    axes |= mask_->axes;
+  if (MaskPtr rows = ragged_mask(axes))
+    mask_ = minus(mask_, minus(nullptr, rows));
 }
 
 void Run::branch(const Stmt &s) {
@@ -167,12 +167,13 @@ void Run::branch(const Stmt &s) {
   Tensor condition = eval_whole(s.value);
   if (!is_floating(kernel_.expr(s.value).type) && condition.axes.empty() &&
       !(reference_ && (condition.flags[0] & kUndecided) != 0)) {
+    mask_ = outer;
     run_statements(condition.data[0].integer != 0 ? s.body : s.otherwise);
     return;
   }
   condition = converted(condition, kernel_.expr(s.value).type, Type::boolean);
-  MaskPtr yes = and_mask(outer, condition, false, true);
-  MaskPtr no = s.otherwise.empty() ? nullptr : and_mask(outer, condition, true, true);
+  MaskPtr yes = and_mask(mask_, condition, false, true);
+  MaskPtr no = s.otherwise.empty() ? nullptr : and_mask(mask_, condition, true, true);
   if (yes->any) {
     mask_ = yes;
     run_statements(s.body);
@@ -204,7 +205,7 @@ void Run::loop(const Stmt &s) {
         if (condition.data[0].integer == 0)
           break;
       } else {
-        live = and_mask(live, condition, false, true);
+        live = and_mask(mask_, condition, false, true);
         bool active = std::any_of(live->lanes.begin(), live->lanes.end(), [](uint8_t b) { return (b & kActive) != 0; });
         if (!active) {
           mask_ = live;
@@ -231,11 +232,13 @@ void Run::loop(const Stmt &s) {
 }
 
 void Run::check(const Stmt &s) {
+  MaskPtr outer = mask_;
   widen_box(s.axes);
   for (AxisId axis : kernel_.expr(s.value).axes.list())
     box_[axis] = range_of(s.value, axis);
   Tensor value = converted(eval_whole(s.value), kernel_.expr(s.value).type, Type::boolean);
   MaskPtr held = and_mask(mask_, value, true, false);
+  mask_ = outer;
   for (uint8_t lane : held->lanes)
     result_.failed_asserts += (lane & kActive) != 0 && (lane & kMaybe) == 0;
 }
