@@ -46,6 +46,13 @@ __host__ __device__ inline T minimum(T a, T b) {
   return a < b || a != a ? a : b;
 }
 
+// Where a packed row starts, kept within the array: nothing checks tables in device memory.
+template <class T>
+__device__ inline T row_at(const T* starts, int64_t row, int64_t total) {
+  const T start = starts[row];
+  return start < 0 ? T(0) : start > total ? T(total) : start;
+}
+
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
   for (int64_t factor : factors)
@@ -129,7 +136,7 @@ struct GiouLossRaggedWorkspace {
 template <class Index>
 __global__ void __launch_bounds__(256)
     giou_loss_ragged_part1_kernel(const int64_t* box_start, const float* pred, const float* target,
-                                  float* giou, float* picture_loss, Index B, int64_t* total3_parts,
+                                  float* giou, float* picture_loss, Index B, Index N, int64_t* total3_parts,
                                   float* total__parts) {
   const Index chunk = Index(larger(1, ceil_div(B, 1024)));
   const Index first = Index(blockIdx.x) * chunk;
@@ -138,18 +145,18 @@ __global__ void __launch_bounds__(256)
   float total_ = 0.0f;
   for (Index b = first; b < last; ++b) {
     float total = 0.0f;
-    total3 = total3 + (box_start[b + 1] - box_start[b]);
+    total3 = total3 + (row_at(box_start, b + 1, N) - row_at(box_start, b, N));
     float total_own = 0.0f;
     float total__own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < box_start[b + 1] - box_start[b]; n += 256) {
-      const float left_p = pred[(box_start[b] + n) * 4];
-      const float top_p = pred[(box_start[b] + n) * 4 + 1];
-      const float right_p = pred[(box_start[b] + n) * 4 + 2];
-      const float bottom_p = pred[(box_start[b] + n) * 4 + 3];
-      const float left_t = target[(box_start[b] + n) * 4];
-      const float top_t = target[(box_start[b] + n) * 4 + 1];
-      const float right_t = target[(box_start[b] + n) * 4 + 2];
-      const float bottom_t = target[(box_start[b] + n) * 4 + 3];
+    for (Index n = Index(threadIdx.x); n < row_at(box_start, b + 1, N) - row_at(box_start, b, N); n += 256) {
+      const float left_p = pred[(row_at(box_start, b, N) + n) * 4];
+      const float top_p = pred[(row_at(box_start, b, N) + n) * 4 + 1];
+      const float right_p = pred[(row_at(box_start, b, N) + n) * 4 + 2];
+      const float bottom_p = pred[(row_at(box_start, b, N) + n) * 4 + 3];
+      const float left_t = target[(row_at(box_start, b, N) + n) * 4];
+      const float top_t = target[(row_at(box_start, b, N) + n) * 4 + 1];
+      const float right_t = target[(row_at(box_start, b, N) + n) * 4 + 2];
+      const float bottom_t = target[(row_at(box_start, b, N) + n) * 4 + 3];
       const float area_p = (right_p - left_p) * (bottom_p - top_p);
       const float area_t = (right_t - left_t) * (bottom_t - top_t);
       const float overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
@@ -157,14 +164,16 @@ __global__ void __launch_bounds__(256)
       const float joined = area_p + area_t - overlap;
       const float hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
                          (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-      giou[box_start[b] + n] = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
-      total_own += giou[box_start[b] + n];
-      total__own += giou[box_start[b] + n];
+      giou[row_at(box_start, b, N) + n] =
+          overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
+      total_own += giou[row_at(box_start, b, N) + n];
+      total__own += giou[row_at(box_start, b, N) + n];
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     total_ = total_ + block_fold(total__own, [](float a, float b_) { return float(a + b_); });
     if (threadIdx.x == 0) {
-      picture_loss[b] = total / float(maximum(box_start[b + 1] - box_start[b], int64_t{1}));
+      picture_loss[b] =
+          total / float(maximum(row_at(box_start, b + 1, N) - row_at(box_start, b, N), int64_t{1}));
     }
   }
   if (threadIdx.x == 0) {
@@ -202,7 +211,7 @@ cudaError_t giou_loss_ragged(const int64_t* box_start, const float* pred, const 
   const GiouLossRaggedWorkspace space(B, N);
   if (const cudaError_t error =
           launch(giou_loss_ragged_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 4096,
-                 stream, box_start, pred, target, giou, picture_loss, B,
+                 stream, box_start, pred, target, giou, picture_loss, B, N,
                  reinterpret_cast<int64_t*>(workspace + space.total3_parts),
                  reinterpret_cast<float*>(workspace + space.total__parts));
       error != cudaSuccess)

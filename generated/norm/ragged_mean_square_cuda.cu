@@ -23,6 +23,13 @@ __host__ __device__ inline auto larger(A a, B b) {
   return a > b ? a : b;
 }
 
+// Where a packed row starts, kept within the array: nothing checks tables in device memory.
+template <class T>
+__device__ inline T row_at(const T* starts, int64_t row, int64_t total) {
+  const T start = starts[row];
+  return start < 0 ? T(0) : start > total ? T(total) : start;
+}
+
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
   for (int64_t factor : factors)
@@ -76,22 +83,22 @@ __device__ inline T block_fold(T value, Combine combine) {
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    ragged_mean_square_kernel(const int64_t* row_start, const float* x, float* rms, float* y, Index B) {
+__global__ void __launch_bounds__(256) ragged_mean_square_kernel(const int64_t* row_start, const float* x,
+                                                                 float* rms, float* y, Index B, Index N) {
   for (Index item = Index(blockIdx.x); item < B; item += Index(gridDim.x)) {
     const Index b = item;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < row_start[b + 1] - row_start[b]; n += 256) {
-      total_own += x[row_start[b] + n] * x[row_start[b] + n];
+    for (Index n = Index(threadIdx.x); n < row_at(row_start, b + 1, N) - row_at(row_start, b, N); n += 256) {
+      total_own += x[row_at(row_start, b, N) + n] * x[row_at(row_start, b, N) + n];
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     if (threadIdx.x == 0) {
-      rms[b] = sqrtf(total / float(row_start[b + 1] - row_start[b]));
+      rms[b] = sqrtf(total / float(row_at(row_start, b + 1, N) - row_at(row_start, b, N)));
     }
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < row_start[b + 1] - row_start[b]; n += 256) {
-      y[row_start[b] + n] = rms[b] > 0.0f ? x[row_start[b] + n] / rms[b] : 0.0f;
+    for (Index n = Index(threadIdx.x); n < row_at(row_start, b + 1, N) - row_at(row_start, b, N); n += 256) {
+      y[row_at(row_start, b, N) + n] = rms[b] > 0.0f ? x[row_at(row_start, b, N) + n] / rms[b] : 0.0f;
     }
     __syncthreads();
   }
@@ -100,10 +107,9 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t ragged_mean_square(const int64_t* row_start, const float* x, float* rms, float* y, int64_t B,
                                int64_t N, int32_t* table_status, cudaStream_t stream) {
-  (void)N;
   (void)table_status;
   if (const cudaError_t error = launch(ragged_mean_square_kernel<Index>, smaller(B, int64_t{1} << 30), 256,
-                                       4096, stream, row_start, x, rms, y, B);
+                                       4096, stream, row_start, x, rms, y, B, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

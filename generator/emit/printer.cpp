@@ -175,6 +175,36 @@ const Coordinate *Printer::find(const std::vector<Coordinate> &coords, AxisId ax
   return nullptr;
 }
 
+// Is this the dimension of rows of different lengths, packed one after the other?
+bool Printer::is_packed_row(const Var &var, size_t d) const {
+  const AxisId axis = var.dims[d].axis;
+  return axis != kNone && kernel.axes[axis].ragged != kNone && d > 0 && var.dims[d - 1].axis == kernel.axes[axis].over;
+}
+
+// The coordinate in an operand's dimension: the current point, or what `at` says.
+std::string Printer::coordinate_text(const Dim &dim, const std::vector<Coordinate> &coords) {
+  const Coordinate *given = find(coords, dim.axis);
+  return given != nullptr ? expression(given->value).text : coordinate(dim).text;
+}
+
+bool Printer::given_elsewhere(const Dim &dim, const std::vector<Coordinate> &coords) const {
+  const Coordinate *given = dim.axis == kNone ? nullptr : find(coords, dim.axis);
+  return given != nullptr && !is_identity(kernel, *given);
+}
+
+// Where a packed row begins. Nothing has checked a table in device memory, so its entries are kept within the array.
+std::string Printer::row_start(AxisId axis, const std::string &row) {
+  const Axis &a = kernel.axes[axis];
+  const Table &table = kernel.tables[a.ragged];
+  if (spelling.target() == TargetKind::openmp || table.on_host)
+    return c_name(table.name) + "[" + row + "]";
+  return spelling.helper("row_at") + "(" + c_name(table.name) + ", " + row + ", " + size_text(a.size) + ")";
+}
+
+Code Printer::row_length(AxisId axis, const std::string &row) {
+  return {row_start(axis, row + " + 1") + " - " + row_start(axis, row), binding::kAdd};
+}
+
 // The linear index of an operand's element; notes the coordinates that must be checked to lie inside.
 Code Printer::index_text(VarId id, const std::vector<Coordinate> &coords,
                          std::vector<std::pair<std::string, std::string>> *checks) {
@@ -198,25 +228,28 @@ Code Printer::index_text(VarId id, const std::vector<Coordinate> &coords,
     const bool identity = given != nullptr && is_identity(kernel, *given);
     if (given != nullptr && !identity)
       coord = expression(given->value);
-    const bool may_be_outside =
-        (given != nullptr && !identity) || (dim.offset && var.kind == Var::Kind::input) || dim.may_miss;
-    if (may_be_outside && checks != nullptr)
-      checks->push_back({coord.text, size_text(dim.extent)});
     const AxisId axis = dim.axis;
-    if (axis != kNone && kernel.axes[axis].ragged != kNone && d > 0 && var.dims[d - 1].axis == kernel.axes[axis].over) {
-      // A packed row: the row's start takes the place of the outer coordinate. `linear` ends with that of `over`.
-      const Table &table = kernel.tables[kernel.axes[axis].ragged];
-      const Dim &over = var.dims[d - 1];
-      const Coordinate *row_given = find(coords, over.axis);
-      const std::string row = row_given != nullptr ? expression(row_given->value).text : coordinate(over).text;
-      Size total = kernel.axes[axis].size;
-      std::string packed = c_name(table.name) + "[" + row + "] + " + at_least(coord, binding::kAdd);
+    const bool packed_row = is_packed_row(var, d);
+    const std::string row = packed_row ? coordinate_text(var.dims[d - 1], coords) : "";
+    const bool elsewhere = (given != nullptr && !identity) || (packed_row && given_elsewhere(var.dims[d - 1], coords));
+    const bool may_be_outside = elsewhere || (dim.offset && var.kind == Var::Kind::input) || dim.may_miss;
+    if (may_be_outside && checks != nullptr) {
+      if (packed_row)
+        checks->push_back({coord.text, row_length(axis, row).text});
+      else if (elsewhere && var.kind == Var::Kind::output && !dim.whole) // other points of the block, not of the array
+        checks->push_back(within(coord, dim.start, dim.block, dim.extent));
+      else
+        checks->push_back({coord.text, size_text(dim.extent)});
+    }
+    if (packed_row) {
+      // The row's start takes the place of the outer coordinate. `linear` ends with that of `over`.
+      const std::string packed = row_start(axis, row) + " + " + at_least(coord, binding::kAdd);
       linear = {""};
       for (size_t before = 0; before + 1 < d; ++before) {
         const Coordinate *c = var.dims[before].axis == kNone ? nullptr : find(coords, var.dims[before].axis);
         horner(var.dims[before].extent, c != nullptr ? expression(c->value) : coordinate(var.dims[before]));
       }
-      horner(total, {packed, binding::kAdd});
+      horner(kernel.axes[axis].size, {packed, binding::kAdd});
       continue;
     }
     if (var.strided) {
@@ -305,16 +338,25 @@ Code Printer::inside(const std::vector<std::pair<std::string, std::string>> &che
   return all.text.empty() ? Code{"true"} : all;
 }
 
+// What must be inside for a coordinate to lie in a window and in the array: the position, and how many there are.
+std::pair<std::string, std::string> Printer::within(const Code &coordinate, const Size &start, const Size &block,
+                                                    const Size &extent) {
+  if (start.is_integer(0))
+    return {coordinate.text, size_text(block == extent ? block : Size::make(Size::Op::min, {block, extent}))};
+  const Size rest = Size::make(Size::Op::subtract, {extent, start});
+  return {at_least(coordinate, binding::kAdd) + " - " + at_least(size(start), binding::kAdd + 1),
+          size_text(block == extent ? block : Size::make(Size::Op::min, {block, rest}))};
+}
+
 // A local or scratch holds the positions of this step; beyond them there is nothing.
 std::vector<std::pair<std::string, std::string>> Printer::buffer_checks(const std::vector<Coordinate> &coords) {
   std::vector<std::pair<std::string, std::string>> checks;
   for (const Coordinate &c : coords) {
     if (is_identity(kernel, c))
       continue;
-    const std::string first = size_text(origin(c.axis));
-    const std::string at =
-        first == "0" ? expression(c.value).text : at_least(expression(c.value), binding::kAdd) + " - (" + first + ")";
-    checks.push_back({at, size_text(extent_of(c.axis))});
+    const Axis &axis = kernel.axes[c.axis];
+    const Size extent = extent_of(c.axis);
+    checks.push_back(within(expression(c.value), origin(c.axis), extent, axis.uniform ? axis.size : extent));
   }
   return checks;
 }
@@ -446,9 +488,7 @@ Code Printer::expression(ExprId id) {
         if (dim.axis == e.axis)
           return size(dim.extent);
     if (a.ragged != kNone && e.integer == 0) {
-      const Table &t = kernel.tables[a.ragged];
-      const std::string row = axis_names_[a.over];
-      return {c_name(t.name) + "[" + row + " + 1] - " + c_name(t.name) + "[" + row + "]", binding::kAdd};
+      return row_length(e.axis, axis_names_[a.over]);
     }
     const Code code = size(a.size);
     return index_type != "int64_t" ? Code{"int64_t(" + code.text + ")"} : code;
@@ -470,11 +510,10 @@ Code Printer::expression(ExprId id) {
   case Op::present:
     return {c_name(kernel.vars[e.ref].name) + " != nullptr", binding::kEqual};
   case Op::inside: {
+    if (plan.storage[e.ref].kind != Storage::Kind::argument)
+      return inside(buffer_checks(e.coords));
     std::vector<std::pair<std::string, std::string>> checks;
-    for (const Coordinate &c : e.coords)
-      for (const Dim &dim : kernel.vars[e.ref].dims)
-        if (dim.axis == c.axis)
-          checks.push_back({expression(c.value).text, size_text(dim.extent)});
+    index_text(e.ref, e.coords, &checks);
     return inside(checks);
   }
   case Op::cast:

@@ -87,6 +87,13 @@ private:
   Code window_edge(const Expr &e);
   bool counts_positions(ExprId id) const;
   Code coordinate(const Dim &dim);
+  std::string row_start(AxisId axis, const std::string &row);
+  Code row_length(AxisId axis, const std::string &row);
+  bool is_packed_row(const Var &var, size_t dim) const;
+  bool given_elsewhere(const Dim &dim, const std::vector<Coordinate> &coords) const;
+  std::pair<std::string, std::string> within(const Code &coordinate, const Size &start, const Size &block,
+                                             const Size &extent);
+  std::string coordinate_text(const Dim &dim, const std::vector<Coordinate> &coords);
   const Coordinate *find(const std::vector<Coordinate> &coords, AxisId axis) const;
   Size origin(AxisId axis) const;
   void assign(const PlanNode &node, const std::vector<PlanNode> &siblings);

@@ -13,11 +13,8 @@ namespace kgen {
 Printer::Range Printer::range(const PlanNode &loop) {
   const Axis &a = kernel.axes[loop.axis];
   Range r;
-  if (a.ragged != kNone) {
-    const Table &t = kernel.tables[a.ragged];
-    const std::string row = axis_names_[a.over];
-    return {"0", c_name(t.name) + "[" + row + " + 1] - " + c_name(t.name) + "[" + row + "]"};
-  }
+  if (a.ragged != kNone)
+    return {"0", row_length(loop.axis, axis_names_[a.over]).text};
   const Size start = origin(loop.axis);
   r.begin = size_text(start);
   const Size block = extent_of(loop.axis);
@@ -185,9 +182,7 @@ void Printer::store(const PlanNode &n) {
   if (plan.storage[n.target].kind == Storage::Kind::argument) {
     index_text(n.target, n.coords, &checks);
   } else {
-    for (const Coordinate &c : n.coords)
-      if (!is_identity(kernel, c))
-        checks.push_back({expression(c.value).text, size_text(extent_of(c.axis))});
+    checks = buffer_checks(n.coords);
   }
   for (size_t i = 0; i < n.indices.size(); ++i)
     if (kernel.expr(n.indices[i]).op != Op::constant)

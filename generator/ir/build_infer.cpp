@@ -43,6 +43,8 @@ private:
     switch (e.op) {
     case Op::read:
       return axes | (kernel_.vars[e.ref].axes - elsewhere);
+    case Op::inside:
+      return axes | axes_asked(kernel_, e);
     case Op::element:
       return axes | kernel_.vars[e.ref].axes;
     case Op::index:

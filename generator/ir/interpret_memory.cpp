@@ -107,6 +107,14 @@ uint32_t Run::expected_writer(VarId id) const {
   return runs < 0 ? 1 : runs_[runs].run[step_];
 }
 
+// Scratch holds a block: coordinates are global indices, and beyond the arrays' ends there is nothing to ask for.
+void Run::place_in_scratch(AxisId axis, const DimState &state, Address::Part &part) const {
+  part.base = part.origin = start_[axis];
+  part.valid = {start_[axis], start_[axis] + state.block};
+  if (part.coordinate != nullptr)
+    part.valid = intersect(part.valid, {start_[axis] + full_[axis].lo, start_[axis] + full_[axis].hi});
+}
+
 // `values`: one tensor per coordinate.
 Address Run::address_of(VarId id, const std::vector<Coordinate> &coords, const std::vector<Tensor> &values) {
   const Var &var = kernel_.vars[id];
@@ -124,10 +132,10 @@ Address Run::address_of(VarId id, const std::vector<Coordinate> &coords, const s
     for (size_t c = 0; c < coords.size(); ++c)
       if (coords[c].axis == dim.axis && dim.axis != kNone)
         part.coordinate = &values[c];
-    if (var.kind != Var::Kind::input && !coords.empty()) // other points of the block, not of the array
+    if (var.kind == Var::Kind::output && !coords.empty()) // other points of the block, not of the array
       part.valid = intersect(part.valid, {state.start, state.start + state.block});
-    if (var.kind == Var::Kind::scratch)
-      part.origin = state.start;
+    if (var.kind == Var::Kind::scratch && dim.axis != kNone)
+      place_in_scratch(dim.axis, state, part);
     if (is_packed(kernel_, var, d))
       part.row_of = var.dims[d + 1].axis;
     address.parts.push_back(part);
@@ -351,9 +359,10 @@ Tensor Run::inside(const Expr &e) {
   for (const Coordinate &coordinate : e.coords)
     coordinates.push_back(eval_to(coordinate.value, Type::i64, false));
   Address address = address_of(e.ref, e.coords, coordinates);
-  AxisSet axes;
-  for (const Address::Part &part : address.parts)
-    axes |= part.coordinate ? part.coordinate->axes : part.axis != kNone ? AxisSet::of(part.axis) : AxisSet();
+  const AxisSet axes = e.axes;
+  std::erase_if(address.parts, [&](const Address::Part &part) {
+    return !part.coordinate && part.axis != kNone && !axes.contains(part.axis);
+  });
   Buffer *buffer;
   int64_t lanes;
   Tensor out = new_tensor(axes, buffer, lanes);

@@ -76,6 +76,7 @@ private:
   void make_local(VarId id);
   void allocate(Storage &storage, int64_t elements);
   Address address_of(VarId id, const std::vector<Coordinate> &coords, const std::vector<Tensor> &values);
+  void place_in_scratch(AxisId axis, const DimState &state, Address::Part &part) const;
   Address local_address(VarId id, const std::vector<Coordinate> &coords, const std::vector<Tensor> &values);
   void address_row(const Address &address, AxisId inner, int64_t n, int64_t *offsets, uint8_t *valid);
   Tensor read(const Expr &e);

@@ -251,6 +251,9 @@ struct Kernel {
 std::string_view op_name(Op op);
 int op_arity(Op op);      // -1: not a scalar operation of ops.def
 bool is_scalar_op(Op op); // a row of ops.def
+// Axes of the current point on which `inside(x, ...)` hangs beside its coordinates: those where the point itself may
+// lie outside the array, and that of the rows which a coordinate lies in or picks.
+AxisSet axes_asked(const Kernel &kernel, const Expr &inside);
 
 // Spec + Body -> Kernel. Finds types, axes (the fixpoint), inlines calls, applies the batch. Refuses what the language
 // forbids about axes, reductions, assignments and windows.

@@ -66,4 +66,21 @@ int op_arity(Op op) { return row_of(op).arity; }
 
 bool is_scalar_op(Op op) { return row_of(op).arity >= 0; }
 
+AxisSet axes_asked(const Kernel &kernel, const Expr &inside) {
+  const Var &var = kernel.vars[inside.ref];
+  AxisSet named, out;
+  for (const Coordinate &coord : inside.coords)
+    named |= AxisSet::of(coord.axis);
+  for (const Dim &dim : var.dims) {
+    if (dim.axis == kNone)
+      continue;
+    const Axis &axis = kernel.axes[dim.axis];
+    if (dim.offset && var.kind == Var::Kind::input)
+      out |= AxisSet::of(dim.axis);
+    if (axis.ragged != kNone && var.axes.contains(axis.over))
+      out |= AxisSet::of(dim.axis) | AxisSet::of(axis.over);
+  }
+  return out - named;
+}
+
 } // namespace kgen

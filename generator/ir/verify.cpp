@@ -206,8 +206,7 @@ private:
     need(v.kind == Var::Kind::local || v.axes.contains(elsewhere), "coordinate along an axis that is not there");
     if (e.op == Op::element)
       arguments(e, v.array.size(), v.array.size());
-    if (e.op != Op::inside)
-      axes |= v.axes - elsewhere;
+    axes |= e.op == Op::inside ? axes_asked(k_, e) : v.axes - elsewhere;
   }
 
   void mixing(const Expr &e, AxisSet &axes) {

@@ -58,6 +58,9 @@ bool LaneAnalysis::varies(ExprId id, AxisId lane) const {
     case Op::size:
       found = found || (kernel_.axes[e.axis].ragged != kNone && kernel_.axes[e.axis].over == lane && e.integer == 0);
       break;
+    case Op::inside:
+      found = found || axes_asked(kernel_, e).contains(lane);
+      break;
     case Op::element:
       found = found || kernel_.vars[e.ref].axes.contains(lane);
       break;

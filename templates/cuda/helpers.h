@@ -1,3 +1,9 @@
+//@ row_at
+// Where a packed row starts, kept within the array: nothing checks tables in device memory.
+template <class T> DEVICE T row_at(const T* starts, int64_t row, int64_t total) {
+  const T start = starts[row];
+  return start < 0 ? T(0) : start > total ? T(total) : start;
+}
 //@ from_bf16
 FUNCTION float from_bf16(uint16_t bits) {
   return __bfloat162float(__ushort_as_bfloat16(bits));
