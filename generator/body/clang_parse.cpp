@@ -71,7 +71,7 @@ public:
     }
     // Some warnings are mistakes in a body; all others are switched off.
     if (level >= clang::DiagnosticsEngine::Warning && !text.str().starts_with("too many errors"))
-      messages_.push_back({text.str().str(), span, variant, {}, {}});
+      messages_.push_back({text.str().str(), span, variant, {}, {}, {}});
   }
 
   const std::vector<ClangMessage> &messages() const { return messages_; }
@@ -83,9 +83,9 @@ private:
       message.used_from = span;
       message.variant = variant;
     }
-    const bool about_candidates = text.find("candidate") != std::string::npos;
-    const bool folded = text.find("template ignored") != std::string::npos;
-    if (about_candidates && !folded && span)
+    if (text.starts_with("uninitialized use occurs here"))
+      message.used_at = span;
+    if (text.find("candidate") != std::string::npos && span) // of the user's; those of the prelude have no place
       message.notes.push_back(std::move(text));
   }
 

@@ -72,12 +72,15 @@ Body Converter::run() {
   frame_ = &frame;
   statements(llvm::cast<clang::CompoundStmt>(statements_of_body->getBody()), body_.statements);
   check_functions(user);
+  if (gave_up_ && !reporter_.failed()) // nothing is dropped in silence
+    refuse("such statements", statement_.value_or(Span{unit_.body, 0, 1}));
   return std::move(body_);
 }
 
-void Converter::check_local_name(const clang::VarDecl *variable, const std::string &name) {
+// False where the name cannot stand: then what uses it says no more.
+bool Converter::check_local_name(const clang::VarDecl *variable, const std::string &name) {
   if (frame_->in_library || name.empty())
-    return;
+    return true;
   std::string meaning = find_builtin(name) != nullptr ? "a builtin" : "";
   if (frame_->in_body && meaning.empty())
     meaning = describe_name(*unit_.spec, name);
@@ -87,6 +90,7 @@ void Converter::check_local_name(const clang::VarDecl *variable, const std::stri
   if (!meaning.empty())
     fail(DiagId::body_name_taken, span(variable->getLocation()), {name, meaning}, "use another name for this local");
   frame_->scopes.back().insert(name);
+  return meaning.empty();
 }
 
 bool Converter::array_dims(const clang::VarDecl *variable, clang::QualType &type, std::vector<int64_t> &dims) {
@@ -124,13 +128,15 @@ int Converter::add_local(const clang::VarDecl *variable) {
   }
   if (!array_dims(variable, type, local.dims))
     return -1;
-  check_local_name(variable, local.name);
+  if (!check_local_name(variable, local.name))
+    return -1;
   if (const Standing what = standing(type); what == Standing::axis) {
     const std::string axis = tag_id(type) < 0 ? "this" : unit_.axes[static_cast<size_t>(tag_id(type))];
     fail(DiagId::body_axis_value, at, {axis}, "write `int64_t " + local.name + " = index(" + axis + ")`");
     return -1;
   } else if (what == Standing::grid) {
-    fail(DiagId::body_type, at, {"auto"}, "write `int64_t " + local.name + "`");
+    fail(DiagId::body_cpp, at, {"`auto` makes this no number, but a grid dimension"},
+         "write `int64_t " + local.name + "`");
     return -1;
   }
   if (!type_of(type)) {
@@ -175,6 +181,7 @@ void Converter::statement(const clang::Stmt *s, std::vector<Stmt> &out) {
   };
   if (llvm::isa<clang::NullStmt>(s))
     return;
+  statement_ = at;
   if (const auto *declarations = llvm::dyn_cast<clang::DeclStmt>(s)) {
     for (const clang::Decl *d : declarations->decls())
       declaration(d, out);
@@ -196,7 +203,11 @@ void Converter::statement(const clang::Stmt *s, std::vector<Stmt> &out) {
     add(Stmt::Kind::next);
   } else if (const auto *result = llvm::dyn_cast<clang::ReturnStmt>(s)) {
     give(result, out);
-  } else if (!hopeless(s)) {
+  } else if (llvm::isa<clang::LabelStmt>(s) && unit_.body->identifiers.contains("goto")) {
+    gave_up_ = true; // the `goto` was refused
+  } else if (hopeless(s)) {
+    gave_up_ = true;
+  } else {
     refuse(statement_noun(s), span(clang::SourceRange(s->getBeginLoc())));
   }
 }
@@ -309,7 +320,8 @@ void Converter::expression_statement(const clang::Expr *e, std::vector<Stmt> &ou
   if (const auto *call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(e);
       call != nullptr && call->getOperator() == clang::OO_Equal) {
     const Expr axis = argument(call->getArg(0));
-    fail(DiagId::body_not_assignable, at, {axis.name, "an axis"}, "coordinates stand inside `at(x, H = ...)`");
+    fail(DiagId::body_not_assignable, span(call->getArg(0)), {axis.name, "an axis"},
+         "coordinates stand inside `at(x, H = ...)`");
     return;
   }
   const Expr effect = value(e);
@@ -378,7 +390,7 @@ void Converter::branch(const clang::IfStmt *s, std::vector<Stmt> &out) {
 
 void Converter::for_loop(const clang::ForStmt *s, std::vector<Stmt> &out) {
   if (s->getConditionVariable() != nullptr) {
-    refuse("declarations in a condition", span(clang::SourceRange(s->getForLoc())));
+    refuse("declarations in a condition", span(clang::SourceRange(s->getForLoc())), "declare before the `for`");
     return;
   }
   Stmt made;
@@ -408,7 +420,7 @@ void Converter::for_loop(const clang::ForStmt *s, std::vector<Stmt> &out) {
 
 void Converter::while_loop(const clang::WhileStmt *s, std::vector<Stmt> &out) {
   if (s->getConditionVariable() != nullptr) {
-    refuse("declarations in a condition", span(clang::SourceRange(s->getWhileLoc())));
+    refuse("declarations in a condition", span(clang::SourceRange(s->getWhileLoc())), "declare before the `while`");
     return;
   }
   Stmt made;
@@ -437,23 +449,45 @@ void Converter::warn_double(Type type, const Span &span) {
   if (type != Type::f64 || names().has_f64 || frame_->in_library)
     return;
   if (doubles_.insert(span.source->statement(span.begin) * 2 + (span.source->is_body() ? 1 : 0)).second)
-    fail(DiagId::body_double, span, {}, "write `real` or `float`");
+    if (Diagnostic *d = reporter_.add(DiagId::body_double, span))
+      d->help = "write `real` or `float`";
 }
 
-Expr Converter::failed_value() const { return failed_expr(place({unit_.body, 0, 1})); }
+Expr Converter::failed_value() {
+  gave_up_ = true;
+  return failed_expr(place({unit_.body, 0, 1}));
+}
+
+namespace {
+void find_declared(const clang::Stmt *s, std::set<const clang::Decl *> &out) {
+  if (s == nullptr)
+    return;
+  if (const auto *declarations = llvm::dyn_cast<clang::DeclStmt>(s))
+    out.insert(declarations->decl_begin(), declarations->decl_end());
+  for (const clang::Stmt *child : s->children())
+    find_declared(child, out);
+}
+} // namespace
 
 // Does it use a local that was refused? Then there is nothing to add.
 bool Converter::hopeless(const clang::Stmt *s) const {
+  std::set<const clang::Decl *> own;
+  find_declared(s, own);
+  return hopeless(s, own);
+}
+
+bool Converter::hopeless(const clang::Stmt *s, const std::set<const clang::Decl *> &own) const {
   if (s == nullptr)
     return false;
   if (const auto *e = llvm::dyn_cast<clang::Expr>(s); e != nullptr && e->containsErrors())
     return true;
   if (const auto *name = llvm::dyn_cast<clang::DeclRefExpr>(s))
     if (const auto *variable = llvm::dyn_cast<clang::VarDecl>(name->getDecl());
-        variable != nullptr && variable->isLocalVarDecl() && frame_->ids.count(variable) == 0)
+        variable != nullptr && variable->isLocalVarDecl() && frame_->ids.count(variable) == 0 &&
+        !own.contains(variable))
       return true;
   for (const clang::Stmt *child : s->children())
-    if (hopeless(child))
+    if (hopeless(child, own))
       return true;
   return false;
 }

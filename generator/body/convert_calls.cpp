@@ -161,6 +161,14 @@ Expr Converter::function_call(const clang::CallExpr *e, const clang::FunctionDec
   return any_failed(out.args) ? failed_value() : out;
 }
 
+namespace {
+std::string text_of(const Span &span) {
+  constexpr size_t kMost = 40;
+  const std::string text = span.source->text().substr(span.begin, std::min(span.length, kMost));
+  return span.length > kMost ? text + "..." : text;
+}
+} // namespace
+
 // What may stand left of `=`.
 Expr Converter::target(const clang::Expr *e) {
   const clang::Expr *left = peel(e);
@@ -169,7 +177,7 @@ Expr Converter::target(const clang::Expr *e) {
   const bool assignable =
       out.kind == Expr::Kind::operand || out.kind == Expr::Kind::local || out.kind == Expr::Kind::element || input_at;
   if (!assignable && !is_failed(out))
-    return fail(DiagId::body_not_assignable, span(e), {"this", "a value"});
+    return fail(DiagId::body_not_assignable, span(e), {text_of(span(e)), "a value"});
   return out;
 }
 

@@ -242,7 +242,7 @@ Expr Converter::literal(const clang::IntegerLiteral *e) {
 Expr Converter::reference(const clang::DeclRefExpr *e) {
   const Span at = span(e);
   const auto *variable = llvm::dyn_cast<clang::VarDecl>(e->getDecl());
-  if (llvm::isa<clang::BindingDecl>(e->getDecl()))
+  if (llvm::isa<clang::BindingDecl, clang::EnumConstantDecl>(e->getDecl()))
     return failed_value(); // refused where it is declared
   if (variable == nullptr)
     return fail(DiagId::body_function, at, {"`" + e->getDecl()->getNameAsString() + "` is a function, not a value"},
@@ -338,6 +338,7 @@ Expr Converter::explicit_cast(const clang::ExplicitCastExpr *e) {
   if (e->getType()->isVoidType())
     return refuse("casts to `void`", at);
   const Type type = arithmetic(e->getTypeAsWritten(), at);
+  warn_double(type, at);
   // Clang may have put the conversion itself below, as an implicit one of the same type.
   Expr inner = value(e->getSubExpr());
   if (is_failed(inner))
@@ -350,7 +351,6 @@ Expr Converter::explicit_cast(const clang::ExplicitCastExpr *e) {
   }
   Expr out = cast(std::move(inner), type, false);
   out.place = place(at);
-  warn_double(type, at);
   return out;
 }
 
@@ -376,8 +376,10 @@ Expr Converter::unary_operator(const clang::UnaryOperator *e) {
   case clang::UO_PostDec:
     return fail(DiagId::body_nested_assignment, at, {}, "make it a statement of its own");
   case clang::UO_AddrOf:
-  case clang::UO_Deref:
-    return hopeless(e) ? failed_value() : fail(DiagId::body_address, at, {"pointers"});
+  case clang::UO_Deref: // a pointer that a function returns is refused there
+    return hopeless(e) || llvm::isa<clang::CallExpr>(peel(e->getSubExpr()))
+               ? failed_value()
+               : fail(DiagId::body_address, at, {"pointers"});
   default:
     return refuse(expression_noun(e), at);
   }

@@ -111,6 +111,8 @@ Function Converter::convert_function(const clang::FunctionDecl *definition) {
     fail(DiagId::body_function, at, {"a function must return a value"}, "statements belong in the body");
   else
     out.result = arithmetic(definition->getReturnType(), at);
+  if (!type_of(definition->getReturnType()))
+    return out;
   for (const clang::ParmVarDecl *parameter : definition->parameters())
     add_parameter(parameter);
   out.parameters = static_cast<int>(out.locals.size());

@@ -60,7 +60,7 @@ private:
 
   // convert.cpp
   int add_local(const clang::VarDecl *variable);
-  void check_local_name(const clang::VarDecl *variable, const std::string &name);
+  bool check_local_name(const clang::VarDecl *variable, const std::string &name);
   bool array_dims(const clang::VarDecl *variable, clang::QualType &type, std::vector<int64_t> &dims);
   void statement(const clang::Stmt *s, std::vector<Stmt> &out);
   void statements(const clang::CompoundStmt *s, std::vector<Stmt> &out);
@@ -110,8 +110,9 @@ private:
   Place place(const Span &span) const { return span.source->place(span.begin, span.length); }
   Expr fail(DiagId id, const Span &span, const std::vector<std::string> &arguments, const std::string &help = {});
   Expr refuse(const std::string &what, const Span &span, const std::string &help = {});
-  Expr failed_value() const;
+  Expr failed_value();
   bool hopeless(const clang::Stmt *s) const;
+  bool hopeless(const clang::Stmt *s, const std::set<const clang::Decl *> &own) const;
   bool from_prelude(const clang::Decl *d) const;
   const VariantNames &names() const { return unit_.names[static_cast<size_t>(variant_)]; }
   const Variant &variant() const { return (*unit_.variants)[static_cast<size_t>(variant_)]; }
@@ -133,6 +134,8 @@ private:
   bool too_deep_ = false; // said
   bool too_large_ = false;
   bool in_coordinate_ = false;
+  bool gave_up_ = false;          // on something; then there must be a message
+  std::optional<Span> statement_; // the one being converted
 };
 
 } // namespace kgen::body

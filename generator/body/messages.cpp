@@ -6,6 +6,7 @@
 #include <cctype>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "body/builtins.h"
@@ -22,6 +23,12 @@ std::string quoted_part(std::string_view text) {
   const size_t begin = text.find('\'');
   const size_t end = begin == std::string_view::npos ? begin : text.find('\'', begin + 1);
   return end == std::string_view::npos ? std::string() : std::string(text.substr(begin + 1, end - begin - 1));
+}
+
+// What stands at a place, shortened.
+std::string shown(std::string_view text) {
+  constexpr size_t kMost = 40;
+  return text.size() > kMost ? std::string(text.substr(0, kMost)) + "..." : std::string(text);
 }
 
 void replace_all(std::string &text, std::string_view from, std::string_view to) {
@@ -51,12 +58,11 @@ std::string tidy(std::string text, const Unit &unit) {
     replace_all(text, scope, "");
   }
   replace_all(text, "kgen::", "");
-  replace_all(text, "const kgen_", "kgen_");
+  replace_all(text, "'const ", "'");
   replace_tags(text, "kgen_axis<", "axis", unit.axes);
   replace_tags(text, "kgen_grid<", "grid dimension", unit.grid);
   replace_all(text, "kgen_where", "where(...)");
   replace_all(text, "kgen_coordinate", "a coordinate");
-  replace_all(text, "kgen_table", "table");
   bool open = false;
   for (size_t i = 0; i < text.size(); ++i) {
     const bool starts = i == 0 || text[i - 1] == ' ' || text[i - 1] == '(';
@@ -68,11 +74,44 @@ std::string tidy(std::string text, const Unit &unit) {
   return text;
 }
 
+// "'real[2]' (aka 'float[2]')": what a name stands for is noise.
+std::string without_aliases(std::string text) {
+  for (size_t at = text.find(" (aka '"); at != std::string::npos; at = text.find(" (aka '", at)) {
+    const size_t end = text.find("')", at);
+    if (end == std::string::npos)
+      break;
+    text.erase(at, end + 2 - at);
+  }
+  return text;
+}
+
+// What Clang says that a reader of C++ alone would not understand, and help for what it says well. An empty text leaves
+// Clang's.
+struct Saying {
+  std::string_view start, text, help;
+};
+constexpr Saying kSayings[] = {
+    {"expected unqualified-id", "a name is missing here", "a name begins with a letter or `_`"},
+    {"member reference base type", "values have no members", "sizes are `size(N)`, other elements `at(x, N = e)`"},
+    {"called object type", "a value cannot be called", "a product is written with `*`"},
+    {"subscripted value is not", "", "other elements of an operand are `at(x, H = e)`"},
+    {"'break' statement not", "`break` outside of a loop", "it ends a `for` or `while`"},
+    {"'continue' statement not", "`continue` outside of a loop", "it goes on with the next turn of a `for` or `while`"},
+    {"array initializer must be", "", "write `real t[2] = {1, 2};`"},
+    {"declaration of variable", "", "give it a value, or name its type"},
+    {"cannot combine with previous", "", "a declaration names one type"},
+    {"invalid suffix", "", "numbers may end in `f`, `u` or `l`"},
+    {"expected '(' after", "", "conditions stand in parentheses"},
+    {"expected ';'", "", "statements end with `;`"},
+    {"implicit conversion from '_Complex", "complex numbers are not in the body language", "compute with two values"},
+};
+
 class MessageReporter {
 public:
   // `only`: the variants that have this mistake, in words; empty if all have it.
   MessageReporter(const ClangMessage &message, const Span &span, std::string only, const Unit &unit, Reporter &reporter)
-      : message_(message), span_(span), only_(std::move(only)), unit_(unit), reporter_(reporter) {}
+      : message_(message), text_(without_aliases(message.text)), span_(span), only_(std::move(only)), unit_(unit),
+        reporter_(reporter) {}
 
   void run() {
     using Handler = void (MessageReporter::*)();
@@ -83,6 +122,11 @@ public:
         {"cannot assign to ", &MessageReporter::not_assignable},
         {"expression is not assignable", &MessageReporter::no_place},
         {"assigning to '", &MessageReporter::incompatible},
+        {"cannot initialize a variable", &MessageReporter::incompatible},
+        {"array subscript is not an integer", &MessageReporter::fraction},
+        {"indirection requires pointer", &MessageReporter::star},
+        {"variable has incomplete type 'void'", &MessageReporter::void_local},
+        {"expected expression", &MessageReporter::no_expression},
         {"function '", &MessageReporter::unknown_result},
         {"redefinition of '", &MessageReporter::name_taken},
         {"no matching function for call to '", &MessageReporter::wrong_call},
@@ -97,12 +141,14 @@ public:
         {"no viable overloaded '='", &MessageReporter::no_axis},
         {"recursive template instantiation", &MessageReporter::recursion},
     };
-    if (message_.used_from && message_.text.find("kgen_axis<") != std::string::npos)
+    if (message_.used_from && text_.find("kgen_axis<") != std::string::npos)
       return axis_argument();
-    if (message_.used_from && message_.text.find("kgen_grid<") != std::string::npos)
+    if (message_.used_from && text_.find("kgen_grid<") != std::string::npos)
       return grid_argument();
+    if (not_a_value())
+      return;
     for (const auto &[start, handler] : kHandlers)
-      if (std::string_view(message_.text).starts_with(start))
+      if (std::string_view(text_).starts_with(start))
         return (this->*handler)();
     passed_on();
   }
@@ -115,15 +161,15 @@ private:
 
   // Clang's own suggestion, if it is a name that the user could write.
   std::string suggestion() const {
-    const size_t at = message_.text.find(kDidYouMean);
+    const size_t at = text_.find(kDidYouMean);
     if (at == std::string::npos)
       return {};
-    const std::string name = quoted_part(std::string_view(message_.text).substr(at));
+    const std::string name = quoted_part(std::string_view(text_).substr(at));
     return name.find("kgen") == std::string::npos ? name : std::string();
   }
 
   void undeclared() {
-    const std::string name = quoted_part(message_.text);
+    const std::string name = quoted_part(text_);
     const std::string meaning = describe_name(*unit_.spec, name);
     std::string help;
     if (std::ranges::any_of(unit_.spec->batch, [&](const BatchDecl &b) { return b.axis == name; }))
@@ -156,7 +202,7 @@ private:
   }
 
   void not_assignable() {
-    const std::string_view text = message_.text;
+    const std::string_view text = text_;
     std::string name = quoted_part(text);
     if (text.starts_with("cannot assign to return value")) // of at(an input, ...)
       return add(DiagId::body_not_assignable, {"at(...)", "an element of an input"});
@@ -182,38 +228,78 @@ private:
   }
 
   std::string tag_name(std::string_view tag, const std::vector<std::string> &names) const {
-    const size_t id = std::stoul(message_.text.substr(message_.text.find(tag) + tag.size()));
+    const size_t id = std::stoul(text_.substr(text_.find(tag) + tag.size()));
     return id < names.size() ? names[id] : "";
   }
 
-  void no_place() { add(DiagId::body_not_assignable, {"this", "a value"}); }
+  // Where a number is wanted: what the prelude has classes for.
+  bool not_a_value() {
+    if (text_.find("kgen_where") != std::string::npos)
+      add(DiagId::body_coordinate, {"`where` is no value"}, "it stands last in a reduction: sum(x, N, where(x > 0))");
+    else if (text_.find("kgen_table") != std::string::npos)
+      add(DiagId::body_cpp, {"a table is no value"}, "read its entries: `t[i]`");
+    else
+      return false;
+    return true;
+  }
+
+  std::string_view user_text() const {
+    return std::string_view(span_.source->text()).substr(span_.begin, span_.length);
+  }
+
+  void no_place() { add(DiagId::body_not_assignable, {shown(user_text()), "a value"}); }
 
   void incompatible() {
-    if (message_.text.find("function type>") != std::string::npos)
+    if (text_.find("function type>") != std::string::npos || text_.ends_with(")'"))
       return add(DiagId::body_function, {"a function is no value"}, "call it");
-    if (message_.text.ends_with("]'"))
+    if (text_.ends_with("]'"))
       return add(DiagId::body_array, {"an array is no value"}, "name one element");
     passed_on();
   }
 
+  void fraction() {
+    add(DiagId::body_array, {"an index is a whole number"}, "write `int(...)`, which drops the fraction");
+  }
+
+  void star() {
+    const std::string &text = span_.source->text();
+    const size_t at = span_.begin;
+    if (text.substr(at, 2) == "**" || (at > 0 && text.substr(at - 1, 2) == "**"))
+      return add(DiagId::body_cpp, {"`**` is no operator"}, "write `pow(x, 2)`, or `x * x`");
+    add(DiagId::body_address, {"pointers"});
+  }
+
+  void void_local() {
+    add(DiagId::body_type, {"void"}, "there are `real float double bool`, `int int64_t` and the like");
+  }
+
+  void no_expression() {
+    if (user_text().starts_with("else"))
+      return add(DiagId::body_cpp, {"this `else` has no `if`"},
+                 "an `if` has one statement and one `else`; several statements stand in braces");
+    add(DiagId::body_cpp, {"a value is missing here"}, "an operator like `+` stands between two values");
+  }
+
   void unknown_result() {
-    if (message_.text.find("deduced return type") == std::string::npos)
+    if (text_.find("deduced return type") == std::string::npos)
       return passed_on();
-    const std::string name = quoted_part(message_.text);
+    const std::string name = quoted_part(text_);
     add(DiagId::body_function, {"the result of `" + name.substr(0, name.find('<')) + "` is not known yet"},
         "write its type instead of `auto`; functions do not call themselves");
   }
 
   void name_taken() {
-    const std::string name = quoted_part(message_.text);
+    const std::string name = quoted_part(text_);
     std::string meaning = span_.source->is_body() ? describe_name(*unit_.spec, name) : "";
     if (meaning.empty())
       meaning = span_.source->is_body() ? "a local" : "declared";
-    add(DiagId::body_name_taken, {name, meaning}, "use another name for this local");
+    add(DiagId::body_name_taken, {name, meaning},
+        span_.source->is_body() ? "use another name for this local"
+                                : "functions, and the names within one, each have a name of their own");
   }
 
   void wrong_call() {
-    const std::string name = quoted_part(message_.text);
+    const std::string name = quoted_part(text_);
     if (const BuiltinRow *row = find_builtin(name))
       return add(DiagId::body_arguments, {name, std::string(row->takes)});
     for (const std::string &note : message_.notes)
@@ -235,12 +321,17 @@ private:
   }
 
   void unset() {
-    if (message_.text.find("uninitialized") == std::string::npos)
+    if (text_.find("uninitialized") == std::string::npos)
       return passed_on();
-    const bool sometimes = message_.text.find("whenever") != std::string::npos;
-    add(DiagId::body_unset, {quoted_part(message_.text)},
-        sometimes ? "it is not assigned on every way: give it a value where it is declared"
-                  : "give it a value where it is declared");
+    const bool sometimes = text_.find("whenever") != std::string::npos;
+    const Span condition = std::exchange(span_, message_.used_at.value_or(span_));
+    Diagnostic *d = reporter_.add(DiagId::body_unset, span_, {quoted_part(text_)});
+    if (d == nullptr)
+      return;
+    d->help = sometimes ? "it is not assigned on every way: give it a value where it is declared"
+                        : "give it a value where it is declared";
+    if (sometimes && message_.used_at)
+      d->labels.push_back({condition.source->place(condition.begin, condition.length), "not assigned on one side"});
   }
 
   void no_result() { add(DiagId::body_function, {"a function must return a value on every way through it"}); }
@@ -248,22 +339,40 @@ private:
   void early_return() { add(DiagId::body_unsupported, {"`return`s from the body"}, "put the rest under an `if`"); }
 
   void declared_late() {
-    const std::string name = quoted_part(message_.text);
+    const std::string name = quoted_part(text_);
     add(DiagId::body_undeclared, {name}, "declare it before the function that calls it");
   }
 
   void operands() {
-    const bool floating =
-        message_.text.find("float") != std::string::npos || message_.text.find("double") != std::string::npos;
-    add(DiagId::body_cpp, {tidy(message_.text, unit_)}, floating ? "`%`, shifts and `& | ^` take whole numbers" : "");
+    const bool floating = text_.find("float") != std::string::npos || text_.find("double") != std::string::npos;
+    add(DiagId::body_cpp, {tidy(text_, unit_)}, floating ? "`%`, shifts and `& | ^` take whole numbers" : "");
   }
 
   void list_value() {
-    const bool list = message_.text.find("list") != std::string::npos;
+    const bool list = text_.find("list") != std::string::npos;
     add(DiagId::body_unsupported, {list ? "lists as values" : "`<=>`s"});
   }
 
-  void no_axis() { add(DiagId::body_coordinate, {"only an axis can be given a coordinate"}); }
+  // `k = 3`, where k is a grid dimension: a statement, or a coordinate. Clang points at the `=`.
+  void no_axis() {
+    const std::string &text = span_.source->text();
+    const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    size_t end = span_.begin;
+    while (end > 0 && std::isspace(static_cast<unsigned char>(text[end - 1])) != 0)
+      --end;
+    size_t begin = end;
+    while (begin > 0 && is_name(text[begin - 1]))
+      --begin;
+    const std::string name = text.substr(begin, end - begin);
+    const size_t before = begin == 0 ? std::string::npos : text.find_last_not_of(" \n", begin - 1);
+    const bool coordinate = before != std::string::npos && text[before] == ',';
+    span_ = {span_.source, begin, std::max<size_t>(end - begin, 1)};
+    const std::string meaning = describe_name(*unit_.spec, name);
+    if (!coordinate && !meaning.empty())
+      return add(DiagId::body_not_assignable, {name, meaning});
+    add(DiagId::body_coordinate, {"only an axis can be given a coordinate"},
+        meaning.empty() ? "" : "`" + name + "` is " + meaning);
+  }
 
   void recursion() {
     const std::string &text = span_.source->text();
@@ -274,21 +383,22 @@ private:
   }
 
   void passed_on() {
-    std::string text = message_.text;
+    for (const Saying &saying : kSayings)
+      if (text_.starts_with(saying.start))
+        return add(DiagId::body_cpp, {saying.text.empty() ? tidy(text_, unit_) : std::string(saying.text)},
+                   std::string(saying.help));
+    std::string text = text_;
     std::string help;
-    if (text.find("kgen_table") != std::string::npos)
-      return add(DiagId::body_cpp, {"a table is no value"}, "read its entries: `t[i]`");
     if (const size_t at = text.find(kDidYouMean); at != std::string::npos) {
       if (const std::string meant = suggestion(); !meant.empty())
         help = "did you mean `" + meant + "`?";
       text.resize(at);
     }
-    if (text.starts_with("subscripted value is not an array"))
-      help = "other elements of an operand are `at(x, H = e)`";
     add(DiagId::body_cpp, {tidy(std::move(text), unit_)}, help);
   }
 
   const ClangMessage &message_;
+  std::string text_;
   Span span_;
   std::string only_;
   const Unit &unit_;
@@ -319,8 +429,16 @@ void report_clang_messages(const std::vector<ClangMessage> &messages, const Unit
     const Span span = place_of(message, unit);
     variants[{span.source, span.begin}].insert(message.variant);
   }
+  std::set<std::tuple<const SourceText *, size_t, int>> said; // a second message at one place follows from the first
+  std::set<std::pair<const SourceText *, size_t>> faulty;     // statements
   for (const ClangMessage &message : messages) {
     const Span span = place_of(message, unit);
+    const size_t statement = span.source->statement(span.begin);
+    const bool is_else = span.source->text().compare(span.begin, 4, "else") == 0;
+    faulty.insert({span.source, statement});
+    if (!said.emplace(span.source, span.begin, message.variant).second ||
+        (is_else && statement > 0 && faulty.contains({span.source, statement - 1})))
+      continue; // as does an `else` after an `if` that was not understood
     MessageReporter(message, span, only_in(variants[{span.source, span.begin}], unit), unit, reporter).run();
   }
 }

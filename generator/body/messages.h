@@ -15,6 +15,7 @@ struct ClangMessage {
   std::optional<Span> span; // nullopt: not in the user's text
   int variant = 0;
   std::optional<Span> used_from; // of the innermost instantiation that the user's text asked for
+  std::optional<Span> used_at;   // of an uninitialised local
   std::vector<std::string> notes;
 };
 

@@ -145,9 +145,12 @@ private:
     const std::string_view name = text_.substr(begin, at_ - begin);
     last_name_ = name;
     source_.identifiers.emplace(name);
-    if (is_reserved(name))
-      report(DiagId::body_internal_name, begin, name.size(), {std::string(name)});
-    else if (template_header_ && (name == "class" || name == "typename"))
+    if (is_reserved(name)) {
+      if (internal_names_.insert(name).second) // once
+        report(DiagId::body_internal_name, begin, name.size(), {std::string(name)});
+      else
+        reporter_.silence({&source_, begin, name.size()});
+    } else if (template_header_ && (name == "class" || name == "typename"))
       ;
     else if (const RefusedWord *refused = find_refused_word(name))
       refuse(*refused, begin);
@@ -209,6 +212,11 @@ private:
       while (at_ < text_.size() && is_name(text_[at_]))
         ++at_;
       const std::string directive(trim(text_.substr(begin, at_ - begin)));
+      const bool goes_on = directive.find("el") != std::string::npos || directive.find("endif") != std::string::npos;
+      if (goes_on && !source_.sound) { // of an #if that was refused
+        at_ = std::min(text_.find('\n', at_), text_.size());
+        return;
+      }
       if (Diagnostic *d = unsound(DiagId::body_directive, begin, directive.size(), {directive}))
         d->help = "constants are `params`, shared functions come by `functions_from`";
       at_ = std::min(text_.find('\n', at_), text_.size());
@@ -243,7 +251,9 @@ private:
       return;
     }
     if (open_.empty() || text_[open_.back().offset] != wanted) {
-      unsound(DiagId::body_bracket, at_, 1, {std::string(1, c)});
+      Diagnostic *d = unsound(DiagId::body_bracket, at_, 1, {std::string(1, c)});
+      if (d != nullptr && !open_.empty())
+        d->labels.push_back({source_.place(open_.back().offset, 1), "still open"});
       stop_ = true;
       return;
     }
@@ -262,6 +272,7 @@ private:
   size_t words_ = 0;
   size_t last_reported_ = std::string_view::npos; // number of a statement
   std::string_view last_name_;
+  std::set<std::string_view> internal_names_; // said
   int control_ = 0;
   bool template_header_ = false; // between `template` and its `>`
   std::vector<Bracket> open_;
@@ -302,6 +313,8 @@ Diagnostic *Reporter::add(DiagId id, const Span &span, const std::vector<std::st
   }
   return &diags_.add(id, span.source->place(span.begin, span.length), arguments);
 }
+
+void Reporter::silence(const Span &span) { newly_faulty_.insert({span.source, span.source->statement(span.begin)}); }
 
 void Reporter::next_phase() { faulty_.insert(newly_faulty_.begin(), newly_faulty_.end()); }
 

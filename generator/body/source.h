@@ -48,6 +48,8 @@ public:
 
   // nullptr when it is not shown: said before, in a statement that an earlier phase refused, or one too many.
   Diagnostic *add(DiagId id, const Span &span, const std::vector<std::string> &arguments = {});
+  // There is something wrong here that was said elsewhere.
+  void silence(const Span &span);
   // From now on, statements with an error are left alone.
   void next_phase();
   bool failed() const { return failed_; }

@@ -256,9 +256,6 @@ void build_grid(Build &build) {
       dim.axis = build.axis_of(decl.axis);
       KGEN_CHECK(dim.axis != kNone);
       Axis &axis = kernel.axes[dim.axis];
-      if (axis.batch)
-        build.diags.add(DiagId::grid_axis_batch, decl.place, {decl.axis}).help =
-            "the batch is a parallel dimension already";
       axis.grid = id;
       dim.block = build.resolve(decl.blocks.empty() ? Size::integer(1) : decl.blocks[0]);
       dim.size = Size::make(Size::Op::cdiv, {build.axis_size(dim.axis), dim.block});

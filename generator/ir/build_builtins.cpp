@@ -266,11 +266,7 @@ std::vector<Coordinate> Lowering::coordinates(const body::Expr &e, VarId var) {
 // at and inside
 ExprId Lowering::at(Op op, const body::Expr &e) {
   VarId var = operand_of(e.args[0]);
-  if (var == kNone) {
-    build_.diags.add(DiagId::at_no_array, here(e.place), {e.name}).help =
-        "store the expression in a local, or move the coordinates to its operands";
-    return integer(e.type, 0, e.place);
-  }
+  KGEN_CHECK(var != kNone); // the body has refused all else
   if (kernel_.vars[var].kind == Var::Kind::local && op == Op::read)
     read_local(bare(e.args[0])); // assigned before it is read
   std::vector<Coordinate> coords = coordinates(e, var);

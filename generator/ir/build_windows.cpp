@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "support/text.h"
+
 namespace kgen::build {
 
 namespace {
@@ -48,7 +50,8 @@ void settle_axis(Build &build, AxisId id) {
       continue;
     const Var &a = build.kernel.vars[first.var], &b = build.kernel.vars[other.var];
     build.diags
-        .add(DiagId::blocks_differ, b.place, {axis.name, a.name, describe(*first.dim), b.name, describe(*other.dim)})
+        .add(DiagId::blocks_differ, b.place,
+             {axis.name, ticked(a.name), describe(*first.dim), ticked(b.name), describe(*other.dim)})
         .help = "operands that share an axis need blocks of the same size along it; rename the axis of one of them, or "
                 "read it through at(...)";
     break;
@@ -70,7 +73,7 @@ void settle_scratch(Build &build, VarId id) {
     else if (!(dim.extent == axis.block) && build.touched.count({id, dim.axis}))
       build.diags
           .add(DiagId::blocks_differ, var.place,
-               {axis.name, "the grid", to_string(axis.block), var.name, describe(dim)})
+               {axis.name, "the grid", to_string(axis.block), ticked(var.name), describe(dim)})
           .help = "leave out the size: scratch holds one block";
     dim.block = dim.extent;
   }

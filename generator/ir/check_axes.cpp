@@ -3,6 +3,9 @@
 #include "ir/build.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
+#include <tuple>
 
 namespace kgen::build {
 
@@ -22,16 +25,19 @@ public:
       AxisSet context = s.context;
       if (s.kind == Stmt::Kind::loop) // its condition is asked again under itself
         context |= s.axes;
+      const size_t before = build_.diags.error_count();
       for (ExprId root : roots(s))
         expression(root, context);
-      if (s.kind == Stmt::Kind::assign)
+      if (s.kind == Stmt::Kind::assign && build_.diags.error_count() == before)
         target(s);
     });
   }
 
 private:
-  Diagnostic &add(DiagId id, const Place &place, const std::vector<std::string> &arguments) {
-    return build_.diags.add(id, place, arguments);
+  // What the functions of one call have in common is said once.
+  void add(DiagId id, const Place &place, const std::vector<std::string> &arguments, const std::string &help) {
+    if (said_.insert({id, place.file, place.line, place.column}).second)
+      build_.diags.add(id, place, arguments).help = help;
   }
 
   void target(const Stmt &s) {
@@ -45,11 +51,11 @@ private:
     AxisSet missing = kernel_.expr(s.value).axes - var.axes;
     std::string names = build_.axis_names(missing);
     if (!missing.empty())
-      add(DiagId::axis_missing, s.place, {var.name, names}).help = offer(missing);
+      add(DiagId::axis_missing, s.place, {var.name, names}, offer(missing));
     missing = s.context - var.axes - missing;
     if (!missing.empty())
-      add(DiagId::condition_axis_missing, s.place, {var.name, build_.axis_names(missing)}).help =
-          "reduce the condition first: any(..., " + list(missing) + ") or all(..., " + list(missing) + ")";
+      add(DiagId::condition_axis_missing, s.place, {var.name, build_.axis_names(missing)},
+          "reduce the condition first: any(..., " + list(missing) + ") or all(..., " + list(missing) + ")");
   }
 
   std::string list(AxisSet axes) const { return build_.axis_names(axes, ", "); }
@@ -73,6 +79,10 @@ private:
       return scan(e, context);
     case Op::read:
       return read(e, context);
+    case Op::inside:
+      for (const Coordinate &coord : e.coords)
+        coordinate(kernel_.vars[e.ref], coord, e.place);
+      return;
     case Op::index:
       if (e.ref == kNone && !kernel_.axes[e.axis].uniform)
         not_uniform(e.axis, e.place);
@@ -81,9 +91,9 @@ private:
       return seen(e.ref, e.place);
     case Op::grid_size:
       if (AxisId axis = kernel_.grid[e.ref].axis; axis != kNone && kernel_.axes[axis].ragged != kNone)
-        add(DiagId::ragged_steps, e.place, {kernel_.grid[e.ref].name, kernel_.axes[axis].name}).help =
+        add(DiagId::ragged_steps, e.place, {kernel_.grid[e.ref].name, kernel_.axes[axis].name},
             "the rows have different lengths; ask last(" + kernel_.grid[e.ref].name + ") or size(" +
-            kernel_.axes[axis].name + ")";
+                kernel_.axes[axis].name + ")");
       return seen(e.ref, e.place);
     case Op::block:
       if (kernel_.axes[e.axis].grid != kNone)
@@ -103,7 +113,7 @@ private:
     for (const Var &var : kernel_.vars)
       if (var.kind == Var::Kind::input && var.axes.contains(axis))
         operand = var.name;
-    add(DiagId::index_not_uniform, place, {name}).help = "say whose: index(" + operand + ", " + name + ")";
+    add(DiagId::index_not_uniform, place, {name}, "say whose: index(" + operand + ", " + name + ")");
   }
 
   AxisSet argument_axes(const Expr &e) const {
@@ -118,33 +128,34 @@ private:
     AxisSet have = argument_axes(e);
     AxisSet missing = e.reduced - have;
     if (!missing.empty())
-      add(DiagId::reduced_missing, e.place, {name, build_.axis_names(missing)}).help =
-          have.empty() ? "the argument has no axes" : "the axes of the argument are " + build_.axis_names(have);
+      add(DiagId::reduced_missing, e.place, {name, build_.axis_names(missing)},
+          have.empty() ? "the argument has no axes" : "the axes of the argument are " + build_.axis_names(have));
     if (AxisSet both = e.reduced & context; !both.empty())
-      add(DiagId::reduced_under_if, e.place, {name, build_.axis_names(both)}).help =
-          "restrict its lanes instead: " + name + "(..., " + list(e.reduced) + ", where(condition))";
+      add(DiagId::reduced_under_if, e.place, {name, build_.axis_names(both)},
+          "restrict its lanes instead, " + name + "(..., " + list(e.reduced) +
+              ", where(condition)), or compute it before the condition");
     for (AxisId axis : (have - e.reduced).list())
       if (e.reduced.contains(kernel_.axes[axis].over))
-        add(DiagId::ragged_over_reduced, e.place, {kernel_.axes[kernel_.axes[axis].over].name, kernel_.axes[axis].name})
-            .help = "reduce along both, or along " + kernel_.axes[axis].name + " first";
+        add(DiagId::ragged_over_reduced, e.place, {kernel_.axes[kernel_.axes[axis].over].name, kernel_.axes[axis].name},
+            "reduce along both, or along " + kernel_.axes[axis].name + " first");
     bool whole = e.monoid == Monoid::mean || e.monoid == Monoid::argmax || e.monoid == Monoid::argmin;
     for (AxisId axis : e.reduced.list())
       if (whole && kernel_.axes[axis].grid != kNone)
-        add(DiagId::mean_blocked, e.place, {name, kernel_.axes[axis].name}).help =
+        add(DiagId::mean_blocked, e.place, {name, kernel_.axes[axis].name},
             e.monoid == Monoid::mean
                 ? "sum over the blocks into scratch, and divide by size(" + kernel_.axes[axis].name + ") at the last"
-                : "leave " + kernel_.axes[axis].name + " out of the grid";
+                : "leave " + kernel_.axes[axis].name + " out of the grid");
   }
 
   void scan(const Expr &e, AxisSet context) {
     AxisSet have = argument_axes(e);
     const std::string &axis = kernel_.axes[e.axis].name;
     if (!have.contains(e.axis))
-      add(DiagId::reduced_missing, e.place, {"a running value", axis}).help =
-          have.empty() ? "the argument has no axes" : "the axes of the argument are " + build_.axis_names(have);
+      add(DiagId::reduced_missing, e.place, {"a running value", axis},
+          have.empty() ? "the argument has no axes" : "the axes of the argument are " + build_.axis_names(have));
     if (context.contains(e.axis))
-      add(DiagId::reduced_under_if, e.place, {"a running value", axis}).help =
-          "move it out of the condition, and give the elements left out a neutral value";
+      add(DiagId::reduced_under_if, e.place, {"a running value", axis},
+          "move it out of the condition, and give the elements left out a neutral value");
   }
 
   void coordinate(const Var &var, const Coordinate &coord, const Place &place) {
@@ -152,8 +163,8 @@ private:
     if (var.kind != Var::Kind::input && !axis.uniform)
       not_uniform(coord.axis, place);
     if (var.kind == Var::Kind::local && !var.axes.contains(coord.axis))
-      add(DiagId::coordinate_unknown, place, {var.name, axis.name}).help =
-          var.axes.empty() ? "it is one number" : "its axes are " + build_.axis_names(var.axes);
+      add(DiagId::coordinate_unknown, place, {var.name, axis.name},
+          var.axes.empty() ? "it is one number" : "its axes are " + build_.axis_names(var.axes));
   }
 
   void read(const Expr &e, AxisSet context) {
@@ -161,16 +172,16 @@ private:
     for (const Coordinate &coord : e.coords) {
       coordinate(var, coord, e.place);
       if (var.kind != Var::Kind::input && context.contains(coord.axis))
-        add(DiagId::at_under_if, e.place, {var.name, kernel_.axes[coord.axis].name}).help =
-            "read it into a local before the condition";
+        add(DiagId::at_under_if, e.place, {var.name, kernel_.axes[coord.axis].name},
+            "read it into a local before the condition");
     }
   }
 
   void window(const Expr &e) {
     std::string name = e.op == Op::window_first ? "first" : "last";
     if (moves_with(build_, kernel_.vars[e.ref]).empty())
-      add(DiagId::window_never_moves, e.place, {name, kernel_.vars[e.ref].name}).help =
-          "ask about a grid dimension: " + name + "(" + (kernel_.grid.empty() ? "k" : kernel_.grid.back().name) + ")";
+      add(DiagId::window_never_moves, e.place, {name, kernel_.vars[e.ref].name},
+          "ask about a grid dimension: " + name + "(" + (kernel_.grid.empty() ? "k" : kernel_.grid.back().name) + ")");
   }
 
   // A block list says that every choice is right: the body must not tell them apart.
@@ -178,12 +189,13 @@ private:
     const std::string &name = kernel_.grid[dim].name;
     for (const GridDecl &decl : build_.spec.grid)
       if (decl.name == name && decl.blocks.size() > 1)
-        add(DiagId::block_list_seen, place, {name}).help =
-            "ask only first(" + name + ") and last(" + name + "), or write one block";
+        add(DiagId::block_list_seen, place, {name},
+            "ask only first(" + name + ") and last(" + name + "), or write one block");
   }
 
   Build &build_;
   const Kernel &kernel_;
+  std::set<std::tuple<DiagId, std::string, int, int>> said_;
 };
 
 } // namespace

@@ -276,12 +276,12 @@ private:
     for (GridId dim : dimensions_of(id)) {
       if (!is_many(dim) || guarded.count(dim) || (moves.count(dim) && (var.axes & e.reduced).empty()))
         continue;
-      if (!reported_.insert(id).second)
+      if (!blocked_targets_.insert({s.target, dim}).second || !reported_.insert(id).second)
         return;
       const std::string &name = kernel_.grid[dim].name;
       Diagnostic &d = build_.diags.add(DiagId::reduction_blocked, e.place,
                                        {"a reduction", build_.axis_names(e.reduced), name, var.name});
-      d.labels.push_back({s.place, "here"});
+      d.labels.push_back({s.place, "it reaches " + kernel_.vars[s.target].name + " here"});
       d.help = (var.axes & e.reduced).empty()
                    ? "add it up over the steps: if (first(" + name + ")) ... = 0; ... += ...; or leave " +
                          build_.axis_names(e.reduced) + " out of the grid"
@@ -312,7 +312,7 @@ private:
         continue;
       const std::string &axis = kernel_.axes[e.axis].name, &name = kernel_.grid[dim].name;
       Diagnostic &d = build_.diags.add(DiagId::scan_blocked, e.place, {"a running value", axis, name});
-      d.labels.push_back({s.place, "here"});
+      d.labels.push_back({s.place, "it reaches " + kernel_.vars[s.target].name + " here"});
       d.help =
           "combine it with scratch that carries the value of the blocks before, or leave " + axis + " out of the grid";
     }
@@ -338,6 +338,7 @@ private:
   std::map<VarId, Origin> locals_;
   std::set<VarId> written_; // surely, in this step
   std::set<ExprId> reported_;
+  std::set<std::pair<VarId, GridId>> blocked_targets_; // of reductions that were refused
   bool changed_ = false;
 };
 

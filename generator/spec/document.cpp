@@ -89,7 +89,7 @@ private:
 bool check_bytes(const Source &source, Diagnostics &diags) {
   const std::string_view text = source.text();
   auto refuse = [&](size_t at, const std::string &what) {
-    diags.add(DiagId::spec_not_text, source.place(at, at + 1), {what}).help = "a spec is a UTF-8 text file";
+    diags.add(DiagId::spec_not_text, source.place(at, at + 1), {what});
     return false;
   };
   if (const size_t bad = find_bad_utf8(text); bad != std::string_view::npos)
@@ -153,7 +153,11 @@ struct SyntaxHelp {
 constexpr SyntaxHelp kSyntaxHelp[] = {
     {"cannot redefine", "a key is set once; write a table with dotted keys or under a [header], not both"},
     {"could not determine value type", "names and expressions stand in quotes: \"cdiv(M, 2)\""},
-    {"unescaped control characters", "a string in \" or ' ends on its line; ''' holds several lines"},
+    {"control characters", "a string in \" or ' ends on its line; ''' holds several lines"},
+    {"encountered end-of-file", "a string must be closed by the quotes that opened it"},
+    {"expected '=', saw", "a value is given by `key = value`"},
+    {"expected value, saw", "a value stands after `=`, on the same line"},
+    {"expected bare key", "a key is a name, or several joined by dots: inputs.x"},
     {"inline table", "a table in braces stands on one line, its keys separated by commas"},
     {"leading zeroes", "write the number without leading zeros"},
 };

@@ -46,6 +46,17 @@ void check_count(Reader &reader, size_t count, size_t most, const std::string &w
     reader.diags.add(DiagId::spec_too_many, reader.file, {std::to_string(most), what});
 }
 
+// A key of the root below a table header: a body is no operand named body, nor a doc a type. Where strings mean
+// something else, it may be a name all the same.
+bool is_misplaced(const Node &root, const Section &section, const Entry &inner) {
+  if (inner.key == "body")
+    return true;
+  const bool of_root = std::find(std::begin(kTexts), std::end(kTexts), inner.key) != std::end(kTexts);
+  const bool text = inner.value.kind == Node::Kind::string &&
+                    inner.value.text.text.find_first_of("[\n") == std::string::npos && section.name != "params";
+  return of_root && text && root.find(inner.key) == nullptr;
+}
+
 void read_sections(Reader &reader, Node &root) {
   for (const Section &section : kSections) {
     for (Entry &entry : root.entries) {
@@ -55,11 +66,11 @@ void read_sections(Reader &reader, Node &root) {
         reader.outputs_incomplete = reader.axes_incomplete = true;
         continue;
       }
-      // A body below a table header is no operand named body.
       std::erase_if(entry.value.entries, [&](const Entry &inner) {
-        if (inner.key == "body")
+        const bool misplaced = is_misplaced(root, section, inner);
+        if (misplaced)
           unknown_key(reader, inner, {}, entry.key);
-        return inner.key == "body";
+        return misplaced;
       });
       section.read(reader, entry.value);
     }

@@ -32,7 +32,7 @@ struct Reader {
   std::map<std::string, Name> names; // the one namespace
   // What was said already, so that one mistake is one message: a body below a table header is not missing as well, and
   // names cannot be called unknown when brackets that may hold them were not understood.
-  bool body_misplaced = false;
+  std::set<std::string> misplaced = {}; // keys of the root that stand below a header
   bool axes_incomplete = false;
   bool outputs_incomplete = false;
   std::set<std::string> broken =
@@ -50,6 +50,7 @@ std::vector<Size> read_sizes(Reader &reader, const Node &node, const std::string
 // A number known when the code is generated: literal, or an expression over parameters that have one value.
 std::optional<int64_t> read_constant(Reader &reader, const Node &node, const std::string &what); // read_axes.cpp
 std::optional<TypeName> read_type(Reader &reader, const PlacedText &text);
+std::string type_help(const Reader &reader, const std::string &name); // what was meant instead of `name`
 void wrong_kind(Reader &reader, const Node &node, const std::string &what, const std::string &wanted);
 void unknown_key(Reader &reader, const Entry &entry, const std::vector<std::string> &known, const std::string &where);
 bool expect_table(Reader &reader, const Entry &entry, const std::string &wanted);

@@ -121,6 +121,8 @@ void read_batch(Reader &reader, const Node &section) {
       wrong_kind(reader, entry.value, ticked(entry.key), "a list of operands, such as [\"x\", \"z\"]");
       continue;
     }
+    if (entry.value.items.empty())
+      reader.diags.add(DiagId::spec_empty_list, entry.value.place, {ticked(entry.key)});
     for (const Node &item : entry.value.items)
       if (auto name = read_string(reader, item, "an operand")) {
         batch.operands.push_back(std::move(*name));

@@ -1,4 +1,6 @@
 // grid and schedule.
+#include <algorithm>
+
 #include "spec/read.h"
 #include "support/text.h"
 
@@ -18,8 +20,6 @@ void read_block(Reader &reader, const Entry &entry, GridDecl &grid) {
 }
 void read_size_key(Reader &reader, const Entry &entry, GridDecl &grid) {
   grid.size = read_size(reader, entry.value, "`size`");
-  if (grid.size && grid.size->is_integer() && grid.size->value < 0)
-    reader.diags.add(DiagId::spec_negative_size, grid.size->place, {std::to_string(grid.size->value)});
 }
 void read_at_most(Reader &reader, const Entry &entry, GridDecl &grid) {
   grid.at_most = read_size(reader, entry.value, "`at_most`");
@@ -83,39 +83,52 @@ void read_grid(Reader &reader, const Node &section) {
 
 namespace {
 
-void read_schedule_table(Reader &reader, const Node &table, const std::string &target, bool has_machines) {
+// The choices that can be pinned. What is not used yet is said to be, so that nobody counts on it.
+struct ScheduleKey {
+  std::string_view target, name;
+  Node::Kind kind;
+  std::string_view wanted;
+  bool used;
+};
+constexpr ScheduleKey kScheduleKeys[] = {
+    {"openmp", "lanes", Node::Kind::boolean, "true or false", true},
+    {"cuda", "precision", Node::Kind::string, "\"tf32\" or \"tf32x3\"", false},
+};
+
+bool is_machine(const std::string &key) {
+  return key.size() > 3 && key.starts_with("sm_") && key.find_first_not_of("0123456789", 3) == std::string::npos;
+}
+
+void read_choice(Reader &reader, const Entry &entry, const ScheduleKey &key, const std::string &target) {
+  const Node &node = entry.value;
+  if (node.kind != key.kind)
+    return wrong_kind(reader, node, ticked(entry.key), std::string(key.wanted));
+  if (!key.used)
+    reader.diags.add(DiagId::spec_schedule_unused, entry.place, {"schedule." + target + "." + entry.key});
+  ScheduleEntry out{target, entry.key, int64_t{node.boolean}, node.place};
+  if (node.kind == Node::Kind::string)
+    out.value = node.text.text;
+  reader.spec.schedule.push_back(std::move(out));
+}
+
+// `family` has the keys; `target` may be one machine of it, as in cuda.sm_90.
+void read_choices(Reader &reader, const Node &table, const std::string &family, const std::string &target) {
+  std::vector<std::string> known;
+  for (const ScheduleKey &key : kScheduleKeys)
+    if (key.target == family)
+      known.emplace_back(key.name);
+  if (family == "cuda" && target == family)
+    known.emplace_back("sm_90");
   for (const Entry &entry : table.entries) {
-    const Node &node = entry.value;
-    if (entry.key == "body") {
-      unknown_key(reader, entry, {}, "schedule." + target);
-      continue;
-    }
-    ScheduleEntry out{target, entry.key, int64_t{0}, node.place};
-    switch (node.kind) {
-    case Node::Kind::integer:
-      out.value = node.integer;
-      break;
-    case Node::Kind::number:
-      out.value = node.number;
-      break;
-    case Node::Kind::boolean:
-      out.value = int64_t{node.boolean};
-      break;
-    case Node::Kind::string:
-      out.value = node.text.text;
-      break;
-    case Node::Kind::table:
-      if (has_machines && entry.key.starts_with("sm_"))
-        read_schedule_table(reader, node, target + "." + entry.key, false);
-      else
-        reader.diags.add(DiagId::unknown_key, entry.place, {entry.key, " in `schedule." + target + "`"}).help =
-            has_machines ? "machines are written as in schedule.cuda.sm_90" : "";
-      continue;
-    default:
-      wrong_kind(reader, node, ticked(entry.key), "a number, a string, true or false");
-      continue;
-    }
-    reader.spec.schedule.push_back(std::move(out));
+    const auto key = std::find_if(std::begin(kScheduleKeys), std::end(kScheduleKeys),
+                                  [&](const ScheduleKey &k) { return k.target == family && k.name == entry.key; });
+    const bool machine = family == "cuda" && target == family && is_machine(entry.key);
+    if (machine && expect_table(reader, entry, "a table of choices"))
+      read_choices(reader, entry.value, family, target + "." + entry.key);
+    else if (!machine && key == std::end(kScheduleKeys))
+      unknown_key(reader, entry, known, "schedule." + target);
+    else if (!machine)
+      read_choice(reader, entry, *key, target);
   }
 }
 
@@ -126,7 +139,7 @@ void read_schedule(Reader &reader, const Node &section) {
     if (entry.key != "openmp" && entry.key != "cuda")
       unknown_key(reader, entry, {"openmp", "cuda"}, "schedule");
     else if (expect_table(reader, entry, "a table of choices"))
-      read_schedule_table(reader, entry.value, entry.key, entry.key == "cuda");
+      read_choices(reader, entry.value, entry.key, entry.key);
   }
 }
 

@@ -187,12 +187,14 @@ void check_window(Reader &reader, const Node &table, const OperandDecl &operand)
         "say which block a step sees: `index` counts blocks, `offset` counts elements";
   const size_t wanted = window_entries(operand);
   for (const auto &[key, node] : {std::pair("block", block), std::pair("index", index), std::pair("offset", offset)})
-    if (node != nullptr && node->kind == Node::Kind::list && node->items.size() != wanted)
+    if (node != nullptr && node->kind == Node::Kind::list && node->items.size() != wanted) {
       reader.diags
           .add(DiagId::spec_window_length, node->place,
                {key, std::to_string(node->items.size()), std::to_string(wanted)})
           .labels.push_back(
               {operand.type_place, std::to_string(wanted) + (wanted == 1 ? " entry" : " entries") + " wanted"});
+      return; // the others were counted in the same way
+    }
 }
 
 void read_operand_table(Reader &reader, const Entry &entry, OperandDecl &operand, const std::string &section) {

@@ -111,10 +111,12 @@ void read_param_list(Reader &reader, const Node &list, Param &param) {
     if (!value)
       continue;
     if (std::holds_alternative<double>(*value) ||
-        (!param.choices.empty() && value->index() != param.choices[0].index()))
+        (!param.choices.empty() && value->index() != param.choices[0].index())) {
       reader.diags.add(DiagId::spec_param_list, item.place).help =
           "each choice names a set of functions; a number with a point cannot";
-    else if (std::count(param.choices.begin(), param.choices.end(), *value) > 0)
+      return; // its kin are the same mistake
+    }
+    if (std::count(param.choices.begin(), param.choices.end(), *value) > 0)
       reader.diags.add(DiagId::spec_repeated_choice, item.place, {"this choice"});
     else
       param.choices.push_back(std::move(*value));
@@ -140,8 +142,10 @@ void read_params(Reader &reader, const Node &section) {
 void read_scalars(Reader &reader, const Node &section) {
   for (const Entry &entry : section.entries) {
     declare(reader, entry.key, entry.place, NameKind::scalar, "a scalar");
-    if (!read_string(reader, entry.value, ticked(entry.key)))
+    if (entry.value.kind != Node::Kind::string) {
+      wrong_kind(reader, entry.value, ticked(entry.key), "a type such as \"f32\" (constants go under `params`)");
       continue;
+    }
     if (entry.value.text.text.find('[') != std::string::npos)
       reader.diags.add(DiagId::spec_scalar_brackets, entry.value.place, {entry.key}).help =
           "write the type alone, as in \"f32\"; arrays go under `inputs`";
@@ -184,7 +188,8 @@ void define_type(Reader &reader, size_t index, const std::string &text) {
   TypeParam &param = spec.types[index];
   const auto type = find_type(text);
   if (!type) {
-    reader.diags.add(DiagId::spec_define_value, reader.file, {param.name, "an element type", text});
+    reader.diags.add(DiagId::spec_define_value, reader.file, {param.name, "an element type", text}).help =
+        type_help(reader, text);
     return;
   }
   param.choices = {*type};
@@ -193,6 +198,15 @@ void define_type(Reader &reader, size_t index, const std::string &text) {
   std::erase_if(spec.only, [&](const std::vector<Type> &row) { return row[index] != *type; });
   if (spec.only.empty())
     reader.diags.add(DiagId::spec_define_only, reader.file, {param.name, text});
+}
+
+// Sizes are arguments of the functions; -D does not fix them.
+std::string define_help(const Reader &reader, const std::string &name) {
+  const std::vector<std::string> known = names_of(reader, {NameKind::param, NameKind::type_param});
+  if (nearest(name, known))
+    return did_you_mean(name, known);
+  return "-D fixes params and types" + (known.empty() ? ", of which there are none" : ": " + enumerate(known)) +
+         "; a size is fixed in the spec, axes.N = 64";
 }
 
 } // namespace
@@ -207,8 +221,7 @@ void apply_defines(Reader &reader) {
     if (type != spec.types.end()) {
       define_type(reader, static_cast<size_t>(type - spec.types.begin()), text);
     } else if (param == spec.params.end()) {
-      reader.diags.add(DiagId::spec_define_unknown, reader.file, {name}).help =
-          did_you_mean(name, names_of(reader, {NameKind::param, NameKind::type_param}));
+      reader.diags.add(DiagId::spec_define_unknown, reader.file, {name}).help = define_help(reader, name);
     } else if (const auto value = parse_define(*param, text)) {
       param->choices = {*value};
     } else {

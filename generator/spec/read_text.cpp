@@ -116,10 +116,10 @@ void read_text(Reader &reader, const Node &root) {
         spec.functions = read_functions_from(reader, entry.value);
     }
   }
-  if (!has_kernel)
+  if (!has_kernel && reader.misplaced.count("kernel") == 0)
     reader.diags.add(DiagId::spec_missing_key, reader.file, {"the spec", "kernel"}).help =
         "begin with kernel = \"its_name\", above any [table]";
-  if (!has_body && !reader.body_misplaced)
+  if (!has_body && reader.misplaced.count("body") == 0)
     reader.diags.add(DiagId::spec_missing_key, reader.file, {"the spec", "body"}).help =
         "end with body = '''...''', which says what happens to one element";
 }

@@ -66,6 +66,8 @@ constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"size_t", "u64"},  {"byte", "u8"},
 };
 
+} // namespace
+
 std::string type_help(const Reader &reader, const std::string &name) {
   for (const auto &[other, ours] : kOtherNames)
     if (other == name)
@@ -77,7 +79,6 @@ std::string type_help(const Reader &reader, const std::string &name) {
   const std::string near = did_you_mean(name, known);
   return near.empty() ? "the types are " + enumerate(known) : near;
 }
-} // namespace
 
 std::optional<TypeName> read_type(Reader &reader, const PlacedText &text) {
   TypeName out;
@@ -107,8 +108,9 @@ bool is_root_key(std::string_view key) {
 } // namespace
 
 void unknown_key(Reader &reader, const Entry &entry, const std::vector<std::string> &known, const std::string &where) {
+  if (is_root_key(entry.key) && !where.empty())
+    reader.misplaced.insert(entry.key);
   if (entry.key == "body" && !where.empty()) {
-    reader.body_misplaced = true;
     reader.diags.add(DiagId::spec_body_in_table, entry.place, {where}).help =
         "what follows a [table] header belongs to that table: move `body` above the first header, or write dotted keys "
         "such as inputs.x";

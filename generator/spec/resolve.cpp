@@ -14,6 +14,7 @@ struct Allowed {
   std::string where; // "the size of an array"
   size_t grid = 0;   // that many outermost grid dimensions
   bool tables = false;
+  bool is_size = false; // it counts something: not negative
 };
 
 class Resolver {
@@ -124,33 +125,53 @@ private:
     return true;
   }
 
-  // Overflow and division by zero among numbers, for every choice of the parameters.
+  // An expression with its parameters replaced, and in words by what.
+  struct Choice {
+    Size size;
+    std::string values;
+  };
+
+  // Overflow, division by zero and negative sizes among numbers, for every choice of the parameters.
   void check_values(const Size &size) {
+    for (const Choice &choice : choices_of(size)) {
+      if (report_failing(choice.size, choice.values))
+        return;
+      if (allowed_.is_size && choice.size.is_integer() && choice.size.value < 0) {
+        reader_.diags.add(DiagId::spec_negative_size, size.place, {std::to_string(choice.size.value)}).help =
+            choice.values;
+        return;
+      }
+    }
+  }
+
+  std::vector<Choice> choices_of(const Size &size) const {
     constexpr size_t kMostChoices = 256;
-    std::vector<Size> variants = {size};
+    std::vector<Choice> choices = {{size, ""}};
     for (const Param &param : reader_.spec.params) {
       if (!mentions(size, Size::Op::param, param.name))
         continue;
-      std::vector<Size> next;
-      for (const Size &variant : variants)
-        for (const ParamValue &choice : param.choices)
-          next.push_back(rewrite(variant, [&](const Size &node) {
+      std::vector<Choice> next;
+      for (const Choice &choice : choices)
+        for (const ParamValue &value : param.choices) {
+          const int64_t number = std::get<int64_t>(value);
+          Size made = rewrite(choice.size, [&](const Size &node) {
             const bool is_it = node.op == Size::Op::param && node.name == param.name;
-            return is_it ? std::optional(Size::integer(std::get<int64_t>(choice))) : std::nullopt;
-          }));
+            return is_it ? std::optional(Size::integer(number)) : std::nullopt;
+          });
+          next.push_back({std::move(made), choice.values + (choice.values.empty() ? "with " : ", ") + param.name +
+                                               " = " + std::to_string(number)});
+        }
       if (next.size() > kMostChoices)
         next.resize(kMostChoices);
-      variants = std::move(next);
+      choices = std::move(next);
     }
-    for (const Size &variant : variants)
-      if (report_failing(variant))
-        return;
+    return choices;
   }
 
   // What folding left although all its arguments are numbers has no value.
-  bool report_failing(const Size &size) {
+  bool report_failing(const Size &size, const std::string &values) {
     for (const Size &arg : size.args)
-      if (report_failing(arg))
+      if (report_failing(arg, values))
         return true;
     const bool divides = size.op == Size::Op::divide || size.op == Size::Op::modulo || size.op == Size::Op::cdiv;
     const bool by_zero = divides && size.args[1].is_integer(0);
@@ -158,8 +179,10 @@ private:
                          std::all_of(size.args.begin(), size.args.end(), [](const Size &a) { return a.is_integer(); });
     if (!numbers && !by_zero)
       return false;
-    reader_.diags.add(DiagId::spec_size_overflow, size.place,
-                      {to_string(size), by_zero ? "divides by zero" : "does not fit in 64 bits"});
+    reader_.diags
+        .add(DiagId::spec_size_overflow, size.place,
+             {to_string(size), by_zero ? "divides by zero" : "does not fit in 64 bits"})
+        .help = values;
     return true;
   }
 
@@ -171,13 +194,6 @@ void resolve(Reader &reader, Size &size, const Allowed &allowed) { Resolver(read
 void resolve(Reader &reader, std::optional<Size> &size, const Allowed &allowed) {
   if (size)
     resolve(reader, *size, allowed);
-}
-
-// The size of an array along a dimension.
-void resolve_extent(Reader &reader, Size &size, const Allowed &allowed) {
-  resolve(reader, size, allowed);
-  if (size.is_integer() && size.value < 0)
-    reader.diags.add(DiagId::spec_negative_size, size.place, {std::to_string(size.value)});
 }
 
 // A block is raised to at least 1, so that `cdiv(M, 2)` works for an empty M.
@@ -192,8 +208,9 @@ void resolve_block(Reader &reader, Size &block, const Allowed &allowed) {
 
 void resolve_expressions(Reader &reader) {
   Spec &spec = reader.spec;
-  const Allowed sizes{"the size of an array"}, axis{"the size of an axis"}, block{"the size of a block"};
-  const Allowed range{"a `range`"}, at_most{"`at_most`"};
+  const Allowed sizes{"the size of an array", 0, false, true}, axis{"the size of an axis", 0, false, true};
+  const Allowed block{"the size of a block"};
+  const Allowed range{"a `range`", 0, false, true}, at_most{"`at_most`", 0, false, true};
   const Allowed window{"`index` or `offset`", spec.grid.size(), true};
   for (AxisDecl &decl : spec.axes) {
     const BrokenGuard guard(reader, decl.name);
@@ -203,7 +220,7 @@ void resolve_expressions(Reader &reader) {
     const BrokenGuard guard(reader, operand.name);
     for (DimDecl &dim : operand.dims)
       if (dim.extent)
-        resolve_extent(reader, *dim.extent, sizes);
+        resolve(reader, *dim.extent, sizes);
     if (!operand.window)
       continue;
     for (WindowDecl::Dim &dim : operand.window->block)
@@ -217,13 +234,13 @@ void resolve_expressions(Reader &reader) {
   for (TableDecl &table : spec.tables) {
     const BrokenGuard guard(reader, table.name);
     for (Size &dim : table.dims)
-      resolve_extent(reader, dim, sizes);
+      resolve(reader, dim, sizes);
     resolve(reader, table.range, range);
   }
   for (size_t i = 0; i < spec.grid.size(); ++i) {
     for (Size &size : spec.grid[i].blocks)
       resolve_block(reader, size, block);
-    resolve(reader, spec.grid[i].size, Allowed{"the size of a grid dimension", i, true});
+    resolve(reader, spec.grid[i].size, Allowed{"the size of a grid dimension", i, true, true});
     resolve(reader, spec.grid[i].at_most, at_most);
   }
 }

@@ -135,7 +135,7 @@ struct GridDecl {
 
 struct BatchDecl {
   std::string axis;
-  std::vector<std::string> operands;
+  std::vector<std::string> operands; // as listed, then the other outputs
   Place place;
   std::vector<Place> operand_places;
 };

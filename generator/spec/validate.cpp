@@ -28,7 +28,8 @@ void unknown_axis(Reader &reader, const std::string &name, const Place &place) {
     return;
   Diagnostic &d = reader.diags.add(DiagId::spec_unknown_axis, place, {name});
   if (const auto found = reader.names.find(name); found != reader.names.end())
-    d.help = ticked(name) + " is " + found->second.what;
+    d.help = ticked(name) + " is " + found->second.what +
+             (found->second.kind == NameKind::batch ? ", which is parallel already" : "");
   else
     d.help = did_you_mean(name, reader.spec.axis_order);
 }
@@ -77,19 +78,32 @@ void check_aliases(Reader &reader) {
   }
 }
 
+std::vector<Type> choices_of(const Spec &spec, const TypeName &type) {
+  for (const TypeParam &param : spec.types)
+    if (param.name == type.param)
+      return param.choices;
+  return {type.type};
+}
+
+bool holds(const TypeRow &row, double value) {
+  if (is_floating(row.type))
+    return true;
+  const double high = std::ldexp(1.0, row.significand_bits), low = is_unsigned(row.type) ? 0 : -high;
+  return row.kind == TypeKind::boolean ? value == 0 || value == 1
+                                       : value >= low && value < high && value == std::floor(value);
+}
+
 // The value read outside must be one of the type.
 void check_outside(Reader &reader) {
   for (const OperandDecl &operand : reader.spec.operands) {
-    if (!operand.outside || is_broken(reader, operand.name) || !operand.type.param.empty() ||
-        is_floating(operand.type.type))
+    if (!operand.outside || is_broken(reader, operand.name))
       continue;
-    const TypeRow &row = type_row(operand.type.type);
-    const double value = *operand.outside;
-    const double high = std::ldexp(1.0, row.significand_bits), low = is_unsigned(row.type) ? 0 : -high;
-    const bool fits = row.kind == TypeKind::boolean ? value == 0 || value == 1
-                                                    : value >= low && value < high && value == std::floor(value);
-    if (!fits)
-      reader.diags.add(DiagId::spec_outside_type, operand.outside_place, {operand.name, std::string(row.name)});
+    for (const Type type : choices_of(reader.spec, operand.type))
+      if (!holds(type_row(type), *operand.outside)) {
+        reader.diags.add(DiagId::spec_outside_type, operand.outside_place,
+                         {operand.name, std::string(type_row(type).name)});
+        break;
+      }
   }
 }
 
@@ -97,7 +111,11 @@ void check_outside(Reader &reader) {
 
 void check_ragged(Reader &reader, const AxisDecl &axis) {
   const Spec &spec = reader.spec;
-  if (!is_axis(spec, axis.over) || axis.over == axis.name)
+  if (axis.over == axis.name) {
+    reader.diags.add(DiagId::spec_ragged_itself, axis.over_place, {axis.name});
+    return;
+  }
+  if (!is_axis(spec, axis.over))
     return unknown_axis(reader, axis.over, axis.over_place);
   const auto table =
       std::find_if(spec.tables.begin(), spec.tables.end(), [&](const TableDecl &t) { return t.name == axis.ragged; });
@@ -126,14 +144,23 @@ void check_ragged(Reader &reader, const AxisDecl &axis) {
     }
 }
 
-// Derived axes may use each other, but not in a circle. Returns true where the walk from `axis` comes back to `goal`.
-bool reaches(const Spec &spec, const AxisDecl &axis, const std::string &goal, std::set<std::string> &seen) {
+// Derived axes may use each other, but not in a circle. The names from `axis` back to `goal`, or none.
+std::vector<std::string> way_to(const Spec &spec, const AxisDecl &axis, const std::string &goal,
+                                std::set<std::string> &seen) {
   if (!axis.equals || !seen.insert(axis.name).second)
-    return false;
-  for (const AxisDecl &other : spec.axes)
-    if (mentions(*axis.equals, Size::Op::axis, other.name) && (other.name == goal || reaches(spec, other, goal, seen)))
-      return true;
-  return false;
+    return {};
+  for (const AxisDecl &other : spec.axes) {
+    if (!mentions(*axis.equals, Size::Op::axis, other.name))
+      continue;
+    std::vector<std::string> way = {goal};
+    if (other.name != goal)
+      way = way_to(spec, other, goal, seen);
+    if (!way.empty()) {
+      way.insert(way.begin(), axis.name);
+      return way;
+    }
+  }
+  return {};
 }
 
 void check_axes(Reader &reader) {
@@ -144,8 +171,11 @@ void check_axes(Reader &reader) {
     if (!axis.ragged.empty())
       check_ragged(reader, axis);
     std::set<std::string> seen;
-    if (told.count(axis.name) == 0 && reaches(reader.spec, axis, axis.name, seen)) {
-      reader.diags.add(DiagId::spec_derived_circle, axis.place, {axis.name});
+    if (told.count(axis.name) > 0)
+      continue;
+    if (const std::vector<std::string> way = way_to(reader.spec, axis, axis.name, seen); !way.empty()) {
+      reader.diags.add(DiagId::spec_derived_circle, axis.place, {axis.name}).help =
+          "it hangs on itself by " + join(way, " -> ") + ": one of these sizes must be given";
       told.insert(seen.begin(), seen.end());
     }
   }
@@ -175,8 +205,8 @@ void check_grid(Reader &reader) {
 }
 
 void check_batch(Reader &reader) {
-  const Spec &spec = reader.spec;
-  for (const BatchDecl &batch : spec.batch) {
+  Spec &spec = reader.spec;
+  for (BatchDecl &batch : spec.batch) {
     if (is_broken(reader, batch.axis))
       continue;
     std::set<std::string> batched;
@@ -196,18 +226,36 @@ void check_batch(Reader &reader) {
         reader.diags.add(DiagId::spec_batch_twice, place, {name});
       }
     }
+    // All outputs are batched, listed or not.
     for (const OperandDecl &operand : spec.operands) {
-      const bool listed = batched.count(operand.name) > 0;
-      if (operand.role == Role::output && !listed)
-        reader.diags.add(DiagId::spec_batch_output, batch.place, {operand.name, batch.axis}).help =
-            "all outputs are batched: add " + ticked(operand.name) + " to the list";
-      else if (!operand.alias.empty() && listed && batched.count(operand.alias) == 0)
-        reader.diags.add(DiagId::spec_batch_alias, batch.place, {operand.alias, operand.name});
+      if (operand.role != Role::output)
+        continue;
+      if (!operand.alias.empty() && batched.count(operand.alias) == 0)
+        reader.diags.add(DiagId::spec_batch_alias, batch.place, {operand.alias, operand.name}).help =
+            "all outputs are batched: add " + ticked(operand.alias) + " to the list";
+      if (batched.insert(operand.name).second) {
+        batch.operands.push_back(operand.name);
+        batch.operand_places.push_back(batch.place);
+      }
     }
   }
 }
 
 // --- variants ---
+
+// "f = relu, T = f32": what is told apart by name.
+std::string choice_text(const Spec &spec, const Variant &variant) {
+  std::vector<std::string> parts;
+  for (const Param &param : spec.params)
+    if (param.is_list) {
+      const ParamValue &value = variant.params.at(param.name);
+      const auto *name = std::get_if<std::string>(&value);
+      parts.push_back(param.name + " = " + (name != nullptr ? *name : std::to_string(std::get<int64_t>(value))));
+    }
+  for (const TypeParam &type : spec.types)
+    parts.push_back(type.name + " = " + std::string(type_row(variant.types.at(type.name)).name));
+  return "(" + join(parts, ", ") + ")";
+}
 
 void check_variants(Reader &reader) {
   constexpr size_t kMost = 1024;
@@ -231,7 +279,8 @@ void check_variants(Reader &reader) {
   for (Variant &variant : variants_of(spec)) {
     const auto [found, fresh] = seen.try_emplace(variant.suffix, variant);
     if (!fresh && (found->second.types != variant.types || found->second.params != variant.params)) {
-      reader.diags.add(DiagId::spec_suffix_twice, reader.file, {spec.kernel + "_" + variant.suffix});
+      reader.diags.add(DiagId::spec_suffix_twice, reader.file, {spec.kernel + "_" + variant.suffix}).help =
+          choice_text(spec, found->second) + " and " + choice_text(spec, variant) + ": rename one of them";
       return;
     }
   }

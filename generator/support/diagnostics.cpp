@@ -13,7 +13,7 @@ namespace kgen {
 
 const std::vector<DiagnosticRow> &diagnostic_rows() {
   static const std::vector<DiagnosticRow> rows = {
-#define KGEN_DIAGNOSTIC(id, code, severity, text) {#id, code, Severity::severity, text},
+#define KGEN_DIAGNOSTIC(id, code, severity, text, help) {#id, code, Severity::severity, text, help},
 #include "support/diagnostics.def"
 #undef KGEN_DIAGNOSTIC
   };
@@ -88,6 +88,8 @@ void Diagnostics::add_source(std::string file, std::string text) {
 }
 
 namespace {
+
+std::string_view help_of(const Diagnostic &d) { return d.help.empty() ? diagnostic_row(d.id).help : d.help; }
 
 std::string_view severity_name(Severity severity) { return severity == Severity::error ? "error" : "warning"; }
 
@@ -215,8 +217,8 @@ void show_human(std::string &out, const Diagnostic &d, const Lines &lines, const
       previous = number;
     }
   }
-  if (!d.help.empty())
-    out += frame + indent + " = " + reset + std::string(colors.help) + "help" + reset + ": " + printable(d.help) + "\n";
+  if (const std::string_view help = help_of(d); !help.empty())
+    out += frame + indent + " = " + reset + std::string(colors.help) + "help" + reset + ": " + printable(help) + "\n";
 }
 
 std::string render_human(const std::vector<Diagnostic> &list, const Lines &lines, bool color) {
@@ -267,7 +269,7 @@ std::string render_json(const Diagnostic &d) {
         (labels.empty() ? "" : ",") + ("{" + json_place(label.place)) + ",\"text\":" + json_string(label.text) + "}";
   return "{\"code\":" + json_string(diagnostic_row(d.id).code) + ",\"name\":" + json_string(diagnostic_row(d.id).name) +
          ",\"severity\":" + json_string(severity_name(d.severity)) + ",\"message\":" + json_string(d.text) + "," +
-         json_place(d.place) + ",\"labels\":[" + labels + "],\"help\":" + json_string(d.help) + "}\n";
+         json_place(d.place) + ",\"labels\":[" + labels + "],\"help\":" + json_string(help_of(d)) + "}\n";
 }
 
 std::string render_short(const Diagnostic &d) {
@@ -277,8 +279,8 @@ std::string render_short(const Diagnostic &d) {
   if (!out.empty())
     out += ": ";
   out += std::string(severity_name(d.severity)) + ": " + printable(d.text);
-  if (!d.help.empty())
-    out += " (" + printable(d.help) + ")";
+  if (const std::string_view help = help_of(d); !help.empty())
+    out += " (" + printable(help) + ")";
   return out + " [" + std::string(diagnostic_row(d.id).code) + "]\n";
 }
 
@@ -308,7 +310,8 @@ std::string render_github(const Diagnostic &d) {
     out += ",line=" + std::to_string(d.place.line) + ",col=" + std::to_string(d.place.column) +
            ",endColumn=" + std::to_string(d.place.column + std::max(d.place.length, 1));
   out += ",title=" + std::string(diagnostic_row(d.id).code) + "::";
-  return out + github_escape(d.help.empty() ? d.text : d.text + "\nhelp: " + d.help, false) + "\n";
+  const std::string help(help_of(d));
+  return out + github_escape(help.empty() ? d.text : d.text + "\nhelp: " + help, false) + "\n";
 }
 
 } // namespace

@@ -22,7 +22,7 @@ struct Place {
 enum class Severity { error, warning };
 
 enum class DiagId {
-#define KGEN_DIAGNOSTIC(id, code, severity, text) id,
+#define KGEN_DIAGNOSTIC(id, code, severity, text, help) id,
 #include "support/diagnostics.def"
 #undef KGEN_DIAGNOSTIC
 };
@@ -39,7 +39,7 @@ struct Diagnostic {
   Place place;
   std::string text;
   std::vector<Label> labels;
-  std::string help; // how to mend it; may be empty
+  std::string help; // how to mend it; empty: as its row says
 };
 
 struct DiagnosticRow {
@@ -47,6 +47,7 @@ struct DiagnosticRow {
   std::string_view code; // "KG0101"
   Severity severity;
   std::string_view text; // with {0} {1} ... for the arguments
+  std::string_view help; // shown where a diagnostic has none of its own
 };
 const DiagnosticRow &diagnostic_row(DiagId id);
 const std::vector<DiagnosticRow> &diagnostic_rows();

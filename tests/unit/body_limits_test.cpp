@@ -101,7 +101,7 @@ TEST_CASE("a mistake of some variants names them") {
       "kernel = \"k\"\ntypes.T = [\"i32\", \"f32\", \"f64\"]\ninputs.x = \"T[N]\"\noutputs.o = \"T[N]\"\n"
       "grid.k = { axis = \"N\", block = 4 }\n";
   CHECK(parse_spec(head + "body = 'o = x % 2;'\n").messages ==
-        "6:15: invalid operands to binary expression (`const float` and `int`) | this is so for `f32` and `f64` only; "
+        "6:15: invalid operands to binary expression (`float` and `int`) | this is so for `f32` and `f64` only; "
         "`%`, shifts and `& | ^` take whole numbers\n");
   CHECK(parse_spec(head + "body = 'o = relu(k);'\n").messages ==
         "6:13: `k` is a grid dimension, which this function cannot take | write `int64_t(k)`\n");

@@ -212,7 +212,7 @@ TEST_CASE("writes at other coordinates") {
       "outputs.f = { type = \"f32[K=9]\", atomic = true }\noutputs.g = \"f32[K=9]\"\nbody = 'c = 0; f = 0; g = 0; ";
   CHECK_CONTAINS(printed(head + "at(c, K = i) += 1; at(f, K = i) += x;'\n"), "c[K = i64(i)]{N} += 1");
   CHECK_CONTAINS(refused(head + "at(g, K = i) += x;'\n"), "`g` is floating");
-  CHECK_CONTAINS(refused(head + "at(c, K = i) *= 2;'\n"), "`*=` at other coordinates");
+  CHECK_CONTAINS(refused(head + "at(c, K = i) *= 2;'\n"), "`*=` cannot be used at other coordinates");
   CHECK_CONTAINS(refused(head + "at(c, K = i) = at(c, K = i) + 1;'\n"), "whose value reads `c`");
   CHECK_CONTAINS(refused(head + "float t = x; at(t, N = i) = 1;'\n"), "needs an output");
   CHECK_CONTAINS(

@@ -55,10 +55,9 @@ scratch.acc = "f32[M]"
 grid.j = { axis = "L", block = [4, 8], semantics = "parallel" }
 grid.i = { size = "j + col[0][1]", at_most = "M", semantics = "sequential" }
 batch.E = ["r", "y", "z", "a", "x"]
-schedule.openmp.threads = 4
+schedule.openmp.lanes = false
 schedule.cuda.precision = "tf32"
-schedule.cuda.sm_90.stages = 3
-schedule.cuda.sm_90.wide = true
+schedule.cuda.sm_90.precision = "tf32x3"
 body = '''
 y = 0;
 '''
@@ -91,10 +90,9 @@ table col: i32[L, 2] sorted unique range cdiv(M, bm) on host
 grid j: axis L block 4 | 8 parallel
 grid i: size j + col[0][1] at most M arbitrary
 batch E: r y z a x
-schedule openmp.threads = 4
+schedule openmp.lanes = 0
 schedule cuda.precision = tf32
-schedule cuda.sm_90.stages = 3
-schedule cuda.sm_90.wide = 1
+schedule cuda.sm_90.precision = tf32x3
 axes rows H G C K D I B N L M P Q
 arguments w row_start r alpha col y z a
 body

@@ -154,7 +154,7 @@ inputs.b = { type = 'bool[N]', outside = 1 })~",
 )~"},
       {R"~(inputs.x = { type = 'f32[M, (G C), 1]', block = [1, 2], index = [0, 0, 0, 0] })~",
        R"~(
-1:49: `block` has 2 entries, and the array has 4 [KG0141]
+1:49: `block` has 2 entries instead of 4 [KG0141]
 )~"},
       {R"~(inputs.x = { type = 'f32[N]', block = [0], index = [0] }
 inputs.y = { type = 'f32[N]', block = ['-1'], index = [0] }

@@ -61,7 +61,7 @@ scalars.c = 1)~",
        R"~(
 1:13: the scalar `a` is a single value (write the type alone, as in "f32"; arrays go under `inputs`) [KG0123]
 2:14: unknown element type `integer` (the types are `f64`, `f32`, `f16`, `bf16`, `i64`, `i32`, `i16`, `i8`, `u64`, `u32`, `u16`, `u8` and `bool`) [KG0116]
-3:13: `c` must be a string; this is a whole number [KG0103]
+3:13: `c` must be a type such as "f32" (constants go under `params`); this is a whole number [KG0103]
 )~"},
       {R"~(types.T = ['i32']
 tables.t = 'T[S]')~",
@@ -71,7 +71,7 @@ tables.t = 'T[S]')~",
       {R"~(params.p = ['a', 'a_b']
 params.q = ['b_c', 'c'])~",
        R"~(
-two choices would both be named `k_a_b_c` [KG0167]
+two choices would both be named `k_a_b_c` ((p = a, q = b_c) and (p = a_b, q = c): rename one of them) [KG0167]
 )~"},
   });
 }
@@ -142,8 +142,8 @@ axes.Q = { equals = 'R' }
 axes.R = { equals = 'P' }
 axes.U = { equals = 'U' })~",
        R"~(
-1:6: the size of `P` depends on itself [KG0155]
-4:6: the size of `U` depends on itself [KG0155]
+1:6: the size of `P` depends on itself (it hangs on itself by P -> Q -> R -> P: one of these sizes must be given) [KG0155]
+4:6: the size of `U` depends on itself (it hangs on itself by U -> U: one of these sizes must be given) [KG0155]
 )~"},
   });
 }
@@ -163,7 +163,7 @@ batch.G = [])~",
 3:13: `zz` is no input or output (did you mean `z`?) [KG0161]
 4:18: `z` is listed twice [KG0162]
 6:13: `s` is no input or output (each step of the batch has scratch of its own already) [KG0161]
-7:7: output `z` is not in the batch `G` (all outputs are batched: add `z` to the list) [KG0163]
+7:11: `G` is an empty list [KG0117]
 )~"},
       {R"~(batch.B = ['x', 'z']
 inputs.x = 'f32[B, N]')~",
@@ -174,7 +174,7 @@ inputs.x = 'f32[B, N]')~",
 outputs.y = { type = 'f32[N]', alias = 'x' }
 batch.B = ['y', 'z'])~",
        R"~(
-3:7: `x` is the memory of `y`: both are batched or none [KG0164]
+3:7: `x` is the memory of `y`: both are batched or none (all outputs are batched: add `x` to the list) [KG0164]
 )~"},
   });
 }
@@ -189,10 +189,11 @@ schedule.openmp.body = 'x'
 schedule.cuda.sm_90.z = 1)~",
        R"~(
 1:10: unknown key `gpu` in `schedule` (there are `openmp` and `cuda`) [KG0102]
-2:19: `y` must be a number, a string, true or false; this is a list [KG0103]
-3:21: unknown key `deep` in `schedule.cuda.sm_90` [KG0102]
-4:17: unknown key `sm_90` in `schedule.openmp` [KG0102]
+2:15: unknown key `y` in `schedule.cuda` (there are `precision` and `sm_90`) [KG0102]
+3:21: unknown key `deep` in `schedule.cuda.sm_90` (there is only `precision`) [KG0102]
+4:17: unknown key `sm_90` in `schedule.openmp` (there is only `lanes`) [KG0102]
 5:17: `body` stands inside the table `schedule.openmp` (what follows a [table] header belongs to that table: move `body` above the first header, or write dotted keys such as inputs.x) [KG0108]
+6:21: unknown key `z` in `schedule.cuda.sm_90` (there is only `precision`) [KG0102]
 )~"},
   });
 }
@@ -209,10 +210,10 @@ TEST_CASE("-D and --batch") {
         "-D bk: expected a whole number, not `9223372036854775808` [KG0125]\n");
   options.defines = {{"T", "bf16"}, {"U", "int"}};
   CHECK(messages("types.T = ['f32', 'bf16']\ntypes.U = ['f32']\ntypes.only = [['f32', 'f32']]" + kRest, options) ==
-        "-D T=bf16: no row of types.only has it [KG0126]\n-D U: expected an element type, not `int` [KG0125]\n");
+        "-D T=bf16: no row of types.only has it [KG0126]\n"
+        "-D U: expected an element type, not `int` (it is called `i32` here) [KG0125]\n");
   options.defines = {};
   options.batch = {{"B", "x"}, {"D", "z, q"}};
   CHECK(messages("inputs.x = 'f32[N]'" + kRest, options) ==
-        "output `z` is not in the batch `B` (all outputs are batched: add `z` to the list) [KG0163]\n"
         "`q` is no input or output (there are `x` and `z`) [KG0161]\n");
 }

@@ -49,12 +49,14 @@ error[KG0102]: unknown key `w`
   |
 1 | x = "éé" + y
   |      ^^
+  = help: leave it out
 
 error[KG0102]: unknown key `y`
  --> a:1:14
   |
 1 | x = "éé" + y
   |            ^
+  = help: leave it out
 )~");
 }
 
@@ -73,6 +75,7 @@ error[KG0102]: unknown key `x`
   |
 2 | four
   | ---- seen here
+  = help: leave it out
 )~");
 }
 
@@ -122,8 +125,9 @@ TEST_CASE("what users wrote cannot leave its place") {
   CHECK(diags.render(Format::json, false).find(R"~("message":"\"\\\u000a\u001b[31m\ufffd 100%")~") !=
         std::string::npos);
   CHECK(diags.render(Format::github, false).starts_with("::error file=a%2Cb%3Ac%0Ad,line=1"));
-  CHECK(diags.render(Format::github, false).find(" 100%25\n") != std::string::npos);
-  CHECK(diags.render(Format::short_lines, false) == "a,b:c?d:1:1: error: \"\\??[31m? 100% [KG0101]\n");
+  CHECK(diags.render(Format::github, false).find(" 100%25%0Ahelp: ") != std::string::npos);
+  CHECK(diags.render(Format::short_lines, false) ==
+        "a,b:c?d:1:1: error: \"\\??[31m? 100% (a spec is TOML: key = value, with strings in quotes) [KG0101]\n");
 }
 
 TEST_CASE("messages are sorted by place, files as they came, and said once") {
