@@ -269,7 +269,8 @@ void CudaKernel::block_in_order(const PlanNode &node) {
 
 void CudaKernel::block_steps(const PlanNode &node) {
   const std::string &v = printer_.grid_name(node.grid);
-  out().add("for (Index " + v + " = 0; " + v + " < " + printer_.steps_text(node.grid) + "; ++" + v + ") {");
+  printer_.declare_step_count(node.grid);
+  out().add("for (Index " + v + " = 0; " + v + " < " + printer_.step_count_text(node.grid) + "; ++" + v + ") {");
   if (!contains_steps(node.body) && printer_.guards != nullptr)
     out().add(printer_.step_guard(statuses_));
   block_list(node.body);

@@ -40,8 +40,8 @@ const std::set<std::string> kUsed = {
     "for_lanes", "from", "from_bf16", "from_f16", "gather", "has_duplicates", "in_lane", "is_inf", "is_nan", "keep",
     "larger", "launch", "load", "load_every", "load_field", "load_inside", "mask_of", "maximum", "minimum", "overflows",
     "overlap", "padded_bytes", "pick_field", "positions", "remainder_of", "reserve", "saturate", "shift_left", "row_at",
-    "shift_right", "smaller", "store", "store_every", "table_at", "take", "thread_count", "thread_number", "to_bf16",
-    "to_f16", "workspace_tiles"};
+    "longest_row", "shift_right", "smaller", "store", "store_every", "table_at", "take", "thread_count",
+    "thread_number", "to_bf16", "to_f16", "workspace_tiles"};
 
 } // namespace
 

@@ -47,6 +47,40 @@ std::string Printer::size_name(AxisId axis) const {
 
 std::string Printer::steps_text(GridId grid) { return size_text(grid_steps(kernel, grid)); }
 
+Size Printer::written(std::string text) {
+  Size size;
+  size.op = Size::Op::param;
+  size.name = std::move(text);
+  return size;
+}
+
+// Rows of different lengths: the grid's size is made of their total, but the steps end with the longest row.
+bool Printer::counts_rows(GridId grid) const {
+  const GridDim &dim = kernel.grid[grid];
+  return dim.axis != kNone && kernel.axes[dim.axis].ragged != kNone && dim.semantics == Semantics::arbitrary;
+}
+
+Size Printer::step_count(GridId grid) const {
+  if (!counts_rows(grid))
+    return grid_steps(kernel, grid);
+  return written(grid_names_[grid] + "_steps");
+}
+
+std::string Printer::step_count_text(GridId grid) { return size_text(step_count(grid)); }
+
+void Printer::declare_step_count(GridId grid) {
+  if (!counts_rows(grid))
+    return;
+  const Axis &axis = kernel.axes[kernel.grid[grid].axis];
+  const Table &table = kernel.tables[axis.ragged];
+  const std::string longest = spelling.helper("longest_row") + "(" + c_name(table.name) + ", " +
+                              size_text(kernel.axes[axis.over].size) + ", " + size_text(axis.size) + ")";
+  const Size steps = rewrite(grid_steps(kernel, grid), [&](const Size &size) -> std::optional<Size> {
+    return size == axis.size ? std::optional<Size>(written(longest)) : std::nullopt;
+  });
+  lines.add("const int64_t " + step_count_text(grid) + " = " + size_text(steps) + ";");
+}
+
 // ---- sizes --------------------------------------------------------------------------------------------------------
 
 Code Printer::size(const Size &s) {
@@ -67,7 +101,7 @@ Code Printer::size(const Size &s) {
   case O::axis:
     return {c_name(s.name)};
   case O::param:
-    break;
+    return {s.name};
   case O::grid:
     for (size_t g = 0; g < kernel.grid.size(); ++g)
       if (kernel.grid[g].name == s.name)
@@ -413,7 +447,7 @@ Code Printer::window_edge(const Expr &e) {
   std::string at_edge;
   auto edge_of = [&](GridId g) {
     const Size here = Size::grid(kernel.grid[g].name);
-    const Size steps = grid_steps(kernel, g);
+    const Size steps = step_count(g);
     return forward ? Size::make(Size::Op::equal, {here, Size::make(Size::Op::subtract, {steps, Size::integer(1)})})
                    : Size::make(Size::Op::equal, {here, Size::integer(0)});
   };
@@ -422,7 +456,7 @@ Code Printer::window_edge(const Expr &e) {
     const Size here = Size::grid(kernel.grid[*g].name);
     const Size moved = Size::make(forward ? Size::Op::add : Size::Op::subtract, {here, Size::integer(1)});
     const Size wrapped =
-        forward ? Size::integer(0) : Size::make(Size::Op::subtract, {grid_steps(kernel, *g), Size::integer(1)});
+        forward ? Size::integer(0) : Size::make(Size::Op::subtract, {step_count(*g), Size::integer(1)});
     const Size own = Size::make(Size::Op::choose, {edge_of(*g), wrapped, moved});
     neighbour[kernel.grid[*g].name] = wraps ? Size::make(Size::Op::choose, {*wraps, own, here}) : own;
     at_edge = size_text(edge_of(*g)) + (at_edge.empty() ? "" : " && " + at_edge);
@@ -498,12 +532,11 @@ Code Printer::expression(ExprId id) {
   case Op::grid_index: // CUDA counts in 32 bits where that is enough; the body's type is wider
     return {spelling.target() == TargetKind::cuda ? "int64_t(" + grid_names_[e.ref] + ")" : grid_names_[e.ref]};
   case Op::grid_size:
-    return size(grid_steps(kernel, e.ref));
+    return size(step_count(e.ref));
   case Op::first:
     return {grid_names_[e.ref] + " == 0", binding::kEqual};
   case Op::last:
-    return {grid_names_[e.ref] + " == " + at_least(size(grid_steps(kernel, e.ref)), binding::kAdd) + " - 1",
-            binding::kEqual};
+    return {grid_names_[e.ref] + " == " + at_least(size(step_count(e.ref)), binding::kAdd) + " - 1", binding::kEqual};
   case Op::window_first:
   case Op::window_last:
     return window_edge(e);

@@ -51,6 +51,10 @@ public:
   const std::string &name(VarId var) const { return var_names_[var]; }
   std::string size_name(AxisId axis) const;
   std::string steps_text(GridId grid);
+  // The same, where the steps run in order: for blocks of rows of different lengths a variable, which is declared
+  // first.
+  std::string step_count_text(GridId grid);
+  void declare_step_count(GridId grid);
 
   // `x[(b * N + n)]`, at the current point or at coordinates; extra indices of a local array last.
   std::string element(VarId var, const std::vector<Coordinate> &coords, const std::vector<ExprId> &indices);
@@ -96,6 +100,9 @@ private:
   std::string coordinate_text(const Dim &dim, const std::vector<Coordinate> &coords);
   const Coordinate *find(const std::vector<Coordinate> &coords, AxisId axis) const;
   Size origin(AxisId axis) const;
+  bool counts_rows(GridId grid) const;
+  static Size written(std::string text); // stands for itself
+  Size step_count(GridId grid) const;
   void assign(const PlanNode &node, const std::vector<PlanNode> &siblings);
   void store(const PlanNode &node);
   void set(VarId var, const std::string &value, const std::vector<PlanNode> &siblings);

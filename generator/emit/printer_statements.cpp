@@ -13,9 +13,12 @@ namespace kgen {
 Printer::Range Printer::range(const PlanNode &loop) {
   const Axis &a = kernel.axes[loop.axis];
   Range r;
-  if (a.ragged != kNone)
-    return {"0", row_length(loop.axis, axis_names_[a.over]).text};
   const Size start = origin(loop.axis);
+  if (a.ragged != kNone) {
+    const Size length = written(row_length(loop.axis, axis_names_[a.over]).text);
+    const Size stop = Size::make(Size::Op::add, {start, a.block});
+    return {size_text(start), a.grid == kNone ? length.name : size_text(Size::make(Size::Op::min, {stop, length}))};
+  }
   r.begin = size_text(start);
   const Size block = extent_of(loop.axis);
   const Size stop = Size::make(Size::Op::add, {start, block});
@@ -298,7 +301,8 @@ std::string Printer::step_guard(Statuses &statuses, const std::string &leave) {
 
 void Printer::steps(const PlanNode &n) {
   const std::string &v = grid_names_[n.grid];
-  lines.add("for (" + index_type + " " + v + " = 0; " + v + " < " + steps_text(n.grid) + "; ++" + v + ") {");
+  declare_step_count(n.grid);
+  lines.add("for (" + index_type + " " + v + " = 0; " + v + " < " + step_count_text(n.grid) + "; ++" + v + ") {");
   bool innermost = true;
   for (const PlanNode &child : n.body)
     for_each_node(child, [&](const PlanNode &inner) { innermost = innermost && inner.kind != PlanNode::Kind::steps; });

@@ -4,6 +4,16 @@ template <class T> DEVICE T row_at(const T* starts, int64_t row, int64_t total) 
   const T start = starts[row];
   return start < 0 ? T(0) : start > total ? T(total) : start;
 }
+//@ longest_row: row_at
+// The length of the longest packed row.
+template <class T> DEVICE int64_t longest_row(const T* starts, int64_t rows, int64_t total) {
+  int64_t longest = 0;
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t length = int64_t(row_at(starts, row + 1, total)) - row_at(starts, row, total);
+    longest = length > longest ? length : longest;
+  }
+  return longest;
+}
 //@ from_bf16
 FUNCTION float from_bf16(uint16_t bits) {
   return __bfloat162float(__ushort_as_bfloat16(bits));

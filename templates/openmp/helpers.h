@@ -1,3 +1,13 @@
+//@ longest_row
+// The length of the longest packed row.
+template <class T> inline int64_t longest_row(const T* starts, int64_t rows, int64_t) {
+  int64_t longest = 0;
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t length = int64_t(starts[row + 1]) - starts[row];
+    longest = length > longest ? length : longest;
+  }
+  return longest;
+}
 //@ from_bf16
 inline float from_bf16(uint16_t bits) {
   const uint32_t wide = uint32_t(bits) << 16;
