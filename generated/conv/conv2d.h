@@ -12,22 +12,18 @@ extern "C" {
 #endif
 
 // All functions return 0, or a status that conv2d_error explains. Arrays are dense and row-major unless
-// strides are given, and need no alignment. Intermediates live in the workspace; null lets the function
-// allocate it.
+// strides are given, and need no alignment.
 
 // x: f32[B, C, H, W]
 // w: f32[O, C, 3, 3]
 // bias: f32[O], may be null
 // y: f32[B, O, (H + 2 - 3) / 2 + 1, (W + 2 - 3) / 2 + 1]
 /* @function conv2d args: in x f32 [B, C, H, W]; in w f32 [O, C, 3, 3]; in? bias f32 [O]; out y f32 [B, O, (H
- * + 2 - 3) / 2 + 1, (W + 2 - 3) / 2 + 1]; size B; size C; size H; size W; size O; workspace workspace;
- * workspace_openmp workspace */
-int64_t conv2d_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W, int64_t O);
+ * + 2 - 3) / 2 + 1, (W + 2 - 3) / 2 + 1]; size B; size C; size H; size W; size O */
 int conv2d_cuda(const float* x, const float* w, const float* bias, float* y, int64_t B, int64_t C, int64_t H,
-                int64_t W, int64_t O, void* workspace, int64_t workspace_bytes, void* stream);
-int64_t conv2d_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W, int64_t O);
+                int64_t W, int64_t O, void* stream);
 int conv2d_openmp(const float* x, const float* w, const float* bias, float* y, int64_t B, int64_t C,
-                  int64_t H, int64_t W, int64_t O, void* workspace, int64_t workspace_bytes);
+                  int64_t H, int64_t W, int64_t O);
 
 static inline int64_t conv2d_floor_div(int64_t a, int64_t b) {
   if (b == 0) return 0;

@@ -2,8 +2,7 @@
 //
 // conv2d: y[b, o, p, q] = bias[o] + sum of x[b, c, 2p + i - 1, 2q + j - 1] * w[o, c, i, j]
 //
-// Plan: a block for each of B, O, neighbours along Q.
-// Kept by each worker: s.
+// Plan: a thread for each of B, O, P, Q, neighbours along Q.
 // Bytes that conv2d must move: 4 * O + 36 * O * C + 4 * C * W * H * B read, 4 * O * B * Q * P written.
 
 #include "conv2d.h"
@@ -25,10 +24,7 @@ __host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
   return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
 }
 
-template <class A, class B>
-__host__ __device__ inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
+__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
 
 template <class A, class B>
 __host__ __device__ inline auto larger(A a, B b) {
@@ -54,16 +50,6 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
-inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
-  const int64_t start = total;
-  if (count > (INT64_MAX / 4 - total) / bytes)
-    total = INT64_MAX / 2;
-  else
-    total += (count * bytes + 255) / 256 * 256;
-  return start;
-}
-
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
 inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
@@ -77,130 +63,49 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
-// Room for `count` elements, so that the next tile is aligned too.
-inline int64_t padded_bytes(int64_t count, int64_t bytes) { return (count * bytes + 15) / 16 * 16; }
-
-// Tiles that do not fit into shared memory lie in the workspace, one set a block.
-inline int64_t workspace_tiles(int64_t bytes, int64_t shared_limit, int64_t blocks) {
-  return bytes <= shared_limit ? 0 : bytes * blocks;
-}
-
-// The next tile of `count` elements.
-template <class T>
-__device__ inline T* take(char*& tile, int64_t count) {
-  T* const out = reinterpret_cast<T*>(tile);
-  tile += (count * int64_t(sizeof(T)) + 15) / 16 * 16;
-  return out;
-}
-
-#if defined(__CUDACC__)
-__device__ inline unsigned char* shared_memory() {
-  extern __shared__ __align__(16) unsigned char bytes[];
-  return bytes;
-}
-#endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
-template <class T, class Combine>
-__device__ inline T block_fold(T value, Combine combine) {
-  T* const slots = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
-}
-
-// Where the intermediates lie in the workspace.
-struct Conv2dWorkspace {
-  int64_t conv2d_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit Conv2dWorkspace(int64_t B, int64_t C, int64_t H, int64_t W, int64_t O) {
-    (void)B;
-    (void)C;
-    (void)H;
-    (void)W;
-    (void)O;
-    const int64_t P = floor_div(H + 2 - 3, 2) + 1;
-    const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
-    conv2d_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(P * Q, 4), 32768, 1024), 1);
-  }
-};
-
 template <class Index>
-__global__ void __launch_bounds__(256)
-    conv2d_kernel(const float* x, const float* w, const float* bias, float* y, Index B, Index C, Index H,
-                  Index W, Index O, char* tiles, int64_t tile_bytes) {
+__global__ void __launch_bounds__(256) conv2d_kernel(const float* x, const float* w, const float* bias,
+                                                     float* y, Index B, Index C, Index H, Index W, Index O) {
   const int64_t P = floor_div(H + 2 - 3, 2) + 1;
   const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
-  float* const s8 = take<float>(tile, P * Q);
-  for (Index item = Index(blockIdx.x); item < B * O; item += Index(gridDim.x)) {
-    const Index b = Index(item / O);
-    const Index o = Index(item % O);
-    for (Index point = Index(threadIdx.x);
-         point < (smaller(P, floor_div(H + 2 - 3, 2) + 1)) * (smaller(Q, floor_div(W + 2 - 3, 2) + 1));
-         point += 256) {
-      const Index p = Index(point / (smaller(Q, floor_div(W + 2 - 3, 2) + 1)));
-      const Index q = Index(point % (smaller(Q, floor_div(W + 2 - 3, 2) + 1)));
-      float total = 0.0f;
-      for (Index c = 0; c < C; ++c) {
-        for (Index i = 0; i < 3; ++i) {
-          for (Index j = 0; j < 3; ++j) {
-            total += (inside(2 * int64_t(p) + int64_t(i) - 1, H) && inside(2 * int64_t(q) + int64_t(j) - 1, W)
-                          ? x[((b * C + c) * H + 2 * int64_t(p) + int64_t(i) - 1) * W + 2 * int64_t(q) +
-                              int64_t(j) - 1]
-                          : 0.0f) *
-                     w[((o * C + c) * 3 + i) * 3 + j];
-          }
-        }
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  if (item >= B * O * P * Q) return;
+  const Index b = Index(item / Q / P / O);
+  const Index o = Index(item / Q / P % O);
+  const Index p = Index(item / Q % P);
+  const Index q = Index(item % Q);
+  float total = 0.0f;
+  for (Index c = 0; c < C; ++c) {
+    for (Index i = 0; i < 3; ++i) {
+      for (Index j = 0; j < 3; ++j) {
+        total += (inside(2 * int64_t(p) + int64_t(i) - 1, H) && inside(2 * int64_t(q) + int64_t(j) - 1, W)
+                      ? x[((b * C + c) * H + 2 * int64_t(p) + int64_t(i) - 1) * W + 2 * int64_t(q) +
+                          int64_t(j) - 1]
+                      : 0.0f) *
+                 w[((o * C + c) * 3 + i) * 3 + j];
       }
-      s8[p * Q + q] = total;
     }
-    __syncthreads();
-    for (Index point = Index(threadIdx.x); point < (smaller(smaller(P, floor_div(H + 2 - 3, 2) + 1), P)) *
-                                                       (smaller(smaller(Q, floor_div(W + 2 - 3, 2) + 1), Q));
-         point += 256) {
-      const Index p = Index(point / (smaller(smaller(Q, floor_div(W + 2 - 3, 2) + 1), Q)));
-      const Index q = Index(point % (smaller(smaller(Q, floor_div(W + 2 - 3, 2) + 1), Q)));
-      y[((b * O + o) * P + p) * Q + q] = bias != nullptr ? s8[p * Q + q] + bias[o] : s8[p * Q + q];
-    }
-    __syncthreads();
   }
+  const float s = total;
+  y[((b * O + o) * P + p) * Q + q] = bias != nullptr ? s + bias[o] : s;
 }
 
 template <class Index>
 cudaError_t conv2d(const float* x, const float* w, const float* bias, float* y, int64_t B, int64_t C,
-                   int64_t H, int64_t W, int64_t O, char* workspace, cudaStream_t stream) {
-  const Conv2dWorkspace space(B, C, H, W, O);
+                   int64_t H, int64_t W, int64_t O, cudaStream_t stream) {
   const int64_t P = floor_div(H + 2 - 3, 2) + 1;
   const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
-  {
-    const int64_t tile_bytes = padded_bytes(P * Q, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.conv2d_kernel_tiles;
-    if (const cudaError_t error = launch(conv2d_kernel<Index>, smaller(B * O, 1024), 256,
-                                         4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
-                                         w, bias, y, B, C, H, W, O, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+  if (const cudaError_t error = launch(conv2d_kernel<Index>, ceil_div(B * O * P * Q, 256), 256, 0, stream, x,
+                                       w, bias, y, B, C, H, W, O);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
 
 }  // namespace
 
-extern "C" int64_t conv2d_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W, int64_t O) {
-  return Conv2dWorkspace(B, C, H, W, O).bytes;
-}
-
 extern "C" int conv2d_cuda(const float* x, const float* w, const float* bias, float* y, int64_t B, int64_t C,
-                           int64_t H, int64_t W, int64_t O, void* workspace, int64_t workspace_bytes,
-                           void* stream) {
+                           int64_t H, int64_t W, int64_t O, void* stream) {
   const int64_t P = floor_div(H + 2 - 3, 2) + 1;
   const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
   if (!(B >= 0)) return 1;
@@ -221,17 +126,9 @@ extern "C" int conv2d_cuda(const float* x, const float* w, const float* bias, fl
   const bool small =
       larger(larger(larger(larger(0, B * C * H * W), O * C * 3 * 3), O), B * O * P * Q) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Conv2dWorkspace space(B, C, H, W, O);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 16;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 16;
-  const cudaError_t error =
-      small ? conv2d<int32_t>(x, w, bias, y, B, C, H, W, O, static_cast<char*>(memory), queue)
-            : conv2d<int64_t>(x, w, bias, y, B, C, H, W, O, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 17;
+  const cudaError_t error = small ? conv2d<int32_t>(x, w, bias, y, B, C, H, W, O, queue)
+                                  : conv2d<int64_t>(x, w, bias, y, B, C, H, W, O, queue);
+  return error == cudaSuccess ? 0 : 16;
 }
 
 extern "C" __attribute__((weak)) const char* conv2d_error(int status) {
@@ -269,8 +166,6 @@ extern "C" __attribute__((weak)) const char* conv2d_error(int status) {
     case 15:
       return "y must not overlap bias";
     case 16:
-      return "there is not enough memory for the workspace";
-    case 17:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

@@ -2,14 +2,12 @@
 //
 // conv2d: y[b, o, p, q] = bias[o] + sum of x[b, c, 2p + i - 1, 2q + j - 1] * w[o, c, i, j]
 //
-// Plan: threads share B, O, neighbours along Q.
-// Kept by each worker: s.
+// Plan: threads share B, O, P, Q, neighbours along Q.
 // Bytes that conv2d must move: 4 * O + 36 * O * C + 4 * C * W * H * B read, 4 * O * B * Q * P written.
 
 #include "conv2d.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
@@ -52,32 +50,6 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
-}
-
-// Takes room for `count` elements of `bytes` each, on a cache line of its own; returns where it starts.
-inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
-  const int64_t start = total;
-  int64_t size = 0;
-  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, 63, &size) ||
-      __builtin_add_overflow(total, size / 64 * 64, &total))
-    total = INT64_MAX / 2;
-  return start;
-}
-
-inline int64_t thread_number() {
-#if defined(_OPENMP)
-  return omp_get_thread_num();
-#else
-  return 0;
-#endif
-}
-
-inline int64_t thread_count() {
-#if defined(_OPENMP)
-  return omp_get_max_threads();
-#else
-  return 1;
-#endif
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -269,86 +241,48 @@ inline typename LanesOf<T, Active::kLanes>::type load_every(const T* from, int64
   return load(values, AllLanes<Active::kLanes>{});
 }
 
-// Elements `step` apart of a row of `extent`, the first of which stands at `at`; `outside` beyond the row's
-// ends.
 template <class T, class Active>
-inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* from, int64_t at, int64_t step,
-                                                             int64_t extent, Active active,
-                                                             std::enable_if_t<true, T> outside) {
-  const int64_t last = at + (active.count - 1) * step;
-  if (at >= 0 && last >= 0 && at < extent && last < extent) return load_every(from, step, active);
-  T values[Active::kLanes] = {};
-  for (int lane = 0; lane < active.count; ++lane) {
-    const int64_t here = at + lane * step;
-    values[lane] = here >= 0 && here < extent ? from[lane * step] : outside;
-  }
-  return load(values, AllLanes<Active::kLanes>{});
+inline void store_every(T* to, int64_t stride, Active active,
+                        typename LanesOf<T, Active::kLanes>::type value) {
+  for (int lane = 0; lane < active.count; ++lane) to[lane * stride] = value[lane];
 }
 
-// Where the intermediates lie in the workspace.
-struct Conv2dWorkspace {
-  int64_t s8;
-  int64_t bytes = 0;
-
-  explicit Conv2dWorkspace(int64_t B, int64_t C, int64_t H, int64_t W, int64_t O) {
-    (void)B;
-    (void)C;
-    (void)H;
-    (void)W;
-    (void)O;
-    const int64_t P = floor_div(H + 2 - 3, 2) + 1;
-    const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
-    s8 = reserve(bytes, thread_count() * (P * Q), 4);
-  }
-};
-
 void conv2d(const float* x, const float* w, const float* bias, float* y, int64_t B, int64_t C, int64_t H,
-            int64_t W, int64_t O, char* workspace) {
+            int64_t W, int64_t O) {
   const int64_t P = floor_div(H + 2 - 3, 2) + 1;
   const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
-  const Conv2dWorkspace space(B, C, H, W, O);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    for (int64_t o = 0; o < O; ++o) {
-      float* const s8 = reinterpret_cast<float*>(workspace + space.s8) + thread_number() * (P * Q);
-
-      for (int64_t p = 0; p < smaller(P, floor_div(H + 2 - 3, 2) + 1); ++p) {
-        for_lanes<kLanes32>(0, smaller(Q, floor_div(W + 2 - 3, 2) + 1), [&](int64_t q, auto active) {
-          Lanes<float, kLanes32> total = 0.0f;
-          for (int64_t c = 0; c < C; ++c) {
-            for (int64_t i = 0; i < 3; ++i) {
-              for (int64_t j = 0; j < 3; ++j) {
-                total += (inside(2 * p + i - 1, H)
-                              ? load_inside(&x[((b * C + c) * H + 2 * p + i - 1) * W + 2 * q + j - 1],
-                                            2 * q + j - 1, 2, W, active, 0.0f)
-                              : 0.0f) *
-                         w[((o * C + c) * 3 + i) * 3 + j];
+  OMP(omp parallel for schedule(static))
+  for (int64_t b_first = 0; b_first < B; b_first += 256) {
+    for_lanes<kLanes32>(b_first, smaller(b_first + 256, B), [&](int64_t b, auto active) {
+      for (int64_t o = 0; o < O; ++o) {
+        for (int64_t p = 0; p < P; ++p) {
+          for (int64_t q = 0; q < Q; ++q) {
+            Lanes<float, kLanes32> total = 0.0f;
+            for (int64_t c = 0; c < C; ++c) {
+              for (int64_t i = 0; i < 3; ++i) {
+                for (int64_t j = 0; j < 3; ++j) {
+                  total += (inside(2 * p + i - 1, H) && inside(2 * q + j - 1, W)
+                                ? load_every(&x[((b * C + c) * H + 2 * p + i - 1) * W + 2 * q + j - 1],
+                                             W * H * C, active)
+                                : 0.0f) *
+                           w[((o * C + c) * 3 + i) * 3 + j];
+                }
               }
             }
+            const auto s = total;
+            store_every(&y[((b * O + o) * P + p) * Q + q], Q * P * O, active,
+                        bias != nullptr ? s + bias[o] : s);
           }
-          store(&s8[p * Q + q], active, total);
-        });
+        }
       }
-      for (int64_t p = 0; p < smaller(smaller(P, floor_div(H + 2 - 3, 2) + 1), P); ++p) {
-        for_lanes<kLanes32>(
-            0, smaller(smaller(Q, floor_div(W + 2 - 3, 2) + 1), Q), [&](int64_t q, auto active) {
-              store(&y[((b * O + o) * P + p) * Q + q], active,
-                    bias != nullptr ? load(&s8[p * Q + q], active) + bias[o] : load(&s8[p * Q + q], active));
-            });
-      }
-    }
+    });
   }
 }
 
 }  // namespace
 
-extern "C" int64_t conv2d_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W, int64_t O) {
-  return Conv2dWorkspace(B, C, H, W, O).bytes;
-}
-
 extern "C" int conv2d_openmp(const float* x, const float* w, const float* bias, float* y, int64_t B,
-                             int64_t C, int64_t H, int64_t W, int64_t O, void* workspace,
-                             int64_t workspace_bytes) {
+                             int64_t C, int64_t H, int64_t W, int64_t O) {
   const int64_t P = floor_div(H + 2 - 3, 2) + 1;
   const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
   if (!(B >= 0)) return 1;
@@ -366,11 +300,7 @@ extern "C" int conv2d_openmp(const float* x, const float* w, const float* bias, 
   if (overlap(x, B * C * H * W * 4, y, B * O * P * Q * 4)) return 13;
   if (overlap(w, O * C * 3 * 3 * 4, y, B * O * P * Q * 4)) return 14;
   if (overlap(bias, O * 4, y, B * O * P * Q * 4)) return 15;
-  const Conv2dWorkspace space(B, C, H, W, O);
-  void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-  if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 16;
-  conv2d(x, w, bias, y, B, C, H, W, O, static_cast<char*>(memory));
-  if (workspace == nullptr) std::free(memory);
+  conv2d(x, w, bias, y, B, C, H, W, O);
   return 0;
 }
 
@@ -409,8 +339,6 @@ extern "C" __attribute__((weak)) const char* conv2d_error(int status) {
     case 15:
       return "y must not overlap bias";
     case 16:
-      return "there is not enough memory for the workspace";
-    case 17:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

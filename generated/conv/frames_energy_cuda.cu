@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(256) frames_energy_kernel(const float* x, floa
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
     for (Index f = Index(f_) + Index(threadIdx.x);
-         f < smaller(smaller(f_ + 1, larger(floor_div(W - 400, 160) + 1, 0)), F); f += 256) {
+         f < smaller(f_ + 1, larger(floor_div(W - 400, 160) + 1, 0)); f += 256) {
       energy[f] = total;
     }
   }

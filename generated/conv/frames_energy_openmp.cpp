@@ -281,7 +281,7 @@ void frames_energy(const float* x, float* energy, int64_t W) {
     });
     total += across(total_lanes, [](float a, float b) { return a + b; });
 
-    for (int64_t f = f_; f < smaller(smaller(f_ + 1, larger(floor_div(W - 400, 160) + 1, 0)), F); ++f) {
+    for (int64_t f = f_; f < smaller(f_ + 1, larger(floor_div(W - 400, 160) + 1, 0)); ++f) {
       energy[f] = total;
     }
   }

@@ -12,19 +12,14 @@ extern "C" {
 #endif
 
 // All functions return 0, or a status that max_pool_error explains. Arrays are dense and row-major unless
-// strides are given, and need no alignment. Intermediates live in the workspace; null lets the function
-// allocate it.
+// strides are given, and need no alignment.
 
 // x: f32[B, C, H, W]
 // y: f32[B, C, (H - 1) / 2 + 1, (W - 1) / 2 + 1]
 /* @function max_pool args: in x f32 [B, C, H, W]; out y f32 [B, C, (H - 1) / 2 + 1, (W - 1) / 2 + 1]; size B;
- * size C; size H; size W; workspace workspace; workspace_openmp workspace */
-int64_t max_pool_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W);
-int max_pool_cuda(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
-                  int64_t workspace_bytes, void* stream);
-int64_t max_pool_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W);
-int max_pool_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
-                    int64_t workspace_bytes);
+ * size C; size H; size W */
+int max_pool_cuda(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W, void* stream);
+int max_pool_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W);
 
 static inline int64_t max_pool_floor_div(int64_t a, int64_t b) {
   if (b == 0) return 0;

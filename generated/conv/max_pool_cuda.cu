@@ -2,8 +2,7 @@
 //
 // max_pool: y[b, c, p, q] = max of x[b, c, 2p - 1 .. 2p + 1, 2q - 1 .. 2q + 1]
 //
-// Plan: a block for each of B, C, neighbours along Q.
-// Kept by each worker: greatest.
+// Plan: a thread for each of B, C, P, Q, neighbours along Q.
 // Bytes that max_pool must move: 4 * W * H * C * B read, 4 * C * B * Q * P written.
 
 #include "max_pool.h"
@@ -25,10 +24,7 @@ __host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
   return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
 }
 
-template <class A, class B>
-__host__ __device__ inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
+__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
 
 template <class A, class B>
 __host__ __device__ inline auto larger(A a, B b) {
@@ -60,16 +56,6 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
-inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
-  const int64_t start = total;
-  if (count > (INT64_MAX / 4 - total) / bytes)
-    total = INT64_MAX / 2;
-  else
-    total += (count * bytes + 255) / 256 * 256;
-  return start;
-}
-
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
 inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
@@ -83,125 +69,46 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
-// Room for `count` elements, so that the next tile is aligned too.
-inline int64_t padded_bytes(int64_t count, int64_t bytes) { return (count * bytes + 15) / 16 * 16; }
-
-// Tiles that do not fit into shared memory lie in the workspace, one set a block.
-inline int64_t workspace_tiles(int64_t bytes, int64_t shared_limit, int64_t blocks) {
-  return bytes <= shared_limit ? 0 : bytes * blocks;
-}
-
-// The next tile of `count` elements.
-template <class T>
-__device__ inline T* take(char*& tile, int64_t count) {
-  T* const out = reinterpret_cast<T*>(tile);
-  tile += (count * int64_t(sizeof(T)) + 15) / 16 * 16;
-  return out;
-}
-
-#if defined(__CUDACC__)
-__device__ inline unsigned char* shared_memory() {
-  extern __shared__ __align__(16) unsigned char bytes[];
-  return bytes;
-}
-#endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
-template <class T, class Combine>
-__device__ inline T block_fold(T value, Combine combine) {
-  T* const slots = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
-}
-
-// Where the intermediates lie in the workspace.
-struct MaxPoolWorkspace {
-  int64_t max_pool_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit MaxPoolWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-    (void)B;
-    (void)C;
-    (void)H;
-    (void)W;
-    const int64_t P = floor_div(H - 1, 2) + 1;
-    const int64_t Q = floor_div(W - 1, 2) + 1;
-    max_pool_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(P * Q, 4), 32768, 1024), 1);
-  }
-};
-
 template <class Index>
-__global__ void __launch_bounds__(256) max_pool_kernel(const float* x, float* y, Index B, Index C, Index H,
-                                                       Index W, char* tiles, int64_t tile_bytes) {
+__global__ void __launch_bounds__(256)
+    max_pool_kernel(const float* x, float* y, Index B, Index C, Index H, Index W) {
   const int64_t P = floor_div(H - 1, 2) + 1;
   const int64_t Q = floor_div(W - 1, 2) + 1;
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
-  float* const greatest = take<float>(tile, P * Q);
-  for (Index item = Index(blockIdx.x); item < B * C; item += Index(gridDim.x)) {
-    const Index b = Index(item / C);
-    const Index c = Index(item % C);
-    for (Index point = Index(threadIdx.x);
-         point < (smaller(P, floor_div(H - 1, 2) + 1)) * (smaller(Q, floor_div(W - 1, 2) + 1));
-         point += 256) {
-      const Index p = Index(point / (smaller(Q, floor_div(W - 1, 2) + 1)));
-      const Index q = Index(point % (smaller(Q, floor_div(W - 1, 2) + 1)));
-      greatest[p * Q + q] = -INFINITY;
-      for (Index i = 0; i < 3; ++i) {
-        for (Index j = 0; j < 3; ++j) {
-          greatest[p * Q + q] =
-              maximum(greatest[p * Q + q],
-                      inside(2 * int64_t(p) + int64_t(i) - 1, H) && inside(2 * int64_t(q) + int64_t(j) - 1, W)
-                          ? x[((b * C + c) * H + 2 * int64_t(p) + int64_t(i) - 1) * W + 2 * int64_t(q) +
-                              int64_t(j) - 1]
-                          : -INFINITY);
-        }
-      }
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  if (item >= B * C * P * Q) return;
+  const Index b = Index(item / Q / P / C);
+  const Index c = Index(item / Q / P % C);
+  const Index p = Index(item / Q % P);
+  const Index q = Index(item % Q);
+  float greatest = -INFINITY;
+  for (Index i = 0; i < 3; ++i) {
+    for (Index j = 0; j < 3; ++j) {
+      greatest = maximum(
+          greatest,
+          inside(2 * int64_t(p) + int64_t(i) - 1, H) && inside(2 * int64_t(q) + int64_t(j) - 1, W)
+              ? x[((b * C + c) * H + 2 * int64_t(p) + int64_t(i) - 1) * W + 2 * int64_t(q) + int64_t(j) - 1]
+              : -INFINITY);
     }
-    __syncthreads();
-    for (Index point = Index(threadIdx.x); point < (smaller(smaller(P, floor_div(H - 1, 2) + 1), P)) *
-                                                       (smaller(smaller(Q, floor_div(W - 1, 2) + 1), Q));
-         point += 256) {
-      const Index p = Index(point / (smaller(smaller(Q, floor_div(W - 1, 2) + 1), Q)));
-      const Index q = Index(point % (smaller(smaller(Q, floor_div(W - 1, 2) + 1), Q)));
-      y[((b * C + c) * P + p) * Q + q] = greatest[p * Q + q];
-    }
-    __syncthreads();
   }
+  y[((b * C + c) * P + p) * Q + q] = greatest;
 }
 
 template <class Index>
-cudaError_t max_pool(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W, char* workspace,
+cudaError_t max_pool(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W,
                      cudaStream_t stream) {
-  const MaxPoolWorkspace space(B, C, H, W);
   const int64_t P = floor_div(H - 1, 2) + 1;
   const int64_t Q = floor_div(W - 1, 2) + 1;
-  {
-    const int64_t tile_bytes = padded_bytes(P * Q, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.max_pool_kernel_tiles;
-    if (const cudaError_t error = launch(max_pool_kernel<Index>, smaller(B * C, 1024), 256,
-                                         4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
-                                         y, B, C, H, W, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+  if (const cudaError_t error =
+          launch(max_pool_kernel<Index>, ceil_div(B * C * P * Q, 256), 256, 0, stream, x, y, B, C, H, W);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
 
 }  // namespace
 
-extern "C" int64_t max_pool_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-  return MaxPoolWorkspace(B, C, H, W).bytes;
-}
-
 extern "C" int max_pool_cuda(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W,
-                             void* workspace, int64_t workspace_bytes, void* stream) {
+                             void* stream) {
   const int64_t P = floor_div(H - 1, 2) + 1;
   const int64_t Q = floor_div(W - 1, 2) + 1;
   if (!(B >= 0)) return 1;
@@ -215,16 +122,9 @@ extern "C" int max_pool_cuda(const float* x, float* y, int64_t B, int64_t C, int
   if (overlap(x, B * C * H * W * 4, y, B * C * P * Q * 4)) return 9;
   const bool small = larger(larger(0, B * C * H * W), B * C * P * Q) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const MaxPoolWorkspace space(B, C, H, W);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 10;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 10;
-  const cudaError_t error = small ? max_pool<int32_t>(x, y, B, C, H, W, static_cast<char*>(memory), queue)
-                                  : max_pool<int64_t>(x, y, B, C, H, W, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 11;
+  const cudaError_t error =
+      small ? max_pool<int32_t>(x, y, B, C, H, W, queue) : max_pool<int64_t>(x, y, B, C, H, W, queue);
+  return error == cudaSuccess ? 0 : 10;
 }
 
 extern "C" __attribute__((weak)) const char* max_pool_error(int status) {
@@ -250,8 +150,6 @@ extern "C" __attribute__((weak)) const char* max_pool_error(int status) {
     case 9:
       return "y must not overlap x";
     case 10:
-      return "there is not enough memory for the workspace";
-    case 11:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

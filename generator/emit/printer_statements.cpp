@@ -23,7 +23,7 @@ Printer::Range Printer::range(const PlanNode &loop) {
   const Size block = extent_of(loop.axis);
   const Size stop = Size::make(Size::Op::add, {start, block});
   // Whole windows end with the array; blocks where the array or the block ends.
-  Size end = !a.uniform || block == a.size ? stop : Size::make(Size::Op::min, {stop, a.size});
+  Size end = !a.uniform || is_size_of(a, block) ? stop : Size::make(Size::Op::min, {stop, a.size});
   Size begin = start;
   for (const auto &[var, d] : loop.limits) {
     const Dim &dim = kernel.vars[var].dims[d];

@@ -98,6 +98,10 @@ std::vector<Access> accesses_of(const Kernel &kernel, const PlanNode &root) {
 
 bool conflict(const Access &a, const Access &b) { return a.memory == b.memory && (a.write || b.write); }
 
+bool is_size_of(const Axis &axis, const Size &size) {
+  return size == axis.size || (size.op == Size::Op::axis && size.name == axis.name);
+}
+
 std::vector<std::pair<VarId, int>> own_limits(const Kernel &kernel, const PlanNode &node, AxisId axis) {
   std::vector<std::pair<VarId, int>> out;
   auto add = [&](VarId var, const std::vector<Coordinate> &coords, bool written) {
@@ -113,7 +117,7 @@ std::vector<std::pair<VarId, int>> own_limits(const Kernel &kernel, const PlanNo
           std::any_of(coords.begin(), coords.end(), [&](const Coordinate &c) { return c.axis == axis; });
       if (elsewhere || (dim.offset && !written))
         continue;
-      if (a.uniform && dim.start == a.start && dim.extent == a.size)
+      if (a.uniform && dim.start == a.start && is_size_of(a, dim.extent))
         continue;
       // Equal windows bound alike: one of them is enough.
       const bool known = std::any_of(out.begin(), out.end(), [&](const std::pair<VarId, int> &other) {

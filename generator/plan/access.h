@@ -32,6 +32,9 @@ std::vector<const PlanNode *> folds_over(const PlanNode &loop);
 // The expressions that the node itself evaluates (not those of its children).
 std::vector<ExprId> expressions_of(const PlanNode &node);
 
+// Is this the size of the whole axis? (A derived axis has a formula, and is called by its name.)
+bool is_size_of(const Axis &axis, const Size &size);
+
 // The operand dimensions that bound the lanes of the node along `axis`, beyond the axis' own size.
 std::vector<std::pair<VarId, int>> own_limits(const Kernel &kernel, const PlanNode &node, AxisId axis);
 

@@ -190,11 +190,12 @@ private:
         if (&a != &b && conflict(a, b) && !(a.aligned.contains(axis) && b.aligned.contains(axis)) &&
             !(is_private(a.var) && !kernel_.vars[a.var].axes.contains(axis)))
           return false;
-    // All statements inside must have the same lanes along it.
+    // All statements inside must have the same lanes along it; what only they read may lack some.
     const auto expected = limits(item.node, axis);
     bool same = true;
     for_each_node(item.node, [&](const PlanNode &n) {
-      if (!is_composite(n) && !is_jump(n) && n.lanes.contains(axis) && limits(n, axis) != expected)
+      if (!is_composite(n) && !is_jump(n) && n.lanes.contains(axis) && !is_private(n.target) &&
+          limits(n, axis) != expected)
         same = false;
     });
     return same;
