@@ -372,14 +372,14 @@ private:
     return false;
   }
 
-  // The lanes of a local end where those of the operands end that made it.
+  // The lanes of a local or of scratch end where those of the operands end that made it; an output has its own window.
   void find_limits(const std::vector<PlanNode> &program) {
     var_limits_.clear();
     for (bool changed = true; changed;) {
       changed = false;
       for (const PlanNode &root : program)
         for_each_node(root, [&](const PlanNode &node) {
-          if (node.target == kNone || kernel_.vars[node.target].kind == Var::Kind::input)
+          if (node.target == kNone || kernel_.vars[node.target].kind == Var::Kind::output)
             return;
           for (VarId var : {node.target, node.partner}) {
             if (var == kNone)
