@@ -295,10 +295,12 @@ private:
     std::set<VarId> drawn; // locals of absorbed statements: private to each iteration
     for (size_t i = 0; i < items.size(); ++i) {
       const bool absorb = open.empty() && banned.count(i) == 0 && absorbable(items[i]);
-      bool joins = absorb || (may_join(items[i], axis, open) && (head == nullptr || joins_with(*head, items[i], axis)));
+      bool joins = absorb || (may_join(items[i], axis, open) &&
+                              (head == nullptr || limits(head->node, axis) == limits(items[i].node, axis)));
       if (joins)
         for (size_t m : members)
-          joins = joins && aligned(items[m], items[i], axis, drawn);
+          joins =
+              joins && aligned(items[m], items[i], axis, drawn) && one_direction(items[m].node, items[i].node, axis);
       if (joins && depends(after, i))
         joins = false;
       if (joins) {
@@ -337,10 +339,7 @@ private:
     }
   }
 
-  // One loop has one range and one direction.
-  bool joins_with(const Item &head, const Item &item, AxisId axis) const {
-    if (limits(head.node, axis) != limits(item.node, axis))
-      return false;
+  static bool one_direction(const PlanNode &x, const PlanNode &y, AxisId axis) {
     auto direction = [&](const PlanNode &node) {
       int d = 0;
       for_each_node(node, [&](const PlanNode &n) {
@@ -349,7 +348,7 @@ private:
       });
       return d;
     };
-    const int a = direction(head.node), b = direction(item.node);
+    const int a = direction(x), b = direction(y);
     return a == 0 || b == 0 || a == b;
   }
 
