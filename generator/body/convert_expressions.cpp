@@ -404,6 +404,8 @@ Expr Converter::binary_operator(const clang::BinaryOperator *e) {
   out.args.push_back(value(e->getRHS()));
   if (any_failed(out.args))
     return failed_value();
+  if (e->getOpcode() == clang::BO_Div && !frame_->in_library && may_be_negative(out.args[0]))
+    reporter_.add(DiagId::body_division, at);
   if (e->isLogicalOp())
     for (Expr &arg : out.args)
       arg = cast(std::move(arg), Type::boolean, true);

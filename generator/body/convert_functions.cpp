@@ -4,6 +4,7 @@
 
 #include "body/converter.h"
 #include "body/exprs.h"
+#include "body/library.h"
 
 namespace kgen::body {
 namespace {
@@ -39,6 +40,9 @@ void Converter::check_functions(const clang::DeclContext *user) {
 void Converter::check_function(const clang::FunctionDecl *function) {
   const std::string name = function->getNameAsString();
   const std::string meaning = describe_name(*unit_.spec, name);
+  const auto &library = library_functions();
+  if (std::ranges::any_of(library, [&](const LibraryFunction &f) { return f.name == name; }))
+    reporter_.add(DiagId::body_shadows, span(function->getLocation()), {name});
   if (!meaning.empty())
     fail(DiagId::body_name_taken, span(function->getLocation()), {name, meaning});
 }

@@ -107,6 +107,36 @@ Expr cast(Expr value, Type type, bool implicit) {
   return out;
 }
 
+bool may_be_negative(const Expr &e) {
+  const auto among = [&](std::initializer_list<std::string_view> names) {
+    return std::ranges::find(names, e.name) != names.end();
+  };
+  if (!is_integer(e.type) || is_unsigned(e.type))
+    return false;
+  switch (e.kind) {
+  case Expr::Kind::literal:
+    return e.integer < 0;
+  case Expr::Kind::cast:
+    return may_be_negative(e.args[0]);
+  case Expr::Kind::binary:
+    if (among({"&"}))
+      return std::ranges::all_of(e.args, may_be_negative);
+    return among({"-", "~"}) || std::ranges::any_of(e.args, may_be_negative);
+  case Expr::Kind::conditional:
+    return may_be_negative(e.args[1]) || may_be_negative(e.args[2]);
+  case Expr::Kind::builtin:
+    if (among({"max", "abs"}))
+      return e.name == "max" && std::ranges::all_of(e.args, may_be_negative);
+    return !among({"index", "size", "block", "popcount"});
+  case Expr::Kind::operand:
+  case Expr::Kind::table:
+  case Expr::Kind::unary:
+    return true;
+  default:
+    return false;
+  }
+}
+
 Expr unary(std::string op, Expr value, Type type, const Place &place) {
   const bool literal = value.kind == Expr::Kind::literal && op == "-";
   if (literal && is_floating(type)) {

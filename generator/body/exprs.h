@@ -18,6 +18,9 @@ Expr failed_expr(const Place &place);
 bool is_failed(const Expr &e);
 bool any_failed(const std::vector<Expr> &list);
 
+// A whole number that is not known to be at least 0. Locals are taken to count something.
+bool may_be_negative(const Expr &e);
+
 // Kinds that stand for something else than a value.
 inline bool is_value(const Expr &e) { return e.kind != Expr::Kind::coordinate && e.kind != Expr::Kind::where; }
 

@@ -100,6 +100,7 @@ constexpr Saying kSayings[] = {
     {"array initializer must be", "", "write `real t[2] = {1, 2};`"},
     {"declaration of variable", "", "give it a value, or name its type"},
     {"cannot combine with previous", "", "a declaration names one type"},
+    {"integer literal is too large", "", "the largest number is 9223372036854775807"},
     {"invalid suffix", "", "numbers may end in `f`, `u` or `l`"},
     {"expected '(' after", "", "conditions stand in parentheses"},
     {"expected ';'", "", "statements end with `;`"},
@@ -430,10 +431,14 @@ void report_clang_messages(const std::vector<ClangMessage> &messages, const Unit
     variants[{span.source, span.begin}].insert(message.variant);
   }
   std::set<std::tuple<const SourceText *, size_t, int>> said; // a second message at one place follows from the first
-  std::set<std::pair<const SourceText *, size_t>> faulty;     // statements
+  std::set<std::pair<const SourceText *, size_t>> faulty, unparsed; // statements
   for (const ClangMessage &message : messages) {
     const Span span = place_of(message, unit);
     const size_t statement = span.source->statement(span.begin);
+    if (unparsed.contains({span.source, statement}))
+      continue; // what Clang makes of the rest of a statement that it could not read
+    if (message.text.starts_with("expected "))
+      unparsed.insert({span.source, statement});
     const bool is_else = span.source->text().compare(span.begin, 4, "else") == 0;
     faulty.insert({span.source, statement});
     if (!said.emplace(span.source, span.begin, message.variant).second ||

@@ -198,13 +198,16 @@ private:
     const bool catches_all = starts("...") && last_name_ == "catch"; // the `try` was refused
     if (starts("::") || (starts("...") && !catches_all))
       refuse(*find_refused_word(starts("::") ? "::" : "..."), at_);
+    else if (starts("%:") || starts("<:") || starts("<%") || starts("%>"))
+      return foreign_sign(2);
     else if (c == '#' || c == '\\' || c == '@' || c == '`' || c == '$' || static_cast<unsigned char>(c) >= 0x80)
-      return foreign_sign();
+      return foreign_sign(1);
     at_ += starts("...") ? 3 : starts("::") ? 2 : 1;
   }
 
-  void foreign_sign() {
-    const size_t begin = at_++;
+  void foreign_sign(size_t length) {
+    const size_t begin = at_;
+    at_ += length;
     while (at_ < text_.size() && (static_cast<unsigned char>(text_[at_]) & 0xC0) == 0x80)
       ++at_;
     if (text_[begin] == '#') {

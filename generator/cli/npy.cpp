@@ -3,14 +3,11 @@
 #include <cstring>
 #include <fstream>
 
-#include "support/files.h"
-
 namespace kgen {
 
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr size_t kLargestArray = size_t{1} << 40;
 
 struct NpyRow {
   Type type;
@@ -123,11 +120,6 @@ std::string format_npy(const Array &array) {
   out += header;
   out.append(reinterpret_cast<const char *>(array.bytes.data()), array.bytes.size());
   return out;
-}
-
-std::optional<Array> read_npy(const std::string &path, Type wanted, std::string &reason) {
-  std::optional<std::string> bytes = read_file(path, kLargestArray, reason);
-  return bytes ? parse_npy(*bytes, wanted, reason) : std::nullopt;
 }
 
 bool write_npy(const std::string &path, const Array &array, std::string &reason) {

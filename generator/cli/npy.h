@@ -12,7 +12,7 @@ namespace kgen {
 std::optional<Array> parse_npy(const std::string &bytes, Type wanted, std::string &reason);
 std::string format_npy(const Array &array);
 
-std::optional<Array> read_npy(const std::string &path, Type wanted, std::string &reason);
+constexpr size_t kLargestArray = size_t{1} << 40; // bytes of a file, and elements
 bool write_npy(const std::string &path, const Array &array, std::string &reason);
 
 } // namespace kgen

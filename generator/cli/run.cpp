@@ -8,6 +8,7 @@
 #include "cli/differential.h"
 #include "cli/npy.h"
 #include "ir/evaluate.h"
+#include "support/files.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -15,6 +16,7 @@ namespace kgen {
 namespace {
 
 constexpr int64_t kShown = 64; // elements of an output that are printed
+constexpr std::string_view kArrayHelp = "arrays are NumPy files: numpy.save(\"x.npy\", x.astype(numpy.float32))";
 
 int complain(const std::string &text, int code) {
   std::cerr << "kgen: " << text << "\n";
@@ -48,9 +50,21 @@ const Var *find_operand(const Kernel &kernel, const std::string &name) {
   return nullptr;
 }
 
-// What the command line gives, for one variant. Empty, or what is wrong with it (then `code` says of what kind).
-std::string given_input(const Options &options, const Kernel &kernel, RunInput &input, int &code) {
-  code = kBadCommandLine;
+// An array of the command line; what is wrong with its file goes to `diags`.
+std::optional<Array> given_array(const std::string &name, const std::string &file, Type type, Diagnostics &diags) {
+  const Place place{file, 0, 0, 0};
+  std::string reason;
+  const std::optional<std::string> bytes = read_file(file, kLargestArray, reason);
+  std::optional<Array> array = bytes ? parse_npy(*bytes, type, reason) : std::nullopt;
+  if (!bytes)
+    diags.add(DiagId::file_unreadable, place, {file, reason}).help = kArrayHelp;
+  else if (!array)
+    diags.add(DiagId::file_bad_array, place, {file, name, reason}).help = kArrayHelp;
+  return array;
+}
+
+// What the command line gives, for one variant. Empty, or what is wrong with it; of files `diags` says it.
+std::string given_input(const Options &options, const Kernel &kernel, RunInput &input, Diagnostics &diags) {
   for (const std::string &list : options.sizes)
     for (const std::string &text : split(list, ',')) {
       auto pair = pair_of(text);
@@ -86,12 +100,9 @@ std::string given_input(const Options &options, const Kernel &kernel, RunInput &
         table = &t;
     if (!var && !table)
       return "--in " + pair->first + ": the kernel has no such operand or table";
-    std::string reason;
-    std::optional<Array> array = read_npy(pair->second, var ? var->type : table->type, reason);
-    if (!array) {
-      code = kBadFiles;
-      return pair->second + ": " + reason;
-    }
+    std::optional<Array> array = given_array(pair->first, pair->second, var ? var->type : table->type, diags);
+    if (!array)
+      return "an array is missing";
     (var ? input.arrays : input.tables)[pair->first] = std::move(*array);
   }
   std::string reason;
@@ -106,13 +117,13 @@ std::string given_input(const Options &options, const Kernel &kernel, RunInput &
 
 // The first variant that the sizes fit: specialised axes have several.
 const Variation *pick(const Options &options, const Compiled &compiled, RunInput &input, std::string &problem,
-                      int &code) {
+                      Diagnostics &diags) {
   const Variation *first = nullptr;
   for (const Variation &variation : compiled.variations) {
     if (first && first->kernel.suffix != variation.kernel.suffix)
       break;
     RunInput own;
-    std::string fault = given_input(options, variation.kernel, own, code);
+    std::string fault = given_input(options, variation.kernel, own, diags);
     for (const auto &[axis, size] : variation.variant.axes)
       if (own.sizes.count(axis) && own.sizes[axis] != size)
         fault = "no specialisation for " + axis + "=" + std::to_string(own.sizes[axis]);
@@ -245,8 +256,12 @@ int put_outputs(const Options &options, const Kernel &kernel, const RunInput &in
     if (!pair || !outputs.count(pair->first))
       return complain("--out takes OUTPUT=FILE, not " + text, kBadCommandLine);
     std::string reason;
-    if (!write_npy(pair->second, outputs[pair->first], reason))
-      return complain(pair->second + ": " + reason, kBadFiles);
+    Diagnostics diags;
+    if (!write_npy(pair->second, outputs[pair->first], reason)) {
+      diags.add(DiagId::file_unwritable, Place{pair->second, 0, 0, 0}, {pair->second, reason}).help =
+          "its folder must be there, and writable";
+      return report(diags, options);
+    }
   }
   return kOk;
 }
@@ -266,9 +281,10 @@ int run(const Options &options) {
     return code;
   RunInput input;
   std::string problem;
-  const Variation *variation = pick(options, *compiled, input, problem, code);
+  Diagnostics files;
+  const Variation *variation = pick(options, *compiled, input, problem, files);
   if (!variation)
-    return complain(problem, code);
+    return files.has_errors() ? report(files, options) : complain(problem, kBadCommandLine);
   if (compiled->variations.back().kernel.suffix != compiled->variations.front().kernel.suffix)
     std::cerr << "kgen: of several variants, " << variation->kernel.suffix << " is run; choose with -D\n";
   RandomOptions random;
@@ -307,8 +323,8 @@ int verify(const Options &options) {
     how.threads = {1};
   DifferentialReport report = verify_native(*compiled, *native, how);
   std::cout << options.specs[0] << ": " << report.cases << " cases on " << options.target << ", " << report.elements
-            << " elements compared, " << report.exact << " of them bit for bit, " << report.undecided << " undecided, " << report.refused
-            << " cases refused by both, " << report.too_big << " over the work limit\n";
+            << " elements compared, " << report.exact << " of them bit for bit, " << report.undecided << " undecided, "
+            << report.refused << " cases refused by both, " << report.too_big << " over the work limit\n";
   for (const std::string &sizes : report.sizes)
     std::cout << "  " << sizes << "\n";
   if (report.difference.empty())

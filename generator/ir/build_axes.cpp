@@ -107,7 +107,7 @@ public:
       if (!(build_.resolve(other) == build_.resolve(extents->second[0])))
         build_.diags
             .add(DiagId::axis_many_sizes, mentions_.places.at(name),
-                 {name, to_string(extents->second[0]), to_string(other)})
+                 {name, "size " + to_string(extents->second[0]), "size " + to_string(other)})
             .help = "say the size of the axis itself: axes." + name + " = { equals = \"...\" }";
     return {extents->second[0]};
   }

@@ -33,6 +33,17 @@ std::vector<Window> windows_along(const Build &build, AxisId axis, bool touched_
 // A block and its description, for messages.
 std::string describe(const Dim &dim) { return dim.whole ? "all " + to_string(dim.extent) : to_string(dim.block); }
 
+// Both arrays are seen whole: it is no matter of blocks.
+void report_sizes(Build &build, const std::string &axis, const Var &a, const Dim &a_dim, const Var &b,
+                  const Dim &b_dim) {
+  auto shown = [&](const Dim &dim) {
+    return dim.extent == Size::axis(axis) ? "any size" : "size " + to_string(dim.extent);
+  };
+  Diagnostic &d = build.diags.add(DiagId::axis_many_sizes, b.place, {axis, shown(b_dim), shown(a_dim)});
+  d.labels.push_back({a.place, "there"});
+  d.help = "give both arrays the same size along it, or one of them an axis of its own";
+}
+
 void settle_axis(Build &build, AxisId id) {
   Axis &axis = build.kernel.axes[id];
   std::vector<Window> windows = windows_along(build, id, true);
@@ -49,6 +60,10 @@ void settle_axis(Build &build, AxisId id) {
     if (other.dim->block == first.dim->block || !touched)
       continue;
     const Var &a = build.kernel.vars[first.var], &b = build.kernel.vars[other.var];
+    if (first.dim->whole && other.dim->whole) {
+      report_sizes(build, axis.name, a, *first.dim, b, *other.dim);
+      break;
+    }
     build.diags
         .add(DiagId::blocks_differ, b.place,
              {axis.name, ticked(a.name), describe(*first.dim), ticked(b.name), describe(*other.dim)})

@@ -223,6 +223,7 @@ private:
     bool update = s.scatter_add || origin.old.count(s.target) != 0;
     if (!s.coords.empty())
       scatter(s, var, origin);
+    const size_t before = build_.diags.error_count();
     for (ExprId id : origin.blocked) {
       if (kernel_.expr(id).op == Op::scan)
         scan(s, id, origin);
@@ -231,7 +232,7 @@ private:
       else
         fold(s, id, var, guarded);
     }
-    if (var.kind == Var::Kind::output) {
+    if (var.kind == Var::Kind::output && build_.diags.error_count() == before) {
       if (!update && !var.overwrite)
         plain_write(s, var, guarded);
       if (update && is_half(var.type) && !written_.count(s.target))
@@ -265,7 +266,8 @@ private:
               brackets += (brackets.empty() ? "" : ", ") + axis;
       const std::string &name = kernel_.grid[dim].name;
       build_.diags.add(DiagId::half_accumulator, s.place, {var.name, std::string(type_row(var.type).name), name}).help =
-          "sum in scratch.acc = \"f32[" + brackets + "]\", and write " + var.name + " under if (last(" + name + "))";
+          "accumulate in scratch.acc = \"f32[" + brackets + "]\", and write " + var.name + " under if (last(" + name +
+          "))";
       return;
     }
   }

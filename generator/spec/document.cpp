@@ -159,6 +159,7 @@ constexpr SyntaxHelp kSyntaxHelp[] = {
     {"expected value, saw", "a value stands after `=`, on the same line"},
     {"expected bare key", "a key is a name, or several joined by dots: inputs.x"},
     {"inline table", "a table in braces stands on one line, its keys separated by commas"},
+    {"not representable in 64 bits", "the largest number is 9223372036854775807"},
     {"leading zeroes", "write the number without leading zeros"},
 };
 

@@ -14,9 +14,11 @@ void read_axis(Reader &reader, const Entry &entry, GridDecl &grid) {
 }
 void read_block(Reader &reader, const Entry &entry, GridDecl &grid) {
   grid.blocks = read_sizes(reader, entry.value, "`block`");
-  for (const Size &block : grid.blocks)
-    if (block.is_integer() && block.value < 1)
-      reader.diags.add(DiagId::spec_number_below_one, block.place, {"a block"});
+  for (auto block = grid.blocks.begin(); block != grid.blocks.end(); ++block)
+    if (block->is_integer() && block->value < 1)
+      reader.diags.add(DiagId::spec_number_below_one, block->place, {"a block"});
+    else if (std::find(grid.blocks.begin(), block, *block) != block)
+      reader.diags.add(DiagId::spec_repeated_choice, block->place, {to_string(*block)});
 }
 void read_size_key(Reader &reader, const Entry &entry, GridDecl &grid) {
   grid.size = read_size(reader, entry.value, "`size`");

@@ -73,8 +73,9 @@ void check_aliases(Reader &reader) {
           .labels.push_back(label);
     else if (input->strided != output.strided)
       reader.diags.add(DiagId::spec_alias_layout, output.place, {output.name, input->name}).labels.push_back(label);
-    else if (input->optional)
-      reader.diags.add(DiagId::spec_alias_optional, output.alias_place, {input->name}).labels.push_back(label);
+    else if (input->optional || output.optional)
+      reader.diags.add(DiagId::spec_alias_optional, output.alias_place, {input->optional ? input->name : output.name})
+          .labels.push_back(label);
   }
 }
 

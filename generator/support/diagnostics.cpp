@@ -51,6 +51,10 @@ Diagnostic &Diagnostics::add(DiagId id, const Place &place, const std::vector<st
   return list_.back();
 }
 
+// What could not be proved for one variant of a spec says nothing beside the witness that another one has.
+constexpr std::pair<DiagId, DiagId> kUnprovedAndWitnessed[] = {{DiagId::revisit_unknown, DiagId::late_revisit},
+                                                               {DiagId::cover_unknown, DiagId::not_covered}};
+
 std::vector<Diagnostic> Diagnostics::sorted() const {
   // Files in the order in which they were read.
   std::map<std::string_view, size_t> order;
@@ -66,6 +70,12 @@ std::vector<Diagnostic> Diagnostics::sorted() const {
   auto same = [&](const Diagnostic &a, const Diagnostic &b) {
     return a.id == b.id && key(a) == key(b) && a.text == b.text;
   };
+  std::erase_if(out, [&](const Diagnostic &d) {
+    return std::any_of(list_.begin(), list_.end(), [&](const Diagnostic &other) {
+      return key(other) == key(d) && std::find(std::begin(kUnprovedAndWitnessed), std::end(kUnprovedAndWitnessed),
+                                               std::pair(d.id, other.id)) != std::end(kUnprovedAndWitnessed);
+    });
+  });
   // Equal ones need not be neighbours when others stand at the same place.
   std::vector<Diagnostic> unique;
   for (Diagnostic &d : out) {
@@ -91,7 +101,10 @@ namespace {
 
 std::string_view help_of(const Diagnostic &d) { return d.help.empty() ? diagnostic_row(d.id).help : d.help; }
 
-std::string_view severity_name(Severity severity) { return severity == Severity::error ? "error" : "warning"; }
+std::string_view severity_name(Severity severity) {
+  constexpr std::string_view kNames[] = {"error", "warning", "note"};
+  return kNames[static_cast<size_t>(severity)];
+}
 
 // --- for people ---
 
@@ -125,10 +138,10 @@ private:
 };
 
 struct Colors {
-  std::string_view error, warning, frame, help, strong, reset;
+  std::string_view error, warning, note, frame, help, strong, reset;
 };
-constexpr Colors kPlain{"", "", "", "", "", ""};
-constexpr Colors kTerminal{"\033[1;31m", "\033[1;33m", "\033[1;34m", "\033[1;36m", "\033[1m", "\033[0m"};
+constexpr Colors kPlain{"", "", "", "", "", "", ""};
+constexpr Colors kTerminal{"\033[1;31m", "\033[1;33m", "\033[1;36m", "\033[1;34m", "\033[1;36m", "\033[1m", "\033[0m"};
 
 // A piece of a line under which something is said.
 struct Mark {
@@ -172,7 +185,9 @@ void show_line(std::string &out, std::string_view line, const std::vector<Mark> 
 }
 
 void show_human(std::string &out, const Diagnostic &d, const Lines &lines, const Colors &colors) {
-  const std::string_view color = d.severity == Severity::error ? colors.error : colors.warning;
+  const std::string_view color = d.severity == Severity::error     ? colors.error
+                                 : d.severity == Severity::warning ? colors.warning
+                                                                   : colors.note;
   out += std::string(color) + std::string(severity_name(d.severity)) + "[" + std::string(diagnostic_row(d.id).code) +
          "]" + std::string(colors.reset) + std::string(colors.strong) + ": " + printable(d.text) +
          std::string(colors.reset) + "\n";
@@ -305,7 +320,8 @@ std::string github_escape(std::string_view text, bool property) {
 }
 
 std::string render_github(const Diagnostic &d) {
-  std::string out = "::" + std::string(severity_name(d.severity)) + " file=" + github_escape(d.place.file, true);
+  const std::string command(d.severity == Severity::note ? "notice" : severity_name(d.severity));
+  std::string out = "::" + command + " file=" + github_escape(d.place.file, true);
   if (d.place.line > 0)
     out += ",line=" + std::to_string(d.place.line) + ",col=" + std::to_string(d.place.column) +
            ",endColumn=" + std::to_string(d.place.column + std::max(d.place.length, 1));

@@ -19,7 +19,7 @@ struct Place {
   int length = 1;
 };
 
-enum class Severity { error, warning };
+enum class Severity { error, warning, note };
 
 enum class DiagId {
 #define KGEN_DIAGNOSTIC(id, code, severity, text, help) id,

@@ -27,7 +27,7 @@ std::string warned(const std::string &text) {
 
 TEST_CASE("sizes of axes") {
   CHECK_CONTAINS(refused("kernel = \"k\"\ninputs.x = \"f32[N=M+1]\"\noutputs.z = \"f32[N=M]\"\nbody = 'z = 0;'\n"),
-                 "axis `N` has size M + 1 here and M there");
+                 "axis `N` has size M + 1 here and size M there");
   CHECK_CONTAINS(
       refused("kernel = \"k\"\naxes.P = { multiple_of = 8 }\noutputs.z = \"f32[M]\"\nbody = 'z = index(P);'\n"),
       "the size of axis `P` is not known");
@@ -166,7 +166,7 @@ TEST_CASE("writes that every step repeats") {
 TEST_CASE("sums over steps in half precision") {
   std::string text = "kernel = \"k\"\ninputs.x = \"f32[M, K]\"\noutputs.z = \"bf16[M]\"\n"
                      "grid.k = { axis = \"K\", block = 4, semantics = \"arbitrary\" }\nbody = 'if (first(k)) z = 0; ";
-  CHECK_CONTAINS(refused(text + "z += sum(x, K);'\n"), "`z` is bf16: adding to it over the steps of `k`");
+  CHECK_CONTAINS(refused(text + "z += sum(x, K);'\n"), "`z` is bf16: what is accumulated in it over the steps of `k`");
   CHECK_CONTAINS(printed("kernel = \"k\"\ninputs.x = \"f32[M]\"\noutputs.z = \"bf16[M]\"\nbody = 'z = x; z += 1;'\n"),
                  "z{M} := z + 1.0");
 }

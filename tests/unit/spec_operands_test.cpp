@@ -196,7 +196,7 @@ outputs.y = { type = 'f32[N]', alias = 'a' })~",
       {R"~(inputs.a = { type = 'f32[N]', optional = true }
 outputs.y = { type = 'f32[N]', alias = 'a' })~",
        R"~(
-2:41: `a` is optional: an output needs its memory [KG0148]
+2:41: `a` is optional, and one array with its alias: it cannot be absent [KG0148]
 )~"},
   });
 }
