@@ -37,7 +37,7 @@ std::string launcher(const Function &function, std::deque<CudaKernel> &kernels, 
     text += "const cudaStream_t queue = static_cast<cudaStream_t>(stream);\n";
     if (kernel.needs_workspace()) {
       const std::string none = std::to_string(statuses.of("there is not enough memory for the workspace"));
-      text += "const " + camel(kernel.name()) + "Workspace space(" + size_arguments_text(function) + ");\n";
+      text += workspace_declaration(kernel.name(), function);
       text += "void* memory = workspace;\n";
       text += "if (workspace != nullptr && workspace_bytes < space.bytes) return " + none + ";\n";
       text += "if (workspace == nullptr && space.bytes > 0 && cudaMallocAsync(&memory, "

@@ -42,7 +42,7 @@ CudaKernel::CudaKernel(const Function &function, const Variation &variation, Spe
     parameters += ", int32_t* table_status", names.push_back("table_status");
   if (needs_workspace()) {
     parameters += ", char* workspace", names.push_back("workspace");
-    body = "const " + camel(name_) + "Workspace space(" + size_arguments_text(function) + ");\n" + body;
+    body = workspace_declaration(name_, function) + body;
   }
   parameters += ", cudaStream_t stream", names.push_back("stream");
   functions_.push_back("template <class Index>\ncudaError_t " + name_ + "(" + parameters + ") {\n" +

@@ -253,6 +253,11 @@ std::string camel(const std::string &name) {
   return out;
 }
 
+std::string workspace_declaration(const std::string &kernel, const Function &function) {
+  const std::string sizes = size_arguments_text(function);
+  return "const " + camel(kernel) + "Workspace space" + (sizes.empty() ? "" : "(" + sizes + ")") + ";\n";
+}
+
 std::vector<EmittedFile> emit_files(const Spec &spec, const std::vector<Variation> &variations,
                                     const EmitOptions &options) {
   const Templates templates(options.templates);

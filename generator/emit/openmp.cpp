@@ -72,7 +72,7 @@ public:
       print(phase);
     std::string body = printer_.lines.text(), head;
     if (needs_workspace()) {
-      head += "const " + camel(name()) + "Workspace space(" + size_arguments_text(function_) + ");\n";
+      head += workspace_declaration(name(), function_);
       for (const Buffer &b : buffers_)
         if (!b.per_worker)
           head += pointer(b, "workspace + space." + b.name);
@@ -333,7 +333,7 @@ std::string launcher(const Function &function, std::deque<OpenmpKernel> &kernels
       text += "if (" + condition + ") {\n";
     text += checks_text(function, v, spelling, statuses, false);
     if (kernels[i].needs_workspace()) {
-      text += "const " + camel(kernels[i].name()) + "Workspace space(" + size_arguments_text(function) + ");\n";
+      text += workspace_declaration(kernels[i].name(), function);
       text +=
           "void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));\n";
       text += "if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return " +

@@ -142,6 +142,10 @@ Code Spelling::operation(Op op, Type type, const std::vector<Code> &args, bool w
               binding::kMultiply};
     return call(helper(op == Op::div ? "divide" : "remainder_of"));
   }
+  // Compilers warn about comparisons of a number with itself.
+  if (const int level = infix_binding(spelling);
+      integer && (level == binding::kLess || level == binding::kEqual) && args[0].text == args[1].text)
+    return {op == Op::le || op == Op::ge || op == Op::eq ? "true" : "false"};
   if (integer && (op == Op::shl || op == Op::shr))
     return call(helper(op == Op::shl ? "shift_left" : "shift_right"));
   if (type == Type::i32 && wrapping(op) != nullptr)

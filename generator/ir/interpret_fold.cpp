@@ -393,11 +393,12 @@ struct Carry {
                     ? magnitude * std::fabs(v.number) + before * m + before * std::fabs(v.number)
                     : magnitude * std::fabs(factor.number) + before * factor_magnitude + m +
                           0.25 * std::fabs(static_cast<double>(number) * factor.number + v.number);
-    // A recurrence goes step by step on every target: it is exact as long as each of its values is.
-    const double grown = static_cast<double>(number) * factor.number;
-    coarse =
-        coarse || (kind == ScanKind::linear ? !is_exact(grown, type) || !is_exact(grown + v.number, type)
-                                            : kind != ScanKind::sum || v.number * 16 != std::nearbyint(v.number * 16));
+    // A product or a recurrence is exact as long as each of its values is.
+    const double grown = static_cast<double>(number) * (kind == ScanKind::linear ? factor.number : v.number);
+    if (kind == ScanKind::sum)
+      coarse = coarse || v.number * 16 != std::nearbyint(v.number * 16);
+    else
+      coarse = coarse || !is_exact(grown, type) || (kind == ScanKind::linear && !is_exact(grown + v.number, type));
   }
 
   Value value() const {
@@ -448,7 +449,7 @@ Tensor Run::scan(ExprId id) {
         auto put = [&] {
           buffer->values[to] = carry.value();
           if (reference_) {
-            bool small = e.scan == ScanKind::linear || carry.magnitude < limit;
+            bool small = e.scan == ScanKind::linear || e.scan == ScanKind::product || carry.magnitude < limit;
             bool exact = (carry.flags & kInexact) == 0 && !carry.coarse && small;
             buffer->magnitudes[to] = carry.magnitude;
             buffer->flags[to] = (carry.flags & kUndecided) | (exact || !is_floating(e.accumulator) ? 0 : kInexact);
