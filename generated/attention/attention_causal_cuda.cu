@@ -139,13 +139,13 @@ __global__ void __launch_bounds__(256)
                                 : reinterpret_cast<char*>(shared_memory()) + 4096;
   float* const p = take<float>(tile, R);
   float* const total3 = take<float>(tile, 64);
-  float* const s9 = take<float>(tile, R);
+  float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index b = Index(item / S / H);
     const Index h = Index(item / S % H);
-    const Index s11 = Index(item % S);
+    const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
-    float total_ = 0.0f;
+    float total2 = 0.0f;
     for (Index d = Index(threadIdx.x); d < 64; d += 256) {
       total3[d] = 0.0f;
     }
@@ -154,34 +154,34 @@ __global__ void __launch_bounds__(256)
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
       float total = 0.0f;
       for (Index d = 0; d < 64; ++d) {
-        total += q[((b * H + h) * S + s11) * 64 + d] * k[((b * H + h) * R + r) * 64 + d];
+        total += q[((b * H + h) * S + s_3) * 64 + d] * k[((b * H + h) * R + r) * 64 + d];
       }
-      const float s_ = scale * total;
-      if (int64_t(r) <= int64_t(s11)) {
-        greatest_own = maximum(greatest_own, s_);
+      const float s = scale * total;
+      if (int64_t(r) <= int64_t(s_3)) {
+        greatest_own = maximum(greatest_own, s);
       }
-      s9[r] = scale * total;
+      s_[r] = scale * total;
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
-    float total__own = 0.0f;
+    float total2_own = 0.0f;
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
-      p[r] = expf(s9[r] - greatest);
-      if (int64_t(r) <= int64_t(s11)) {
-        total__own += p[r];
+      p[r] = expf(s_[r] - greatest);
+      if (int64_t(r) <= int64_t(s_3)) {
+        total2_own += p[r];
       }
     }
-    total_ = total_ + block_fold(total__own, [](float a, float b_) { return float(a + b_); });
+    total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
-    const float l = total_;
+    const float l = total2;
     for (Index d = Index(threadIdx.x); d < 64; d += 256) {
       for (Index r = 0; r < R; ++r) {
-        if (int64_t(r) <= int64_t(s11)) {
+        if (int64_t(r) <= int64_t(s_3)) {
           total3[d] += p[r] * v[((b * H + h) * R + r) * 64 + d];
         }
       }
-      o[((b * H + h) * S + s11) * 64 + d] = l > 0.0f ? total3[d] / l : 0.0f;
+      o[((b * H + h) * S + s_3) * 64 + d] = l > 0.0f ? total3[d] / l : 0.0f;
     }
     __syncthreads();
   }
@@ -229,13 +229,13 @@ __global__ void __launch_bounds__(256)
                                 : reinterpret_cast<char*>(shared_memory()) + 4096;
   float* const p = take<float>(tile, R);
   float* const total3 = take<float>(tile, 128);
-  float* const s9 = take<float>(tile, R);
+  float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index b = Index(item / S / H);
     const Index h = Index(item / S % H);
-    const Index s11 = Index(item % S);
+    const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
-    float total_ = 0.0f;
+    float total2 = 0.0f;
     for (Index d = Index(threadIdx.x); d < 128; d += 256) {
       total3[d] = 0.0f;
     }
@@ -244,34 +244,34 @@ __global__ void __launch_bounds__(256)
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
       float total = 0.0f;
       for (Index d = 0; d < 128; ++d) {
-        total += q[((b * H + h) * S + s11) * 128 + d] * k[((b * H + h) * R + r) * 128 + d];
+        total += q[((b * H + h) * S + s_3) * 128 + d] * k[((b * H + h) * R + r) * 128 + d];
       }
-      const float s_ = scale * total;
-      if (int64_t(r) <= int64_t(s11)) {
-        greatest_own = maximum(greatest_own, s_);
+      const float s = scale * total;
+      if (int64_t(r) <= int64_t(s_3)) {
+        greatest_own = maximum(greatest_own, s);
       }
-      s9[r] = scale * total;
+      s_[r] = scale * total;
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
-    float total__own = 0.0f;
+    float total2_own = 0.0f;
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
-      p[r] = expf(s9[r] - greatest);
-      if (int64_t(r) <= int64_t(s11)) {
-        total__own += p[r];
+      p[r] = expf(s_[r] - greatest);
+      if (int64_t(r) <= int64_t(s_3)) {
+        total2_own += p[r];
       }
     }
-    total_ = total_ + block_fold(total__own, [](float a, float b_) { return float(a + b_); });
+    total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
-    const float l = total_;
+    const float l = total2;
     for (Index d = Index(threadIdx.x); d < 128; d += 256) {
       for (Index r = 0; r < R; ++r) {
-        if (int64_t(r) <= int64_t(s11)) {
+        if (int64_t(r) <= int64_t(s_3)) {
           total3[d] += p[r] * v[((b * H + h) * R + r) * 128 + d];
         }
       }
-      o[((b * H + h) * S + s11) * 128 + d] = l > 0.0f ? total3[d] / l : 0.0f;
+      o[((b * H + h) * S + s_3) * 128 + d] = l > 0.0f ? total3[d] / l : 0.0f;
     }
     __syncthreads();
   }
@@ -320,13 +320,13 @@ __global__ void __launch_bounds__(256)
                                 : reinterpret_cast<char*>(shared_memory()) + 4096;
   float* const p = take<float>(tile, R);
   float* const total3 = take<float>(tile, 64);
-  float* const s9 = take<float>(tile, R);
+  float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index b = Index(item / S / H);
     const Index h = Index(item / S % H);
-    const Index s11 = Index(item % S);
+    const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
-    float total_ = 0.0f;
+    float total2 = 0.0f;
     for (Index d = Index(threadIdx.x); d < 64; d += 256) {
       total3[d] = 0.0f;
     }
@@ -336,34 +336,34 @@ __global__ void __launch_bounds__(256)
       float total = 0.0f;
       for (Index d = 0; d < 64; ++d) {
         total +=
-            from_bf16(q[((b * H + h) * S + s11) * 64 + d]) * from_bf16(k[((b * H + h) * R + r) * 64 + d]);
+            from_bf16(q[((b * H + h) * S + s_3) * 64 + d]) * from_bf16(k[((b * H + h) * R + r) * 64 + d]);
       }
-      const float s_ = scale * total;
-      if (int64_t(r) <= int64_t(s11)) {
-        greatest_own = maximum(greatest_own, s_);
+      const float s = scale * total;
+      if (int64_t(r) <= int64_t(s_3)) {
+        greatest_own = maximum(greatest_own, s);
       }
-      s9[r] = scale * total;
+      s_[r] = scale * total;
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
-    float total__own = 0.0f;
+    float total2_own = 0.0f;
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
-      p[r] = expf(s9[r] - greatest);
-      if (int64_t(r) <= int64_t(s11)) {
-        total__own += p[r];
+      p[r] = expf(s_[r] - greatest);
+      if (int64_t(r) <= int64_t(s_3)) {
+        total2_own += p[r];
       }
     }
-    total_ = total_ + block_fold(total__own, [](float a, float b_) { return float(a + b_); });
+    total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
-    const float l = total_;
+    const float l = total2;
     for (Index d = Index(threadIdx.x); d < 64; d += 256) {
       for (Index r = 0; r < R; ++r) {
-        if (int64_t(r) <= int64_t(s11)) {
+        if (int64_t(r) <= int64_t(s_3)) {
           total3[d] += from_bf16(to_bf16(p[r])) * from_bf16(v[((b * H + h) * R + r) * 64 + d]);
         }
       }
-      o[((b * H + h) * S + s11) * 64 + d] = to_bf16(l > 0.0f ? total3[d] / l : 0.0f);
+      o[((b * H + h) * S + s_3) * 64 + d] = to_bf16(l > 0.0f ? total3[d] / l : 0.0f);
     }
     __syncthreads();
   }
@@ -412,13 +412,13 @@ __global__ void __launch_bounds__(256)
                                 : reinterpret_cast<char*>(shared_memory()) + 4096;
   float* const p = take<float>(tile, R);
   float* const total3 = take<float>(tile, 128);
-  float* const s9 = take<float>(tile, R);
+  float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index b = Index(item / S / H);
     const Index h = Index(item / S % H);
-    const Index s11 = Index(item % S);
+    const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
-    float total_ = 0.0f;
+    float total2 = 0.0f;
     for (Index d = Index(threadIdx.x); d < 128; d += 256) {
       total3[d] = 0.0f;
     }
@@ -428,34 +428,34 @@ __global__ void __launch_bounds__(256)
       float total = 0.0f;
       for (Index d = 0; d < 128; ++d) {
         total +=
-            from_bf16(q[((b * H + h) * S + s11) * 128 + d]) * from_bf16(k[((b * H + h) * R + r) * 128 + d]);
+            from_bf16(q[((b * H + h) * S + s_3) * 128 + d]) * from_bf16(k[((b * H + h) * R + r) * 128 + d]);
       }
-      const float s_ = scale * total;
-      if (int64_t(r) <= int64_t(s11)) {
-        greatest_own = maximum(greatest_own, s_);
+      const float s = scale * total;
+      if (int64_t(r) <= int64_t(s_3)) {
+        greatest_own = maximum(greatest_own, s);
       }
-      s9[r] = scale * total;
+      s_[r] = scale * total;
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
-    float total__own = 0.0f;
+    float total2_own = 0.0f;
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
-      p[r] = expf(s9[r] - greatest);
-      if (int64_t(r) <= int64_t(s11)) {
-        total__own += p[r];
+      p[r] = expf(s_[r] - greatest);
+      if (int64_t(r) <= int64_t(s_3)) {
+        total2_own += p[r];
       }
     }
-    total_ = total_ + block_fold(total__own, [](float a, float b_) { return float(a + b_); });
+    total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
-    const float l = total_;
+    const float l = total2;
     for (Index d = Index(threadIdx.x); d < 128; d += 256) {
       for (Index r = 0; r < R; ++r) {
-        if (int64_t(r) <= int64_t(s11)) {
+        if (int64_t(r) <= int64_t(s_3)) {
           total3[d] += from_bf16(to_bf16(p[r])) * from_bf16(v[((b * H + h) * R + r) * 128 + d]);
         }
       }
-      o[((b * H + h) * S + s11) * 128 + d] = to_bf16(l > 0.0f ? total3[d] / l : 0.0f);
+      o[((b * H + h) * S + s_3) * 128 + d] = to_bf16(l > 0.0f ? total3[d] / l : 0.0f);
     }
     __syncthreads();
   }

@@ -366,7 +366,7 @@ inline Lanes<double, N> exp(Lanes<double, N> x) {
 // Where the intermediates lie in the workspace.
 struct AttentionCausalF32D64Workspace {
   int64_t p;
-  int64_t s9;
+  int64_t s_;
   int64_t bytes = 0;
 
   explicit AttentionCausalF32D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -375,7 +375,7 @@ struct AttentionCausalF32D64Workspace {
     (void)S;
     (void)D;
     p = reserve(bytes, thread_count() * R, 4);
-    s9 = reserve(bytes, thread_count() * R, 4);
+    s_ = reserve(bytes, thread_count() * R, 4);
   }
 };
 
@@ -385,13 +385,13 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
   OMP(omp parallel for collapse(3) schedule(static))
   for (int64_t b = 0; b < B; ++b) {
     for (int64_t h = 0; h < H; ++h) {
-      for (int64_t s11 = 0; s11 < S; ++s11) {
+      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
         float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
-        float* const s9 = reinterpret_cast<float*>(workspace + space.s9) + thread_number() * R;
+        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
         float greatest = -INFINITY;
-        float total_ = 0.0f;
+        float total2 = 0.0f;
         float total3[64] = {};
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
 
@@ -400,37 +400,37 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
             total_lanes += keep(active,
-                                load(&q[((b * H + h) * S + s11) * 64 + d], active) *
+                                load(&q[((b * H + h) * S + s_3) * 64 + d], active) *
                                     load(&k[((b * H + h) * R + r) * 64 + d], active),
                                 0.0f);
           });
           total += across(total_lanes, [](float a, float b_) { return a + b_; });
 
-          const float s_ = scale * total;
-          if (r <= s11) {
-            greatest = maximum(greatest, s_);
+          const float s = scale * total;
+          if (r <= s_3) {
+            greatest = maximum(greatest, s);
           }
-          s9[r] = scale * total;
+          s_[r] = scale * total;
         }
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Lanes<float, kLanes64> total__lanes = 0.0f;
+          Lanes<float, kLanes64> total2_lanes = 0.0f;
           for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s9[r], active) - greatest));
-            const auto chosen = active && positions<kLanes64>(r) <= s11;
-            total__lanes += keep(chosen, load(&p[r], active), 0.0f);
+            store(&p[r], active, exp(load(&s_[r], active) - greatest));
+            const auto chosen = active && positions<kLanes64>(r) <= s_3;
+            total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
           });
-          total_ += across(total__lanes, [](float a, float b_) { return a + b_; });
+          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
         }
 
-        const float l = total_;
+        const float l = total2;
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
           for (int64_t r = 0; r < R; ++r) {
-            if (r <= s11) {
+            if (r <= s_3) {
               store(&total3[d], active,
                     load(&total3[d], active) + p[r] * load(&v[((b * H + h) * R + r) * 64 + d], active));
             }
           }
-          store(&o[((b * H + h) * S + s11) * 64 + d], active,
+          store(&o[((b * H + h) * S + s_3) * 64 + d], active,
                 l > 0.0f ? load(&total3[d], active) / l : Lanes<float, kLanes32>(0.0f));
         });
       }
@@ -442,7 +442,7 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
 struct AttentionCausalF32D128Workspace {
   int64_t p;
   int64_t total3;
-  int64_t s9;
+  int64_t s_;
   int64_t bytes = 0;
 
   explicit AttentionCausalF32D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -452,7 +452,7 @@ struct AttentionCausalF32D128Workspace {
     (void)D;
     p = reserve(bytes, thread_count() * R, 4);
     total3 = reserve(bytes, thread_count() * 128, 4);
-    s9 = reserve(bytes, thread_count() * R, 4);
+    s_ = reserve(bytes, thread_count() * R, 4);
   }
 };
 
@@ -462,15 +462,15 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
   OMP(omp parallel for collapse(3) schedule(static))
   for (int64_t b = 0; b < B; ++b) {
     for (int64_t h = 0; h < H; ++h) {
-      for (int64_t s11 = 0; s11 < S; ++s11) {
+      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
         float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
         float* const total3 = reinterpret_cast<float*>(workspace + space.total3) + thread_number() * 128;
 
-        float* const s9 = reinterpret_cast<float*>(workspace + space.s9) + thread_number() * R;
+        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
         float greatest = -INFINITY;
-        float total_ = 0.0f;
+        float total2 = 0.0f;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
 
         for (int64_t r = 0; r < R; ++r) {
@@ -478,37 +478,37 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
             total_lanes += keep(active,
-                                load(&q[((b * H + h) * S + s11) * 128 + d], active) *
+                                load(&q[((b * H + h) * S + s_3) * 128 + d], active) *
                                     load(&k[((b * H + h) * R + r) * 128 + d], active),
                                 0.0f);
           });
           total += across(total_lanes, [](float a, float b_) { return a + b_; });
 
-          const float s_ = scale * total;
-          if (r <= s11) {
-            greatest = maximum(greatest, s_);
+          const float s = scale * total;
+          if (r <= s_3) {
+            greatest = maximum(greatest, s);
           }
-          s9[r] = scale * total;
+          s_[r] = scale * total;
         }
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Lanes<float, kLanes64> total__lanes = 0.0f;
+          Lanes<float, kLanes64> total2_lanes = 0.0f;
           for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s9[r], active) - greatest));
-            const auto chosen = active && positions<kLanes64>(r) <= s11;
-            total__lanes += keep(chosen, load(&p[r], active), 0.0f);
+            store(&p[r], active, exp(load(&s_[r], active) - greatest));
+            const auto chosen = active && positions<kLanes64>(r) <= s_3;
+            total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
           });
-          total_ += across(total__lanes, [](float a, float b_) { return a + b_; });
+          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
         }
 
-        const float l = total_;
+        const float l = total2;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
           for (int64_t r = 0; r < R; ++r) {
-            if (r <= s11) {
+            if (r <= s_3) {
               store(&total3[d], active,
                     load(&total3[d], active) + p[r] * load(&v[((b * H + h) * R + r) * 128 + d], active));
             }
           }
-          store(&o[((b * H + h) * S + s11) * 128 + d], active,
+          store(&o[((b * H + h) * S + s_3) * 128 + d], active,
                 l > 0.0f ? load(&total3[d], active) / l : Lanes<float, kLanes32>(0.0f));
         });
       }
@@ -519,7 +519,7 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
 // Where the intermediates lie in the workspace.
 struct AttentionCausalBf16D64Workspace {
   int64_t p;
-  int64_t s9;
+  int64_t s_;
   int64_t bytes = 0;
 
   explicit AttentionCausalBf16D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -528,7 +528,7 @@ struct AttentionCausalBf16D64Workspace {
     (void)S;
     (void)D;
     p = reserve(bytes, thread_count() * R, 4);
-    s9 = reserve(bytes, thread_count() * R, 4);
+    s_ = reserve(bytes, thread_count() * R, 4);
   }
 };
 
@@ -539,13 +539,13 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
   OMP(omp parallel for collapse(3) schedule(static))
   for (int64_t b = 0; b < B; ++b) {
     for (int64_t h = 0; h < H; ++h) {
-      for (int64_t s11 = 0; s11 < S; ++s11) {
+      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
         float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
-        float* const s9 = reinterpret_cast<float*>(workspace + space.s9) + thread_number() * R;
+        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
         float greatest = -INFINITY;
-        float total_ = 0.0f;
+        float total2 = 0.0f;
         float total3[64] = {};
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
 
@@ -554,39 +554,39 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
             total_lanes += keep(active,
-                                from_bf16(load(&q[((b * H + h) * S + s11) * 64 + d], active)) *
+                                from_bf16(load(&q[((b * H + h) * S + s_3) * 64 + d], active)) *
                                     from_bf16(load(&k[((b * H + h) * R + r) * 64 + d], active)),
                                 0.0f);
           });
           total += across(total_lanes, [](float a, float b_) { return a + b_; });
 
-          const float s_ = scale * total;
-          if (r <= s11) {
-            greatest = maximum(greatest, s_);
+          const float s = scale * total;
+          if (r <= s_3) {
+            greatest = maximum(greatest, s);
           }
-          s9[r] = scale * total;
+          s_[r] = scale * total;
         }
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Lanes<float, kLanes64> total__lanes = 0.0f;
+          Lanes<float, kLanes64> total2_lanes = 0.0f;
           for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s9[r], active) - greatest));
-            const auto chosen = active && positions<kLanes64>(r) <= s11;
-            total__lanes += keep(chosen, load(&p[r], active), 0.0f);
+            store(&p[r], active, exp(load(&s_[r], active) - greatest));
+            const auto chosen = active && positions<kLanes64>(r) <= s_3;
+            total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
           });
-          total_ += across(total__lanes, [](float a, float b_) { return a + b_; });
+          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
         }
 
-        const float l = total_;
+        const float l = total2;
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
           for (int64_t r = 0; r < R; ++r) {
-            if (r <= s11) {
+            if (r <= s_3) {
               store(
                   &total3[d], active,
                   load(&total3[d], active) +
                       from_bf16(to_bf16(p[r])) * from_bf16(load(&v[((b * H + h) * R + r) * 64 + d], active)));
             }
           }
-          store(&o[((b * H + h) * S + s11) * 64 + d], active,
+          store(&o[((b * H + h) * S + s_3) * 64 + d], active,
                 to_bf16(l > 0.0f ? load(&total3[d], active) / l : Lanes<float, kLanes32>(0.0f)));
         });
       }
@@ -598,7 +598,7 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
 struct AttentionCausalBf16D128Workspace {
   int64_t p;
   int64_t total3;
-  int64_t s9;
+  int64_t s_;
   int64_t bytes = 0;
 
   explicit AttentionCausalBf16D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -608,7 +608,7 @@ struct AttentionCausalBf16D128Workspace {
     (void)D;
     p = reserve(bytes, thread_count() * R, 4);
     total3 = reserve(bytes, thread_count() * 128, 4);
-    s9 = reserve(bytes, thread_count() * R, 4);
+    s_ = reserve(bytes, thread_count() * R, 4);
   }
 };
 
@@ -619,15 +619,15 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
   OMP(omp parallel for collapse(3) schedule(static))
   for (int64_t b = 0; b < B; ++b) {
     for (int64_t h = 0; h < H; ++h) {
-      for (int64_t s11 = 0; s11 < S; ++s11) {
+      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
         float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
         float* const total3 = reinterpret_cast<float*>(workspace + space.total3) + thread_number() * 128;
 
-        float* const s9 = reinterpret_cast<float*>(workspace + space.s9) + thread_number() * R;
+        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
         float greatest = -INFINITY;
-        float total_ = 0.0f;
+        float total2 = 0.0f;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
 
         for (int64_t r = 0; r < R; ++r) {
@@ -635,39 +635,39 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
             total_lanes += keep(active,
-                                from_bf16(load(&q[((b * H + h) * S + s11) * 128 + d], active)) *
+                                from_bf16(load(&q[((b * H + h) * S + s_3) * 128 + d], active)) *
                                     from_bf16(load(&k[((b * H + h) * R + r) * 128 + d], active)),
                                 0.0f);
           });
           total += across(total_lanes, [](float a, float b_) { return a + b_; });
 
-          const float s_ = scale * total;
-          if (r <= s11) {
-            greatest = maximum(greatest, s_);
+          const float s = scale * total;
+          if (r <= s_3) {
+            greatest = maximum(greatest, s);
           }
-          s9[r] = scale * total;
+          s_[r] = scale * total;
         }
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Lanes<float, kLanes64> total__lanes = 0.0f;
+          Lanes<float, kLanes64> total2_lanes = 0.0f;
           for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s9[r], active) - greatest));
-            const auto chosen = active && positions<kLanes64>(r) <= s11;
-            total__lanes += keep(chosen, load(&p[r], active), 0.0f);
+            store(&p[r], active, exp(load(&s_[r], active) - greatest));
+            const auto chosen = active && positions<kLanes64>(r) <= s_3;
+            total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
           });
-          total_ += across(total__lanes, [](float a, float b_) { return a + b_; });
+          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
         }
 
-        const float l = total_;
+        const float l = total2;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
           for (int64_t r = 0; r < R; ++r) {
-            if (r <= s11) {
+            if (r <= s_3) {
               store(&total3[d], active,
                     load(&total3[d], active) +
                         from_bf16(to_bf16(p[r])) *
                             from_bf16(load(&v[((b * H + h) * R + r) * 128 + d], active)));
             }
           }
-          store(&o[((b * H + h) * S + s11) * 128 + d], active,
+          store(&o[((b * H + h) * S + s_3) * 128 + d], active,
                 to_bf16(l > 0.0f ? load(&total3[d], active) / l : Lanes<float, kLanes32>(0.0f)));
         });
       }

@@ -143,43 +143,43 @@ __global__ void __launch_bounds__(256)
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 4096;
   float* const p = take<float>(tile, R);
-  float* const total_ = take<float>(tile, 64);
-  float* const s9 = take<float>(tile, R);
+  float* const total2 = take<float>(tile, 64);
+  float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index b = Index(item / S / H);
     const Index h = Index(item / S % H);
-    const Index s11 = Index(item % S);
+    const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total3 = 0.0f;
     for (Index d = Index(threadIdx.x); d < 64; d += 256) {
-      total_[d] = 0.0f;
+      total2[d] = 0.0f;
     }
     __syncthreads();
     float greatest_own = -INFINITY;
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
       float total = 0.0f;
       for (Index d = 0; d < 64; ++d) {
-        total += q[((b * H + h) * S + s11) * 64 + d] * k[((b * H + h) * R + r) * 64 + d];
+        total += q[((b * H + h) * S + s_3) * 64 + d] * k[((b * H + h) * R + r) * 64 + d];
       }
-      const float s_ = scale * total;
-      greatest_own = maximum(greatest_own, s_);
-      s9[r] = scale * total;
+      const float s = scale * total;
+      greatest_own = maximum(greatest_own, s);
+      s_[r] = scale * total;
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total3_own = 0.0f;
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
-      p[r] = expf(s9[r] - greatest);
+      p[r] = expf(s_[r] - greatest);
       total3_own += p[r];
     }
     total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 64; d += 256) {
       for (Index r = 0; r < R; ++r) {
-        total_[d] += p[r] * v[((b * H + h) * R + r) * 64 + d];
+        total2[d] += p[r] * v[((b * H + h) * R + r) * 64 + d];
       }
-      o[((b * H + h) * S + s11) * 64 + d] = total_[d] / total3;
+      o[((b * H + h) * S + s_3) * 64 + d] = total2[d] / total3;
     }
     __syncthreads();
   }
@@ -226,43 +226,43 @@ __global__ void __launch_bounds__(256)
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 4096;
   float* const p = take<float>(tile, R);
-  float* const total_ = take<float>(tile, 128);
-  float* const s9 = take<float>(tile, R);
+  float* const total2 = take<float>(tile, 128);
+  float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index b = Index(item / S / H);
     const Index h = Index(item / S % H);
-    const Index s11 = Index(item % S);
+    const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total3 = 0.0f;
     for (Index d = Index(threadIdx.x); d < 128; d += 256) {
-      total_[d] = 0.0f;
+      total2[d] = 0.0f;
     }
     __syncthreads();
     float greatest_own = -INFINITY;
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
       float total = 0.0f;
       for (Index d = 0; d < 128; ++d) {
-        total += q[((b * H + h) * S + s11) * 128 + d] * k[((b * H + h) * R + r) * 128 + d];
+        total += q[((b * H + h) * S + s_3) * 128 + d] * k[((b * H + h) * R + r) * 128 + d];
       }
-      const float s_ = scale * total;
-      greatest_own = maximum(greatest_own, s_);
-      s9[r] = scale * total;
+      const float s = scale * total;
+      greatest_own = maximum(greatest_own, s);
+      s_[r] = scale * total;
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total3_own = 0.0f;
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
-      p[r] = expf(s9[r] - greatest);
+      p[r] = expf(s_[r] - greatest);
       total3_own += p[r];
     }
     total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 128; d += 256) {
       for (Index r = 0; r < R; ++r) {
-        total_[d] += p[r] * v[((b * H + h) * R + r) * 128 + d];
+        total2[d] += p[r] * v[((b * H + h) * R + r) * 128 + d];
       }
-      o[((b * H + h) * S + s11) * 128 + d] = total_[d] / total3;
+      o[((b * H + h) * S + s_3) * 128 + d] = total2[d] / total3;
     }
     __syncthreads();
   }
@@ -310,16 +310,16 @@ __global__ void __launch_bounds__(256)
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 4096;
   float* const p = take<float>(tile, R);
-  float* const total_ = take<float>(tile, 64);
-  float* const s9 = take<float>(tile, R);
+  float* const total2 = take<float>(tile, 64);
+  float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index b = Index(item / S / H);
     const Index h = Index(item / S % H);
-    const Index s11 = Index(item % S);
+    const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total3 = 0.0f;
     for (Index d = Index(threadIdx.x); d < 64; d += 256) {
-      total_[d] = 0.0f;
+      total2[d] = 0.0f;
     }
     __syncthreads();
     float greatest_own = -INFINITY;
@@ -327,27 +327,27 @@ __global__ void __launch_bounds__(256)
       float total = 0.0f;
       for (Index d = 0; d < 64; ++d) {
         total +=
-            from_bf16(q[((b * H + h) * S + s11) * 64 + d]) * from_bf16(k[((b * H + h) * R + r) * 64 + d]);
+            from_bf16(q[((b * H + h) * S + s_3) * 64 + d]) * from_bf16(k[((b * H + h) * R + r) * 64 + d]);
       }
-      const float s_ = scale * total;
-      greatest_own = maximum(greatest_own, s_);
-      s9[r] = scale * total;
+      const float s = scale * total;
+      greatest_own = maximum(greatest_own, s);
+      s_[r] = scale * total;
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total3_own = 0.0f;
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
-      p[r] = expf(s9[r] - greatest);
+      p[r] = expf(s_[r] - greatest);
       total3_own += p[r];
     }
     total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 64; d += 256) {
       for (Index r = 0; r < R; ++r) {
-        total_[d] += from_bf16(to_bf16(p[r])) * from_bf16(v[((b * H + h) * R + r) * 64 + d]);
+        total2[d] += from_bf16(to_bf16(p[r])) * from_bf16(v[((b * H + h) * R + r) * 64 + d]);
       }
-      o[((b * H + h) * S + s11) * 64 + d] = to_bf16(total_[d] / total3);
+      o[((b * H + h) * S + s_3) * 64 + d] = to_bf16(total2[d] / total3);
     }
     __syncthreads();
   }
@@ -395,16 +395,16 @@ __global__ void __launch_bounds__(256)
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 4096;
   float* const p = take<float>(tile, R);
-  float* const total_ = take<float>(tile, 128);
-  float* const s9 = take<float>(tile, R);
+  float* const total2 = take<float>(tile, 128);
+  float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index b = Index(item / S / H);
     const Index h = Index(item / S % H);
-    const Index s11 = Index(item % S);
+    const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total3 = 0.0f;
     for (Index d = Index(threadIdx.x); d < 128; d += 256) {
-      total_[d] = 0.0f;
+      total2[d] = 0.0f;
     }
     __syncthreads();
     float greatest_own = -INFINITY;
@@ -412,27 +412,27 @@ __global__ void __launch_bounds__(256)
       float total = 0.0f;
       for (Index d = 0; d < 128; ++d) {
         total +=
-            from_bf16(q[((b * H + h) * S + s11) * 128 + d]) * from_bf16(k[((b * H + h) * R + r) * 128 + d]);
+            from_bf16(q[((b * H + h) * S + s_3) * 128 + d]) * from_bf16(k[((b * H + h) * R + r) * 128 + d]);
       }
-      const float s_ = scale * total;
-      greatest_own = maximum(greatest_own, s_);
-      s9[r] = scale * total;
+      const float s = scale * total;
+      greatest_own = maximum(greatest_own, s);
+      s_[r] = scale * total;
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total3_own = 0.0f;
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
-      p[r] = expf(s9[r] - greatest);
+      p[r] = expf(s_[r] - greatest);
       total3_own += p[r];
     }
     total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 128; d += 256) {
       for (Index r = 0; r < R; ++r) {
-        total_[d] += from_bf16(to_bf16(p[r])) * from_bf16(v[((b * H + h) * R + r) * 128 + d]);
+        total2[d] += from_bf16(to_bf16(p[r])) * from_bf16(v[((b * H + h) * R + r) * 128 + d]);
       }
-      o[((b * H + h) * S + s11) * 128 + d] = to_bf16(total_[d] / total3);
+      o[((b * H + h) * S + s_3) * 128 + d] = to_bf16(total2[d] / total3);
     }
     __syncthreads();
   }
@@ -480,43 +480,43 @@ __global__ void __launch_bounds__(256)
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 4096;
   float* const p = take<float>(tile, R);
-  float* const total_ = take<float>(tile, 64);
-  float* const s9 = take<float>(tile, R);
+  float* const total2 = take<float>(tile, 64);
+  float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index b = Index(item / S / H);
     const Index h = Index(item / S % H);
-    const Index s11 = Index(item % S);
+    const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total3 = 0.0f;
     for (Index d = Index(threadIdx.x); d < 64; d += 256) {
-      total_[d] = 0.0f;
+      total2[d] = 0.0f;
     }
     __syncthreads();
     float greatest_own = -INFINITY;
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
       float total = 0.0f;
       for (Index d = 0; d < 64; ++d) {
-        total += from_f16(q[((b * H + h) * S + s11) * 64 + d]) * from_f16(k[((b * H + h) * R + r) * 64 + d]);
+        total += from_f16(q[((b * H + h) * S + s_3) * 64 + d]) * from_f16(k[((b * H + h) * R + r) * 64 + d]);
       }
-      const float s_ = scale * total;
-      greatest_own = maximum(greatest_own, s_);
-      s9[r] = scale * total;
+      const float s = scale * total;
+      greatest_own = maximum(greatest_own, s);
+      s_[r] = scale * total;
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total3_own = 0.0f;
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
-      p[r] = expf(s9[r] - greatest);
+      p[r] = expf(s_[r] - greatest);
       total3_own += p[r];
     }
     total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 64; d += 256) {
       for (Index r = 0; r < R; ++r) {
-        total_[d] += from_f16(to_f16(p[r])) * from_f16(v[((b * H + h) * R + r) * 64 + d]);
+        total2[d] += from_f16(to_f16(p[r])) * from_f16(v[((b * H + h) * R + r) * 64 + d]);
       }
-      o[((b * H + h) * S + s11) * 64 + d] = to_f16(total_[d] / total3);
+      o[((b * H + h) * S + s_3) * 64 + d] = to_f16(total2[d] / total3);
     }
     __syncthreads();
   }
@@ -564,16 +564,16 @@ __global__ void __launch_bounds__(256)
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 4096;
   float* const p = take<float>(tile, R);
-  float* const total_ = take<float>(tile, 128);
-  float* const s9 = take<float>(tile, R);
+  float* const total2 = take<float>(tile, 128);
+  float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index b = Index(item / S / H);
     const Index h = Index(item / S % H);
-    const Index s11 = Index(item % S);
+    const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total3 = 0.0f;
     for (Index d = Index(threadIdx.x); d < 128; d += 256) {
-      total_[d] = 0.0f;
+      total2[d] = 0.0f;
     }
     __syncthreads();
     float greatest_own = -INFINITY;
@@ -581,27 +581,27 @@ __global__ void __launch_bounds__(256)
       float total = 0.0f;
       for (Index d = 0; d < 128; ++d) {
         total +=
-            from_f16(q[((b * H + h) * S + s11) * 128 + d]) * from_f16(k[((b * H + h) * R + r) * 128 + d]);
+            from_f16(q[((b * H + h) * S + s_3) * 128 + d]) * from_f16(k[((b * H + h) * R + r) * 128 + d]);
       }
-      const float s_ = scale * total;
-      greatest_own = maximum(greatest_own, s_);
-      s9[r] = scale * total;
+      const float s = scale * total;
+      greatest_own = maximum(greatest_own, s);
+      s_[r] = scale * total;
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total3_own = 0.0f;
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
-      p[r] = expf(s9[r] - greatest);
+      p[r] = expf(s_[r] - greatest);
       total3_own += p[r];
     }
     total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 128; d += 256) {
       for (Index r = 0; r < R; ++r) {
-        total_[d] += from_f16(to_f16(p[r])) * from_f16(v[((b * H + h) * R + r) * 128 + d]);
+        total2[d] += from_f16(to_f16(p[r])) * from_f16(v[((b * H + h) * R + r) * 128 + d]);
       }
-      o[((b * H + h) * S + s11) * 128 + d] = to_f16(total_[d] / total3);
+      o[((b * H + h) * S + s_3) * 128 + d] = to_f16(total2[d] / total3);
     }
     __syncthreads();
   }

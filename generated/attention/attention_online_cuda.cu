@@ -168,7 +168,7 @@ __global__ void __launch_bounds__(256)
         __syncthreads();
       }
       float greatest = -INFINITY;
-      float total_ = 0.0f;
+      float total2 = 0.0f;
       for (Index d = Index(threadIdx.x); d < 64; d += 256) {
         total3[d] = 0.0f;
       }
@@ -188,14 +188,14 @@ __global__ void __launch_bounds__(256)
       const float m_new = maximum(m, greatest);
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
       m = m_new;
-      float total__own = 0.0f;
+      float total2_own = 0.0f;
       for (Index r = Index((j * 64) + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
-        total__own += p[r - j * 64];
+        total2_own += p[r - j * 64];
       }
-      total_ = total_ + block_fold(total__own, [](float a, float b_) { return float(a + b_); });
+      total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
       __syncthreads();
-      l = l * fix + total_;
+      l = l * fix + total2;
       for (Index d = Index(threadIdx.x); d < 64; d += 256) {
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
           total3[d] += p[r - j * 64] * v[((b * H + h) * R + r) * 64 + d];
@@ -275,7 +275,7 @@ __global__ void __launch_bounds__(256)
         __syncthreads();
       }
       float greatest = -INFINITY;
-      float total_ = 0.0f;
+      float total2 = 0.0f;
       for (Index d = Index(threadIdx.x); d < 128; d += 256) {
         total3[d] = 0.0f;
       }
@@ -295,14 +295,14 @@ __global__ void __launch_bounds__(256)
       const float m_new = maximum(m, greatest);
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
       m = m_new;
-      float total__own = 0.0f;
+      float total2_own = 0.0f;
       for (Index r = Index((j * 64) + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
-        total__own += p[r - j * 64];
+        total2_own += p[r - j * 64];
       }
-      total_ = total_ + block_fold(total__own, [](float a, float b_) { return float(a + b_); });
+      total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
       __syncthreads();
-      l = l * fix + total_;
+      l = l * fix + total2;
       for (Index d = Index(threadIdx.x); d < 128; d += 256) {
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
           total3[d] += p[r - j * 64] * v[((b * H + h) * R + r) * 128 + d];
@@ -382,7 +382,7 @@ __global__ void __launch_bounds__(256)
         __syncthreads();
       }
       float greatest = -INFINITY;
-      float total_ = 0.0f;
+      float total2 = 0.0f;
       for (Index d = Index(threadIdx.x); d < 64; d += 256) {
         total3[d] = 0.0f;
       }
@@ -403,14 +403,14 @@ __global__ void __launch_bounds__(256)
       const float m_new = maximum(m, greatest);
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
       m = m_new;
-      float total__own = 0.0f;
+      float total2_own = 0.0f;
       for (Index r = Index((j * 64) + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
-        total__own += p[r - j * 64];
+        total2_own += p[r - j * 64];
       }
-      total_ = total_ + block_fold(total__own, [](float a, float b_) { return float(a + b_); });
+      total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
       __syncthreads();
-      l = l * fix + total_;
+      l = l * fix + total2;
       for (Index d = Index(threadIdx.x); d < 64; d += 256) {
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
           total3[d] += from_bf16(to_bf16(p[r - j * 64])) * from_bf16(v[((b * H + h) * R + r) * 64 + d]);
@@ -491,7 +491,7 @@ __global__ void __launch_bounds__(256)
         __syncthreads();
       }
       float greatest = -INFINITY;
-      float total_ = 0.0f;
+      float total2 = 0.0f;
       for (Index d = Index(threadIdx.x); d < 128; d += 256) {
         total3[d] = 0.0f;
       }
@@ -512,14 +512,14 @@ __global__ void __launch_bounds__(256)
       const float m_new = maximum(m, greatest);
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
       m = m_new;
-      float total__own = 0.0f;
+      float total2_own = 0.0f;
       for (Index r = Index((j * 64) + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
-        total__own += p[r - j * 64];
+        total2_own += p[r - j * 64];
       }
-      total_ = total_ + block_fold(total__own, [](float a, float b_) { return float(a + b_); });
+      total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
       __syncthreads();
-      l = l * fix + total_;
+      l = l * fix + total2;
       for (Index d = Index(threadIdx.x); d < 128; d += 256) {
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
           total3[d] += from_bf16(to_bf16(p[r - j * 64])) * from_bf16(v[((b * H + h) * R + r) * 128 + d]);

@@ -377,7 +377,7 @@ void attention_online_f32_d64(float scale, const float* q, const float* k, const
             for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
           }
           float greatest = -INFINITY;
-          float total_ = 0.0f;
+          float total2 = 0.0f;
           float total3[64] = {};
           for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
 
@@ -400,16 +400,16 @@ void attention_online_f32_d64(float scale, const float* q, const float* k, const
           const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
           m = m_new;
           float p[64] = {};
-          Lanes<float, kLanes32> total__lanes = 0.0f;
+          Lanes<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R), [&](int64_t r, auto active) {
             store(&p[r - j * 64], active,
                   m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
                                      : exp(load(&s[r - j * 64], active) - m_new));
-            total__lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
+            total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
           });
-          total_ += across(total__lanes, [](float a, float b_) { return a + b_; });
+          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
 
-          l = l * fix + total_;
+          l = l * fix + total2;
           for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
             for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
               store(&total3[d], active,
@@ -465,7 +465,7 @@ void attention_online_f32_d128(float scale, const float* q, const float* k, cons
             for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
           }
           float greatest = -INFINITY;
-          float total_ = 0.0f;
+          float total2 = 0.0f;
           for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
 
           float s[64] = {};
@@ -487,16 +487,16 @@ void attention_online_f32_d128(float scale, const float* q, const float* k, cons
           const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
           m = m_new;
           float p[64] = {};
-          Lanes<float, kLanes32> total__lanes = 0.0f;
+          Lanes<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R), [&](int64_t r, auto active) {
             store(&p[r - j * 64], active,
                   m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
                                      : exp(load(&s[r - j * 64], active) - m_new));
-            total__lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
+            total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
           });
-          total_ += across(total__lanes, [](float a, float b_) { return a + b_; });
+          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
 
-          l = l * fix + total_;
+          l = l * fix + total2;
           for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
             for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
               store(&total3[d], active,
@@ -532,7 +532,7 @@ void attention_online_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
             for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
           }
           float greatest = -INFINITY;
-          float total_ = 0.0f;
+          float total2 = 0.0f;
           float total3[64] = {};
           for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
 
@@ -555,16 +555,16 @@ void attention_online_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
           const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
           m = m_new;
           float p[64] = {};
-          Lanes<float, kLanes32> total__lanes = 0.0f;
+          Lanes<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R), [&](int64_t r, auto active) {
             store(&p[r - j * 64], active,
                   m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
                                      : exp(load(&s[r - j * 64], active) - m_new));
-            total__lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
+            total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
           });
-          total_ += across(total__lanes, [](float a, float b_) { return a + b_; });
+          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
 
-          l = l * fix + total_;
+          l = l * fix + total2;
           for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
             for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
               store(
@@ -622,7 +622,7 @@ void attention_online_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
             for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
           }
           float greatest = -INFINITY;
-          float total_ = 0.0f;
+          float total2 = 0.0f;
           for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
 
           float s[64] = {};
@@ -644,16 +644,16 @@ void attention_online_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
           const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
           m = m_new;
           float p[64] = {};
-          Lanes<float, kLanes32> total__lanes = 0.0f;
+          Lanes<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R), [&](int64_t r, auto active) {
             store(&p[r - j * 64], active,
                   m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
                                      : exp(load(&s[r - j * 64], active) - m_new));
-            total__lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
+            total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
           });
-          total_ += across(total__lanes, [](float a, float b_) { return a + b_; });
+          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
 
-          l = l * fix + total_;
+          l = l * fix + total2;
           for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
             for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
               store(&total3[d], active,

@@ -415,7 +415,7 @@ inline Lanes<double, N> exp(Lanes<double, N> x) {
 // Where the intermediates lie in the workspace.
 struct AttentionF32D64Workspace {
   int64_t p;
-  int64_t s9;
+  int64_t s_;
   int64_t bytes = 0;
 
   explicit AttentionF32D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -424,7 +424,7 @@ struct AttentionF32D64Workspace {
     (void)S;
     (void)D;
     p = reserve(bytes, thread_count() * R, 4);
-    s9 = reserve(bytes, thread_count() * R, 4);
+    s_ = reserve(bytes, thread_count() * R, 4);
   }
 };
 
@@ -434,35 +434,35 @@ void attention_f32_d64(const float* q, const float* k, const float* v, float sca
   OMP(omp parallel for collapse(3) schedule(static))
   for (int64_t b = 0; b < B; ++b) {
     for (int64_t h = 0; h < H; ++h) {
-      for (int64_t s11 = 0; s11 < S; ++s11) {
+      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
         float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
-        float* const s9 = reinterpret_cast<float*>(workspace + space.s9) + thread_number() * R;
+        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
         float greatest = -INFINITY;
         float total3 = 0.0f;
-        float total_[64] = {};
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total_[d], active, 0.0f); });
+        float total2[64] = {};
+        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
 
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
             total_lanes += keep(active,
-                                load(&q[((b * H + h) * S + s11) * 64 + d], active) *
+                                load(&q[((b * H + h) * S + s_3) * 64 + d], active) *
                                     load(&k[((b * H + h) * R + r) * 64 + d], active),
                                 0.0f);
           });
           total += across(total_lanes, [](float a, float b_) { return a + b_; });
 
-          const float s_ = scale * total;
-          greatest = maximum(greatest, s_);
-          s9[r] = scale * total;
+          const float s = scale * total;
+          greatest = maximum(greatest, s);
+          s_[r] = scale * total;
         }
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Lanes<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s9[r], active) - greatest));
+            store(&p[r], active, exp(load(&s_[r], active) - greatest));
             total3_lanes += keep(active, load(&p[r], active), 0.0f);
           });
           total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
@@ -470,10 +470,10 @@ void attention_f32_d64(const float* q, const float* k, const float* v, float sca
 
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
           for (int64_t r = 0; r < R; ++r) {
-            store(&total_[d], active,
-                  load(&total_[d], active) + p[r] * load(&v[((b * H + h) * R + r) * 64 + d], active));
+            store(&total2[d], active,
+                  load(&total2[d], active) + p[r] * load(&v[((b * H + h) * R + r) * 64 + d], active));
           }
-          store(&o[((b * H + h) * S + s11) * 64 + d], active, load(&total_[d], active) / total3);
+          store(&o[((b * H + h) * S + s_3) * 64 + d], active, load(&total2[d], active) / total3);
         });
       }
     }
@@ -483,8 +483,8 @@ void attention_f32_d64(const float* q, const float* k, const float* v, float sca
 // Where the intermediates lie in the workspace.
 struct AttentionF32D128Workspace {
   int64_t p;
-  int64_t total_;
-  int64_t s9;
+  int64_t total2;
+  int64_t s_;
   int64_t bytes = 0;
 
   explicit AttentionF32D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -493,8 +493,8 @@ struct AttentionF32D128Workspace {
     (void)S;
     (void)D;
     p = reserve(bytes, thread_count() * R, 4);
-    total_ = reserve(bytes, thread_count() * 128, 4);
-    s9 = reserve(bytes, thread_count() * R, 4);
+    total2 = reserve(bytes, thread_count() * 128, 4);
+    s_ = reserve(bytes, thread_count() * R, 4);
   }
 };
 
@@ -504,36 +504,36 @@ void attention_f32_d128(const float* q, const float* k, const float* v, float sc
   OMP(omp parallel for collapse(3) schedule(static))
   for (int64_t b = 0; b < B; ++b) {
     for (int64_t h = 0; h < H; ++h) {
-      for (int64_t s11 = 0; s11 < S; ++s11) {
+      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
         float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
-        float* const total_ = reinterpret_cast<float*>(workspace + space.total_) + thread_number() * 128;
+        float* const total2 = reinterpret_cast<float*>(workspace + space.total2) + thread_number() * 128;
 
-        float* const s9 = reinterpret_cast<float*>(workspace + space.s9) + thread_number() * R;
+        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
         float greatest = -INFINITY;
         float total3 = 0.0f;
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total_[d], active, 0.0f); });
+        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
 
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
             total_lanes += keep(active,
-                                load(&q[((b * H + h) * S + s11) * 128 + d], active) *
+                                load(&q[((b * H + h) * S + s_3) * 128 + d], active) *
                                     load(&k[((b * H + h) * R + r) * 128 + d], active),
                                 0.0f);
           });
           total += across(total_lanes, [](float a, float b_) { return a + b_; });
 
-          const float s_ = scale * total;
-          greatest = maximum(greatest, s_);
-          s9[r] = scale * total;
+          const float s = scale * total;
+          greatest = maximum(greatest, s);
+          s_[r] = scale * total;
         }
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Lanes<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s9[r], active) - greatest));
+            store(&p[r], active, exp(load(&s_[r], active) - greatest));
             total3_lanes += keep(active, load(&p[r], active), 0.0f);
           });
           total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
@@ -541,10 +541,10 @@ void attention_f32_d128(const float* q, const float* k, const float* v, float sc
 
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
           for (int64_t r = 0; r < R; ++r) {
-            store(&total_[d], active,
-                  load(&total_[d], active) + p[r] * load(&v[((b * H + h) * R + r) * 128 + d], active));
+            store(&total2[d], active,
+                  load(&total2[d], active) + p[r] * load(&v[((b * H + h) * R + r) * 128 + d], active));
           }
-          store(&o[((b * H + h) * S + s11) * 128 + d], active, load(&total_[d], active) / total3);
+          store(&o[((b * H + h) * S + s_3) * 128 + d], active, load(&total2[d], active) / total3);
         });
       }
     }
@@ -554,7 +554,7 @@ void attention_f32_d128(const float* q, const float* k, const float* v, float sc
 // Where the intermediates lie in the workspace.
 struct AttentionBf16D64Workspace {
   int64_t p;
-  int64_t s9;
+  int64_t s_;
   int64_t bytes = 0;
 
   explicit AttentionBf16D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -563,7 +563,7 @@ struct AttentionBf16D64Workspace {
     (void)S;
     (void)D;
     p = reserve(bytes, thread_count() * R, 4);
-    s9 = reserve(bytes, thread_count() * R, 4);
+    s_ = reserve(bytes, thread_count() * R, 4);
   }
 };
 
@@ -573,35 +573,35 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
   OMP(omp parallel for collapse(3) schedule(static))
   for (int64_t b = 0; b < B; ++b) {
     for (int64_t h = 0; h < H; ++h) {
-      for (int64_t s11 = 0; s11 < S; ++s11) {
+      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
         float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
-        float* const s9 = reinterpret_cast<float*>(workspace + space.s9) + thread_number() * R;
+        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
         float greatest = -INFINITY;
         float total3 = 0.0f;
-        float total_[64] = {};
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total_[d], active, 0.0f); });
+        float total2[64] = {};
+        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
 
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
             total_lanes += keep(active,
-                                from_bf16(load(&q[((b * H + h) * S + s11) * 64 + d], active)) *
+                                from_bf16(load(&q[((b * H + h) * S + s_3) * 64 + d], active)) *
                                     from_bf16(load(&k[((b * H + h) * R + r) * 64 + d], active)),
                                 0.0f);
           });
           total += across(total_lanes, [](float a, float b_) { return a + b_; });
 
-          const float s_ = scale * total;
-          greatest = maximum(greatest, s_);
-          s9[r] = scale * total;
+          const float s = scale * total;
+          greatest = maximum(greatest, s);
+          s_[r] = scale * total;
         }
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Lanes<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s9[r], active) - greatest));
+            store(&p[r], active, exp(load(&s_[r], active) - greatest));
             total3_lanes += keep(active, load(&p[r], active), 0.0f);
           });
           total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
@@ -609,11 +609,11 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
 
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
           for (int64_t r = 0; r < R; ++r) {
-            store(&total_[d], active,
-                  load(&total_[d], active) +
+            store(&total2[d], active,
+                  load(&total2[d], active) +
                       from_bf16(to_bf16(p[r])) * from_bf16(load(&v[((b * H + h) * R + r) * 64 + d], active)));
           }
-          store(&o[((b * H + h) * S + s11) * 64 + d], active, to_bf16(load(&total_[d], active) / total3));
+          store(&o[((b * H + h) * S + s_3) * 64 + d], active, to_bf16(load(&total2[d], active) / total3));
         });
       }
     }
@@ -623,8 +623,8 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
 // Where the intermediates lie in the workspace.
 struct AttentionBf16D128Workspace {
   int64_t p;
-  int64_t total_;
-  int64_t s9;
+  int64_t total2;
+  int64_t s_;
   int64_t bytes = 0;
 
   explicit AttentionBf16D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -633,8 +633,8 @@ struct AttentionBf16D128Workspace {
     (void)S;
     (void)D;
     p = reserve(bytes, thread_count() * R, 4);
-    total_ = reserve(bytes, thread_count() * 128, 4);
-    s9 = reserve(bytes, thread_count() * R, 4);
+    total2 = reserve(bytes, thread_count() * 128, 4);
+    s_ = reserve(bytes, thread_count() * R, 4);
   }
 };
 
@@ -644,36 +644,36 @@ void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v
   OMP(omp parallel for collapse(3) schedule(static))
   for (int64_t b = 0; b < B; ++b) {
     for (int64_t h = 0; h < H; ++h) {
-      for (int64_t s11 = 0; s11 < S; ++s11) {
+      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
         float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
-        float* const total_ = reinterpret_cast<float*>(workspace + space.total_) + thread_number() * 128;
+        float* const total2 = reinterpret_cast<float*>(workspace + space.total2) + thread_number() * 128;
 
-        float* const s9 = reinterpret_cast<float*>(workspace + space.s9) + thread_number() * R;
+        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
         float greatest = -INFINITY;
         float total3 = 0.0f;
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total_[d], active, 0.0f); });
+        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
 
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
             total_lanes += keep(active,
-                                from_bf16(load(&q[((b * H + h) * S + s11) * 128 + d], active)) *
+                                from_bf16(load(&q[((b * H + h) * S + s_3) * 128 + d], active)) *
                                     from_bf16(load(&k[((b * H + h) * R + r) * 128 + d], active)),
                                 0.0f);
           });
           total += across(total_lanes, [](float a, float b_) { return a + b_; });
 
-          const float s_ = scale * total;
-          greatest = maximum(greatest, s_);
-          s9[r] = scale * total;
+          const float s = scale * total;
+          greatest = maximum(greatest, s);
+          s_[r] = scale * total;
         }
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Lanes<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s9[r], active) - greatest));
+            store(&p[r], active, exp(load(&s_[r], active) - greatest));
             total3_lanes += keep(active, load(&p[r], active), 0.0f);
           });
           total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
@@ -682,11 +682,11 @@ void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
           for (int64_t r = 0; r < R; ++r) {
             store(
-                &total_[d], active,
-                load(&total_[d], active) +
+                &total2[d], active,
+                load(&total2[d], active) +
                     from_bf16(to_bf16(p[r])) * from_bf16(load(&v[((b * H + h) * R + r) * 128 + d], active)));
           }
-          store(&o[((b * H + h) * S + s11) * 128 + d], active, to_bf16(load(&total_[d], active) / total3));
+          store(&o[((b * H + h) * S + s_3) * 128 + d], active, to_bf16(load(&total2[d], active) / total3));
         });
       }
     }
@@ -696,7 +696,7 @@ void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v
 // Where the intermediates lie in the workspace.
 struct AttentionF16D64Workspace {
   int64_t p;
-  int64_t s9;
+  int64_t s_;
   int64_t bytes = 0;
 
   explicit AttentionF16D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -705,7 +705,7 @@ struct AttentionF16D64Workspace {
     (void)S;
     (void)D;
     p = reserve(bytes, thread_count() * R, 4);
-    s9 = reserve(bytes, thread_count() * R, 4);
+    s_ = reserve(bytes, thread_count() * R, 4);
   }
 };
 
@@ -715,35 +715,35 @@ void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, 
   OMP(omp parallel for collapse(3) schedule(static))
   for (int64_t b = 0; b < B; ++b) {
     for (int64_t h = 0; h < H; ++h) {
-      for (int64_t s11 = 0; s11 < S; ++s11) {
+      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
         float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
-        float* const s9 = reinterpret_cast<float*>(workspace + space.s9) + thread_number() * R;
+        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
         float greatest = -INFINITY;
         float total3 = 0.0f;
-        float total_[64] = {};
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total_[d], active, 0.0f); });
+        float total2[64] = {};
+        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
 
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
             total_lanes += keep(active,
-                                from_f16(load(&q[((b * H + h) * S + s11) * 64 + d], active)) *
+                                from_f16(load(&q[((b * H + h) * S + s_3) * 64 + d], active)) *
                                     from_f16(load(&k[((b * H + h) * R + r) * 64 + d], active)),
                                 0.0f);
           });
           total += across(total_lanes, [](float a, float b_) { return a + b_; });
 
-          const float s_ = scale * total;
-          greatest = maximum(greatest, s_);
-          s9[r] = scale * total;
+          const float s = scale * total;
+          greatest = maximum(greatest, s);
+          s_[r] = scale * total;
         }
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Lanes<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s9[r], active) - greatest));
+            store(&p[r], active, exp(load(&s_[r], active) - greatest));
             total3_lanes += keep(active, load(&p[r], active), 0.0f);
           });
           total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
@@ -751,11 +751,11 @@ void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, 
 
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
           for (int64_t r = 0; r < R; ++r) {
-            store(&total_[d], active,
-                  load(&total_[d], active) +
+            store(&total2[d], active,
+                  load(&total2[d], active) +
                       from_f16(to_f16(p[r])) * from_f16(load(&v[((b * H + h) * R + r) * 64 + d], active)));
           }
-          store(&o[((b * H + h) * S + s11) * 64 + d], active, to_f16(load(&total_[d], active) / total3));
+          store(&o[((b * H + h) * S + s_3) * 64 + d], active, to_f16(load(&total2[d], active) / total3));
         });
       }
     }
@@ -765,8 +765,8 @@ void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, 
 // Where the intermediates lie in the workspace.
 struct AttentionF16D128Workspace {
   int64_t p;
-  int64_t total_;
-  int64_t s9;
+  int64_t total2;
+  int64_t s_;
   int64_t bytes = 0;
 
   explicit AttentionF16D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -775,8 +775,8 @@ struct AttentionF16D128Workspace {
     (void)S;
     (void)D;
     p = reserve(bytes, thread_count() * R, 4);
-    total_ = reserve(bytes, thread_count() * 128, 4);
-    s9 = reserve(bytes, thread_count() * R, 4);
+    total2 = reserve(bytes, thread_count() * 128, 4);
+    s_ = reserve(bytes, thread_count() * R, 4);
   }
 };
 
@@ -786,36 +786,36 @@ void attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v,
   OMP(omp parallel for collapse(3) schedule(static))
   for (int64_t b = 0; b < B; ++b) {
     for (int64_t h = 0; h < H; ++h) {
-      for (int64_t s11 = 0; s11 < S; ++s11) {
+      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
         float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
-        float* const total_ = reinterpret_cast<float*>(workspace + space.total_) + thread_number() * 128;
+        float* const total2 = reinterpret_cast<float*>(workspace + space.total2) + thread_number() * 128;
 
-        float* const s9 = reinterpret_cast<float*>(workspace + space.s9) + thread_number() * R;
+        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
         float greatest = -INFINITY;
         float total3 = 0.0f;
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total_[d], active, 0.0f); });
+        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
 
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
             total_lanes += keep(active,
-                                from_f16(load(&q[((b * H + h) * S + s11) * 128 + d], active)) *
+                                from_f16(load(&q[((b * H + h) * S + s_3) * 128 + d], active)) *
                                     from_f16(load(&k[((b * H + h) * R + r) * 128 + d], active)),
                                 0.0f);
           });
           total += across(total_lanes, [](float a, float b_) { return a + b_; });
 
-          const float s_ = scale * total;
-          greatest = maximum(greatest, s_);
-          s9[r] = scale * total;
+          const float s = scale * total;
+          greatest = maximum(greatest, s);
+          s_[r] = scale * total;
         }
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Lanes<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s9[r], active) - greatest));
+            store(&p[r], active, exp(load(&s_[r], active) - greatest));
             total3_lanes += keep(active, load(&p[r], active), 0.0f);
           });
           total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
@@ -823,11 +823,11 @@ void attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v,
 
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
           for (int64_t r = 0; r < R; ++r) {
-            store(&total_[d], active,
-                  load(&total_[d], active) +
+            store(&total2[d], active,
+                  load(&total2[d], active) +
                       from_f16(to_f16(p[r])) * from_f16(load(&v[((b * H + h) * R + r) * 128 + d], active)));
           }
-          store(&o[((b * H + h) * S + s11) * 128 + d], active, to_f16(load(&total_[d], active) / total3));
+          store(&o[((b * H + h) * S + s_3) * 128 + d], active, to_f16(load(&total2[d], active) / total3));
         });
       }
     }

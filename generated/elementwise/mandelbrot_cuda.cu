@@ -66,8 +66,8 @@ __global__ void __launch_bounds__(256)
       int32_t n = 0;
       while (int64_t(n) < 256 && x * x + y * y <= 4.0f) {
         const float t = x * x - y * y + cx;
-        const float cy_ = y0 + step * float(int64_t(h));
-        y = 2.0f * x * y + cy_;
+        const float cy = y0 + step * float(int64_t(h));
+        y = 2.0f * x * y + cy;
         x = t;
         n = wrapping_add(n, 1);
       }

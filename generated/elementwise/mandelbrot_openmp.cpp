@@ -43,8 +43,8 @@ void mandelbrot(float x0, float y0, float step, int32_t* count, int64_t H, int64
       int32_t n = 0;
       while (int64_t(n) < 256 && x * x + y * y <= 4.0f) {
         const float t = x * x - y * y + cx;
-        const float cy_ = y0 + step * float(h);
-        y = 2.0f * x * y + cy_;
+        const float cy = y0 + step * float(h);
+        y = 2.0f * x * y + cy;
         x = t;
         n = wrapping_add(n, 1);
       }

@@ -111,33 +111,33 @@ __device__ inline T block_fold(T value, Combine combine) {
 // Where the intermediates lie in the workspace.
 struct GiouLossConditionalWorkspace {
   int64_t total;
-  int64_t total_;
+  int64_t total2;
   int64_t total_parts;
-  int64_t total__parts;
+  int64_t total2_parts;
   int64_t bytes = 0;
 
   explicit GiouLossConditionalWorkspace(int64_t B, int64_t N) {
     (void)B;
     (void)N;
     total = reserve(bytes, 1, 4);
-    total_ = reserve(bytes, 1, 8);
+    total2 = reserve(bytes, 1, 8);
     total_parts = reserve(bytes, 1024, 4);
-    total__parts = reserve(bytes, 1024, 8);
+    total2_parts = reserve(bytes, 1024, 8);
   }
 };
 
 template <class Index>
 __global__ void __launch_bounds__(256)
     giou_loss_conditional_part1_kernel(const float* pred, const float* target, float* giou, bool* mask,
-                                       Index B, Index N, float* total_parts, int64_t* total__parts) {
+                                       Index B, Index N, float* total_parts, int64_t* total2_parts) {
   const Index chunk = Index(larger(1, ceil_div(B, 1024)));
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
   float total = 0.0f;
-  int64_t total_ = 0;
+  int64_t total2 = 0;
   for (Index b = first; b < last; ++b) {
     float total_own = 0.0f;
-    int64_t total__own = 0;
+    int64_t total2_own = 0;
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
       mask[b * N + n] = target[(b * N + n) * 4 + 3] != 0.0f;
       giou[b * N + n] = 0.0f;
@@ -160,35 +160,35 @@ __global__ void __launch_bounds__(256)
         giou[b * N + n] = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
       }
       total_own += giou[b * N + n];
-      total__own = total__own + int64_t(mask[b * N + n]);
+      total2_own = total2_own + int64_t(mask[b * N + n]);
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
-    total_ = total_ + block_fold(total__own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+    total2 = total2 + block_fold(total2_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
   }
   if (threadIdx.x == 0) {
     total_parts[blockIdx.x] = total;
-    total__parts[blockIdx.x] = total_;
+    total2_parts[blockIdx.x] = total2;
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(256)
-    giou_loss_conditional_part2_combine_kernel(Index B, float* total, int64_t* total_, float* total_parts,
-                                               int64_t* total__parts) {
+    giou_loss_conditional_part2_combine_kernel(Index B, float* total, int64_t* total2, float* total_parts,
+                                               int64_t* total2_parts) {
   if (threadIdx.x != 0) return;
   total[0] = 0.0f;
-  total_[0] = 0;
+  total2[0] = 0;
   for (Index part = 0; part < ceil_div(B, larger(1, ceil_div(B, 1024))); ++part) {
     total[0] = total[0] + total_parts[part];
-    total_[0] = total_[0] + total__parts[part];
+    total2[0] = total2[0] + total2_parts[part];
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(256)
-    giou_loss_conditional_part3_kernel(float* loss, float* total, int64_t* total_) {
+    giou_loss_conditional_part3_kernel(float* loss, float* total, int64_t* total2) {
   if (threadIdx.x == 0) {
-    loss[0] = total[0] / float(maximum(total_[0], int64_t{1}));
+    loss[0] = total[0] / float(maximum(total2[0], int64_t{1}));
   }
 }
 
@@ -199,19 +199,19 @@ cudaError_t giou_loss_conditional(const float* pred, const float* target, float*
   if (const cudaError_t error = launch(
           giou_loss_conditional_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 4096,
           stream, pred, target, giou, mask, B, N, reinterpret_cast<float*>(workspace + space.total_parts),
-          reinterpret_cast<int64_t*>(workspace + space.total__parts));
+          reinterpret_cast<int64_t*>(workspace + space.total2_parts));
       error != cudaSuccess)
     return error;
   if (const cudaError_t error = launch(giou_loss_conditional_part2_combine_kernel<Index>, 1, 256, 0, stream,
                                        B, reinterpret_cast<float*>(workspace + space.total),
-                                       reinterpret_cast<int64_t*>(workspace + space.total_),
+                                       reinterpret_cast<int64_t*>(workspace + space.total2),
                                        reinterpret_cast<float*>(workspace + space.total_parts),
-                                       reinterpret_cast<int64_t*>(workspace + space.total__parts));
+                                       reinterpret_cast<int64_t*>(workspace + space.total2_parts));
       error != cudaSuccess)
     return error;
   if (const cudaError_t error = launch(giou_loss_conditional_part3_kernel<Index>, 1, 256, 0, stream, loss,
                                        reinterpret_cast<float*>(workspace + space.total),
-                                       reinterpret_cast<int64_t*>(workspace + space.total_));
+                                       reinterpret_cast<int64_t*>(workspace + space.total2));
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -324,14 +324,14 @@ inline Lanes<To, N> convert(Mask<N> from) {
 // Where the intermediates lie in the workspace.
 struct GiouLossPaddedWorkspace {
   int64_t total_parts;
-  int64_t total__parts;
+  int64_t total2_parts;
   int64_t bytes = 0;
 
   explicit GiouLossPaddedWorkspace(int64_t B, int64_t N) {
     (void)B;
     (void)N;
     total_parts = reserve(bytes, 256, 4);
-    total__parts = reserve(bytes, 256, 8);
+    total2_parts = reserve(bytes, 256, 8);
   }
 };
 
@@ -340,15 +340,15 @@ void giou_loss_padded(const float* pred, const float* target, float* giou, bool*
   const GiouLossPaddedWorkspace space(B, N);
   const int64_t b_chunk = larger(1, ceil_div(B - 0, 256));
   float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
-  int64_t* const total__parts = reinterpret_cast<int64_t*>(workspace + space.total__parts);
+  int64_t* const total2_parts = reinterpret_cast<int64_t*>(workspace + space.total2_parts);
   OMP(omp parallel for schedule(static))
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     float total = 0.0f;
-    int64_t total_ = 0;
+    int64_t total2 = 0;
     for (int64_t b = b_first; b < smaller(b_first + b_chunk, B); ++b) {
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes64> total_lanes = 0.0f;
-        Lanes<int64_t, kLanes64> total__lanes = 0;
+        Lanes<int64_t, kLanes64> total2_lanes = 0;
         for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           store(&mask[b * N + n], active, load_field<4, 3>(&target[(b * N + n) * 4], active) != 0.0f);
           const auto left_p = load_field<4, 0>(&pred[(b * N + n) * 4], active);
@@ -370,22 +370,22 @@ void giou_loss_padded(const float* pred, const float* target, float* giou, bool*
                 convert<float>(convert<int32_t>(load(&mask[b * N + n], active))) *
                     (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f)));
           total_lanes += keep(active, load(&giou[b * N + n], active), 0.0f);
-          total__lanes += keep(active, convert<int64_t>(load(&mask[b * N + n], active)), 0);
+          total2_lanes += keep(active, convert<int64_t>(load(&mask[b * N + n], active)), 0);
         });
         total += across(total_lanes, [](float a, float b_) { return a + b_; });
-        total_ = total_ + across(total__lanes, [](int64_t a, int64_t b_) { return a + b_; });
+        total2 = total2 + across(total2_lanes, [](int64_t a, int64_t b_) { return a + b_; });
       }
     }
     total_parts[b_first / b_chunk] = total;
-    total__parts[b_first / b_chunk] = total_;
+    total2_parts[b_first / b_chunk] = total2;
   }
   float total = 0.0f;
-  int64_t total_ = 0;
+  int64_t total2 = 0;
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     total = total + total_parts[b_first / b_chunk];
-    total_ = total_ + total__parts[b_first / b_chunk];
+    total2 = total2 + total2_parts[b_first / b_chunk];
   }
-  loss[0] = total / float(maximum(total_, int64_t{1}));
+  loss[0] = total / float(maximum(total2, int64_t{1}));
 }
 
 }  // namespace

@@ -117,19 +117,19 @@ __device__ inline T block_fold(T value, Combine combine) {
 
 // Where the intermediates lie in the workspace.
 struct GiouLossRaggedWorkspace {
-  int64_t total_;
+  int64_t total2;
   int64_t total3;
   int64_t total3_parts;
-  int64_t total__parts;
+  int64_t total2_parts;
   int64_t bytes = 0;
 
   explicit GiouLossRaggedWorkspace(int64_t B, int64_t N) {
     (void)B;
     (void)N;
-    total_ = reserve(bytes, 1, 4);
+    total2 = reserve(bytes, 1, 4);
     total3 = reserve(bytes, 1, 8);
     total3_parts = reserve(bytes, 1024, 8);
-    total__parts = reserve(bytes, 1024, 4);
+    total2_parts = reserve(bytes, 1024, 4);
   }
 };
 
@@ -137,17 +137,17 @@ template <class Index>
 __global__ void __launch_bounds__(256)
     giou_loss_ragged_part1_kernel(const int64_t* box_start, const float* pred, const float* target,
                                   float* giou, float* picture_loss, Index B, Index N, int64_t* total3_parts,
-                                  float* total__parts) {
+                                  float* total2_parts) {
   const Index chunk = Index(larger(1, ceil_div(B, 1024)));
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
   int64_t total3 = 0;
-  float total_ = 0.0f;
+  float total2 = 0.0f;
   for (Index b = first; b < last; ++b) {
     float total = 0.0f;
     total3 = total3 + (row_at(box_start, b + 1, N) - row_at(box_start, b, N));
     float total_own = 0.0f;
-    float total__own = 0.0f;
+    float total2_own = 0.0f;
     for (Index n = Index(threadIdx.x); n < row_at(box_start, b + 1, N) - row_at(box_start, b, N); n += 256) {
       const float left_p = pred[(row_at(box_start, b, N) + n) * 4];
       const float top_p = pred[(row_at(box_start, b, N) + n) * 4 + 1];
@@ -167,10 +167,10 @@ __global__ void __launch_bounds__(256)
       giou[row_at(box_start, b, N) + n] =
           overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
       total_own += giou[row_at(box_start, b, N) + n];
-      total__own += giou[row_at(box_start, b, N) + n];
+      total2_own += giou[row_at(box_start, b, N) + n];
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
-    total_ = total_ + block_fold(total__own, [](float a, float b_) { return float(a + b_); });
+    total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     if (threadIdx.x == 0) {
       picture_loss[b] =
           total / float(maximum(row_at(box_start, b + 1, N) - row_at(box_start, b, N), int64_t{1}));
@@ -178,28 +178,28 @@ __global__ void __launch_bounds__(256)
   }
   if (threadIdx.x == 0) {
     total3_parts[blockIdx.x] = total3;
-    total__parts[blockIdx.x] = total_;
+    total2_parts[blockIdx.x] = total2;
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(256)
-    giou_loss_ragged_part2_combine_kernel(Index B, float* total_, int64_t* total3, int64_t* total3_parts,
-                                          float* total__parts) {
+    giou_loss_ragged_part2_combine_kernel(Index B, float* total2, int64_t* total3, int64_t* total3_parts,
+                                          float* total2_parts) {
   if (threadIdx.x != 0) return;
   total3[0] = 0;
-  total_[0] = 0.0f;
+  total2[0] = 0.0f;
   for (Index part = 0; part < ceil_div(B, larger(1, ceil_div(B, 1024))); ++part) {
     total3[0] = total3[0] + total3_parts[part];
-    total_[0] = total_[0] + total__parts[part];
+    total2[0] = total2[0] + total2_parts[part];
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(256)
-    giou_loss_ragged_part3_kernel(float* loss, float* total_, int64_t* total3) {
+    giou_loss_ragged_part3_kernel(float* loss, float* total2, int64_t* total3) {
   if (threadIdx.x == 0) {
-    loss[0] = total_[0] / float(maximum(total3[0], int64_t{1}));
+    loss[0] = total2[0] / float(maximum(total3[0], int64_t{1}));
   }
 }
 
@@ -213,18 +213,18 @@ cudaError_t giou_loss_ragged(const int64_t* box_start, const float* pred, const 
           launch(giou_loss_ragged_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 4096,
                  stream, box_start, pred, target, giou, picture_loss, B, N,
                  reinterpret_cast<int64_t*>(workspace + space.total3_parts),
-                 reinterpret_cast<float*>(workspace + space.total__parts));
+                 reinterpret_cast<float*>(workspace + space.total2_parts));
       error != cudaSuccess)
     return error;
   if (const cudaError_t error = launch(giou_loss_ragged_part2_combine_kernel<Index>, 1, 256, 0, stream, B,
-                                       reinterpret_cast<float*>(workspace + space.total_),
+                                       reinterpret_cast<float*>(workspace + space.total2),
                                        reinterpret_cast<int64_t*>(workspace + space.total3),
                                        reinterpret_cast<int64_t*>(workspace + space.total3_parts),
-                                       reinterpret_cast<float*>(workspace + space.total__parts));
+                                       reinterpret_cast<float*>(workspace + space.total2_parts));
       error != cudaSuccess)
     return error;
   if (const cudaError_t error = launch(giou_loss_ragged_part3_kernel<Index>, 1, 256, 0, stream, loss,
-                                       reinterpret_cast<float*>(workspace + space.total_),
+                                       reinterpret_cast<float*>(workspace + space.total2),
                                        reinterpret_cast<int64_t*>(workspace + space.total3));
       error != cudaSuccess)
     return error;

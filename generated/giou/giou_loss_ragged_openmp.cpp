@@ -314,14 +314,14 @@ inline auto across(V lanes, Combine combine) {
 // Where the intermediates lie in the workspace.
 struct GiouLossRaggedWorkspace {
   int64_t total3_parts;
-  int64_t total__parts;
+  int64_t total2_parts;
   int64_t bytes = 0;
 
   explicit GiouLossRaggedWorkspace(int64_t B, int64_t N) {
     (void)B;
     (void)N;
     total3_parts = reserve(bytes, 256, 8);
-    total__parts = reserve(bytes, 256, 4);
+    total2_parts = reserve(bytes, 256, 4);
   }
 };
 
@@ -330,17 +330,17 @@ void giou_loss_ragged(const int64_t* box_start, const float* pred, const float* 
   const GiouLossRaggedWorkspace space(B, N);
   const int64_t b_chunk = larger(1, ceil_div(B - 0, 256));
   int64_t* const total3_parts = reinterpret_cast<int64_t*>(workspace + space.total3_parts);
-  float* const total__parts = reinterpret_cast<float*>(workspace + space.total__parts);
+  float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
   OMP(omp parallel for schedule(static))
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     int64_t total3 = 0;
-    float total_ = 0.0f;
+    float total2 = 0.0f;
     for (int64_t b = b_first; b < smaller(b_first + b_chunk, B); ++b) {
       float total = 0.0f;
       total3 = total3 + (box_start[b + 1] - box_start[b]);
       for (int64_t n_block = 0; n_block < box_start[b + 1] - box_start[b]; n_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
-        Lanes<float, kLanes32> total__lanes = 0.0f;
+        Lanes<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(
             n_block, smaller(n_block + 4096, box_start[b + 1] - box_start[b]), [&](int64_t n, auto active) {
               const auto left_p = load_field<4, 0>(&pred[(box_start[b] + n) * 4], active);
@@ -361,24 +361,24 @@ void giou_loss_ragged(const int64_t* box_start, const float* pred, const float* 
               store(&giou[box_start[b] + n], active,
                     overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
               total_lanes += keep(active, load(&giou[box_start[b] + n], active), 0.0f);
-              total__lanes += keep(active, load(&giou[box_start[b] + n], active), 0.0f);
+              total2_lanes += keep(active, load(&giou[box_start[b] + n], active), 0.0f);
             });
         total += across(total_lanes, [](float a, float b_) { return a + b_; });
-        total_ += across(total__lanes, [](float a, float b_) { return a + b_; });
+        total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
       }
 
       picture_loss[b] = total / float(maximum(box_start[b + 1] - box_start[b], int64_t{1}));
     }
     total3_parts[b_first / b_chunk] = total3;
-    total__parts[b_first / b_chunk] = total_;
+    total2_parts[b_first / b_chunk] = total2;
   }
   int64_t total3 = 0;
-  float total_ = 0.0f;
+  float total2 = 0.0f;
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     total3 = total3 + total3_parts[b_first / b_chunk];
-    total_ = total_ + total__parts[b_first / b_chunk];
+    total2 = total2 + total2_parts[b_first / b_chunk];
   }
-  loss[0] = total_ / float(maximum(total3, int64_t{1}));
+  loss[0] = total2 / float(maximum(total3, int64_t{1}));
 }
 
 }  // namespace

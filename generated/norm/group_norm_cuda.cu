@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(256)
     const Index b = Index(item / G);
     const Index g = Index(item % G);
     float total = 0.0f;
-    float total_ = 0.0f;
+    float total2 = 0.0f;
     float total_own = 0.0f;
     for (Index c = Index(threadIdx.x); c < C; c += 256) {
       for (Index h = 0; h < H; ++h) {
@@ -100,25 +100,25 @@ __global__ void __launch_bounds__(256)
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
-    float total__own = 0.0f;
+    float total2_own = 0.0f;
     for (Index c = Index(threadIdx.x); c < C; c += 256) {
       for (Index h = 0; h < H; ++h) {
         for (Index w = 0; w < W; ++w) {
-          const float d_ = x[(((b * G + g) * C + c) * H + h) * W + w] -
-                           total / float(int64_t(C) * int64_t(H) * int64_t(W));
-          total__own += d_ * d_;
+          const float d = x[(((b * G + g) * C + c) * H + h) * W + w] -
+                          total / float(int64_t(C) * int64_t(H) * int64_t(W));
+          total2_own += d * d;
         }
       }
     }
-    total_ = total_ + block_fold(total__own, [](float a, float b_) { return float(a + b_); });
+    total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     for (Index point = Index(threadIdx.x); point < C * H * W; point += 256) {
       const Index c = Index(point / W / H);
       const Index h = Index(point / W % H);
       const Index w = Index(point % W);
-      const float d3 =
+      const float d_ =
           x[(((b * G + g) * C + c) * H + h) * W + w] - total / float(int64_t(C) * int64_t(H) * int64_t(W));
       y[(((b * G + g) * C + c) * H + h) * W + w] =
-          d3 * rsqrtf(total_ / float(int64_t(C) * int64_t(H) * int64_t(W)) + 1e-05f) * gamma[g * C + c] +
+          d_ * rsqrtf(total2 / float(int64_t(C) * int64_t(H) * int64_t(W)) + 1e-05f) * gamma[g * C + c] +
           beta[g * C + c];
     }
   }
@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(256)
     const Index b = Index(item / G);
     const Index g = Index(item % G);
     float total = 0.0f;
-    float total_ = 0.0f;
+    float total2 = 0.0f;
     float total_own = 0.0f;
     for (Index c = Index(threadIdx.x); c < C; c += 256) {
       for (Index h = 0; h < H; ++h) {
@@ -152,25 +152,25 @@ __global__ void __launch_bounds__(256)
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
-    float total__own = 0.0f;
+    float total2_own = 0.0f;
     for (Index c = Index(threadIdx.x); c < C; c += 256) {
       for (Index h = 0; h < H; ++h) {
         for (Index w = 0; w < W; ++w) {
-          const float d_ = from_bf16(x[(((b * G + g) * C + c) * H + h) * W + w]) -
-                           total / float(int64_t(C) * int64_t(H) * int64_t(W));
-          total__own += d_ * d_;
+          const float d = from_bf16(x[(((b * G + g) * C + c) * H + h) * W + w]) -
+                          total / float(int64_t(C) * int64_t(H) * int64_t(W));
+          total2_own += d * d;
         }
       }
     }
-    total_ = total_ + block_fold(total__own, [](float a, float b_) { return float(a + b_); });
+    total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     for (Index point = Index(threadIdx.x); point < C * H * W; point += 256) {
       const Index c = Index(point / W / H);
       const Index h = Index(point / W % H);
       const Index w = Index(point % W);
-      const float d3 = from_bf16(x[(((b * G + g) * C + c) * H + h) * W + w]) -
+      const float d_ = from_bf16(x[(((b * G + g) * C + c) * H + h) * W + w]) -
                        total / float(int64_t(C) * int64_t(H) * int64_t(W));
       y[(((b * G + g) * C + c) * H + h) * W + w] = to_bf16(
-          d3 * rsqrtf(total_ / float(int64_t(C) * int64_t(H) * int64_t(W)) + 1e-05f) * gamma[g * C + c] +
+          d_ * rsqrtf(total2 / float(int64_t(C) * int64_t(H) * int64_t(W)) + 1e-05f) * gamma[g * C + c] +
           beta[g * C + c]);
     }
   }

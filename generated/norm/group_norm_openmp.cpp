@@ -269,7 +269,7 @@ void group_norm_f32(const float* x, const float* gamma, const float* beta, float
   for (int64_t b = 0; b < B; ++b) {
     for (int64_t g = 0; g < G; ++g) {
       float total = 0.0f;
-      float total_ = 0.0f;
+      float total2 = 0.0f;
       for (int64_t c = 0; c < C; ++c) {
         for (int64_t h = 0; h < H; ++h) {
           for (int64_t w_block = 0; w_block < W; w_block += 4096) {
@@ -283,24 +283,24 @@ void group_norm_f32(const float* x, const float* gamma, const float* beta, float
       }
       for (int64_t c = 0; c < C; ++c) {
         for (int64_t h = 0; h < H; ++h) {
-          for (int64_t w_block_ = 0; w_block_ < W; w_block_ += 4096) {
-            Lanes<float, kLanes32> total__lanes = 0.0f;
-            for_lanes<kLanes32>(w_block_, smaller(w_block_ + 4096, W), [&](int64_t w, auto active) {
-              const auto d_ =
+          for (int64_t w_block2 = 0; w_block2 < W; w_block2 += 4096) {
+            Lanes<float, kLanes32> total2_lanes = 0.0f;
+            for_lanes<kLanes32>(w_block2, smaller(w_block2 + 4096, W), [&](int64_t w, auto active) {
+              const auto d =
                   load(&x[(((b * G + g) * C + c) * H + h) * W + w], active) - total / float(C * H * W);
-              total__lanes += keep(active, d_ * d_, 0.0f);
+              total2_lanes += keep(active, d * d, 0.0f);
             });
-            total_ += across(total__lanes, [](float a, float b_) { return a + b_; });
+            total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
           }
         }
       }
       for (int64_t c = 0; c < C; ++c) {
         for (int64_t h = 0; h < H; ++h) {
           for_lanes<kLanes32>(0, W, [&](int64_t w, auto active) {
-            const auto d3 =
+            const auto d_ =
                 load(&x[(((b * G + g) * C + c) * H + h) * W + w], active) - total / float(C * H * W);
             store(&y[(((b * G + g) * C + c) * H + h) * W + w], active,
-                  d3 * rsqrt(total_ / float(C * H * W) + 1e-05f) * gamma[g * C + c] + beta[g * C + c]);
+                  d_ * rsqrt(total2 / float(C * H * W) + 1e-05f) * gamma[g * C + c] + beta[g * C + c]);
           });
         }
       }
@@ -314,7 +314,7 @@ void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
   for (int64_t b = 0; b < B; ++b) {
     for (int64_t g = 0; g < G; ++g) {
       float total = 0.0f;
-      float total_ = 0.0f;
+      float total2 = 0.0f;
       for (int64_t c = 0; c < C; ++c) {
         for (int64_t h = 0; h < H; ++h) {
           for (int64_t w_block = 0; w_block < W; w_block += 4096) {
@@ -329,25 +329,25 @@ void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
       }
       for (int64_t c = 0; c < C; ++c) {
         for (int64_t h = 0; h < H; ++h) {
-          for (int64_t w_block_ = 0; w_block_ < W; w_block_ += 4096) {
-            Lanes<float, kLanes32> total__lanes = 0.0f;
-            for_lanes<kLanes32>(w_block_, smaller(w_block_ + 4096, W), [&](int64_t w, auto active) {
-              const auto d_ = from_bf16(load(&x[(((b * G + g) * C + c) * H + h) * W + w], active)) -
-                              total / float(C * H * W);
-              total__lanes += keep(active, d_ * d_, 0.0f);
+          for (int64_t w_block2 = 0; w_block2 < W; w_block2 += 4096) {
+            Lanes<float, kLanes32> total2_lanes = 0.0f;
+            for_lanes<kLanes32>(w_block2, smaller(w_block2 + 4096, W), [&](int64_t w, auto active) {
+              const auto d = from_bf16(load(&x[(((b * G + g) * C + c) * H + h) * W + w], active)) -
+                             total / float(C * H * W);
+              total2_lanes += keep(active, d * d, 0.0f);
             });
-            total_ += across(total__lanes, [](float a, float b_) { return a + b_; });
+            total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
           }
         }
       }
       for (int64_t c = 0; c < C; ++c) {
         for (int64_t h = 0; h < H; ++h) {
           for_lanes<kLanes32>(0, W, [&](int64_t w, auto active) {
-            const auto d3 = from_bf16(load(&x[(((b * G + g) * C + c) * H + h) * W + w], active)) -
+            const auto d_ = from_bf16(load(&x[(((b * G + g) * C + c) * H + h) * W + w], active)) -
                             total / float(C * H * W);
             store(
                 &y[(((b * G + g) * C + c) * H + h) * W + w], active,
-                to_bf16(d3 * rsqrt(total_ / float(C * H * W) + 1e-05f) * gamma[g * C + c] + beta[g * C + c]));
+                to_bf16(d_ * rsqrt(total2 / float(C * H * W) + 1e-05f) * gamma[g * C + c] + beta[g * C + c]));
           });
         }
       }

@@ -94,21 +94,21 @@ __global__ void __launch_bounds__(256)
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float total = 0.0f;
-    float total_ = 0.0f;
+    float total2 = 0.0f;
     float total_own = 0.0f;
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
       total_own += x[row * N + n];
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    float total__own = 0.0f;
+    float total2_own = 0.0f;
+    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+      const float d = x[row * N + n] - total / float(int64_t(N));
+      total2_own += d * d;
+    }
+    total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
       const float d_ = x[row * N + n] - total / float(int64_t(N));
-      total__own += d_ * d_;
-    }
-    total_ = total_ + block_fold(total__own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      const float d3 = x[row * N + n] - total / float(int64_t(N));
-      y[row * N + n] = d3 * rsqrtf(total_ / float(int64_t(N)) + 1e-05f) * gamma[n] + beta[n];
+      y[row * N + n] = d_ * rsqrtf(total2 / float(int64_t(N)) + 1e-05f) * gamma[n] + beta[n];
     }
   }
 }
@@ -130,21 +130,21 @@ __global__ void __launch_bounds__(256)
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float total = 0.0f;
-    float total_ = 0.0f;
+    float total2 = 0.0f;
     float total_own = 0.0f;
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
       total_own += from_bf16(x[row * N + n]);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    float total__own = 0.0f;
+    float total2_own = 0.0f;
+    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+      const float d = from_bf16(x[row * N + n]) - total / float(int64_t(N));
+      total2_own += d * d;
+    }
+    total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
       const float d_ = from_bf16(x[row * N + n]) - total / float(int64_t(N));
-      total__own += d_ * d_;
-    }
-    total_ = total_ + block_fold(total__own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      const float d3 = from_bf16(x[row * N + n]) - total / float(int64_t(N));
-      y[row * N + n] = to_bf16(d3 * rsqrtf(total_ / float(int64_t(N)) + 1e-05f) * gamma[n] + beta[n]);
+      y[row * N + n] = to_bf16(d_ * rsqrtf(total2 / float(int64_t(N)) + 1e-05f) * gamma[n] + beta[n]);
     }
   }
 }
@@ -166,21 +166,21 @@ __global__ void __launch_bounds__(256)
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float total = 0.0f;
-    float total_ = 0.0f;
+    float total2 = 0.0f;
     float total_own = 0.0f;
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
       total_own += from_f16(x[row * N + n]);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    float total__own = 0.0f;
+    float total2_own = 0.0f;
+    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+      const float d = from_f16(x[row * N + n]) - total / float(int64_t(N));
+      total2_own += d * d;
+    }
+    total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
       const float d_ = from_f16(x[row * N + n]) - total / float(int64_t(N));
-      total__own += d_ * d_;
-    }
-    total_ = total_ + block_fold(total__own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      const float d3 = from_f16(x[row * N + n]) - total / float(int64_t(N));
-      y[row * N + n] = to_f16(d3 * rsqrtf(total_ / float(int64_t(N)) + 1e-05f) * gamma[n] + beta[n]);
+      y[row * N + n] = to_f16(d_ * rsqrtf(total2 / float(int64_t(N)) + 1e-05f) * gamma[n] + beta[n]);
     }
   }
 }

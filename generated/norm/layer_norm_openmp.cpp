@@ -297,7 +297,7 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
   OMP(omp parallel for schedule(static))
   for (int64_t row = 0; row < rows; ++row) {
     float total = 0.0f;
-    float total_ = 0.0f;
+    float total2 = 0.0f;
     for (int64_t n_block = 0; n_block < N; n_block += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -306,19 +306,19 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
       total += across(total_lanes, [](float a, float b) { return a + b; });
     }
 
-    for (int64_t n_block_ = 0; n_block_ < N; n_block_ += 4096) {
-      Lanes<float, kLanes32> total__lanes = 0.0f;
-      for_lanes<kLanes32>(n_block_, smaller(n_block_ + 4096, N), [&](int64_t n, auto active) {
-        const auto d_ = load(&x[row * N + n], active) - total / float(N);
-        total__lanes += keep(active, d_ * d_, 0.0f);
+    for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+      Lanes<float, kLanes32> total2_lanes = 0.0f;
+      for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+        const auto d = load(&x[row * N + n], active) - total / float(N);
+        total2_lanes += keep(active, d * d, 0.0f);
       });
-      total_ += across(total__lanes, [](float a, float b) { return a + b; });
+      total2 += across(total2_lanes, [](float a, float b) { return a + b; });
     }
 
     for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-      const auto d3 = load(&x[row * N + n], active) - total / float(N);
+      const auto d_ = load(&x[row * N + n], active) - total / float(N);
       store(&y[row * N + n], active,
-            d3 * rsqrt(total_ / float(N) + 1e-05f) * load(&gamma[n], active) + load(&beta[n], active));
+            d_ * rsqrt(total2 / float(N) + 1e-05f) * load(&gamma[n], active) + load(&beta[n], active));
     });
   }
 }
@@ -328,7 +328,7 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
   OMP(omp parallel for schedule(static))
   for (int64_t row = 0; row < rows; ++row) {
     float total = 0.0f;
-    float total_ = 0.0f;
+    float total2 = 0.0f;
     for (int64_t n_block = 0; n_block < N; n_block += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -337,20 +337,20 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
       total += across(total_lanes, [](float a, float b) { return a + b; });
     }
 
-    for (int64_t n_block_ = 0; n_block_ < N; n_block_ += 4096) {
-      Lanes<float, kLanes32> total__lanes = 0.0f;
-      for_lanes<kLanes32>(n_block_, smaller(n_block_ + 4096, N), [&](int64_t n, auto active) {
-        const auto d_ = from_bf16(load(&x[row * N + n], active)) - total / float(N);
-        total__lanes += keep(active, d_ * d_, 0.0f);
+    for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+      Lanes<float, kLanes32> total2_lanes = 0.0f;
+      for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+        const auto d = from_bf16(load(&x[row * N + n], active)) - total / float(N);
+        total2_lanes += keep(active, d * d, 0.0f);
       });
-      total_ += across(total__lanes, [](float a, float b) { return a + b; });
+      total2 += across(total2_lanes, [](float a, float b) { return a + b; });
     }
 
     for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-      const auto d3 = from_bf16(load(&x[row * N + n], active)) - total / float(N);
+      const auto d_ = from_bf16(load(&x[row * N + n], active)) - total / float(N);
       store(
           &y[row * N + n], active,
-          to_bf16(d3 * rsqrt(total_ / float(N) + 1e-05f) * load(&gamma[n], active) + load(&beta[n], active)));
+          to_bf16(d_ * rsqrt(total2 / float(N) + 1e-05f) * load(&gamma[n], active) + load(&beta[n], active)));
     });
   }
 }
@@ -360,7 +360,7 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
   OMP(omp parallel for schedule(static))
   for (int64_t row = 0; row < rows; ++row) {
     float total = 0.0f;
-    float total_ = 0.0f;
+    float total2 = 0.0f;
     for (int64_t n_block = 0; n_block < N; n_block += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -369,20 +369,20 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
       total += across(total_lanes, [](float a, float b) { return a + b; });
     }
 
-    for (int64_t n_block_ = 0; n_block_ < N; n_block_ += 4096) {
-      Lanes<float, kLanes32> total__lanes = 0.0f;
-      for_lanes<kLanes32>(n_block_, smaller(n_block_ + 4096, N), [&](int64_t n, auto active) {
-        const auto d_ = from_f16(load(&x[row * N + n], active)) - total / float(N);
-        total__lanes += keep(active, d_ * d_, 0.0f);
+    for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+      Lanes<float, kLanes32> total2_lanes = 0.0f;
+      for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+        const auto d = from_f16(load(&x[row * N + n], active)) - total / float(N);
+        total2_lanes += keep(active, d * d, 0.0f);
       });
-      total_ += across(total__lanes, [](float a, float b) { return a + b; });
+      total2 += across(total2_lanes, [](float a, float b) { return a + b; });
     }
 
     for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-      const auto d3 = from_f16(load(&x[row * N + n], active)) - total / float(N);
+      const auto d_ = from_f16(load(&x[row * N + n], active)) - total / float(N);
       store(
           &y[row * N + n], active,
-          to_f16(d3 * rsqrt(total_ / float(N) + 1e-05f) * load(&gamma[n], active) + load(&beta[n], active)));
+          to_f16(d_ * rsqrt(total2 / float(N) + 1e-05f) * load(&gamma[n], active) + load(&beta[n], active)));
     });
   }
 }

@@ -290,10 +290,10 @@ void argmax_f32(const float* x, int64_t* position, float* value, int64_t M, int6
     Lanes<float, kLanes64> best_lanes = 0.0f;
     Lanes<float, kLanes64> greatest_lanes = -INFINITY;
     for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
-      const Lanes<float, kLanes64> value_ = load(&x[m * N + n], active);
-      const auto better = mask_of(active) && (where_lanes < 0 || value_ > best_lanes ||
-                                              (value_ != value_ && best_lanes == best_lanes));
-      best_lanes = choose(better, value_, best_lanes);
+      const Lanes<float, kLanes64> value2 = load(&x[m * N + n], active);
+      const auto better = mask_of(active) && (where_lanes < 0 || value2 > best_lanes ||
+                                              (value2 != value2 && best_lanes == best_lanes));
+      best_lanes = choose(better, value2, best_lanes);
       where_lanes = choose(better, positions<kLanes64>(n), where_lanes);
       greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[m * N + n], active), -INFINITY));
     });
@@ -315,10 +315,10 @@ void argmax_f64(const double* x, int64_t* position, double* value, int64_t M, in
     Lanes<double, kLanes64> best_lanes = 0.0;
     Lanes<double, kLanes64> greatest_lanes = -double(INFINITY);
     for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
-      const Lanes<double, kLanes64> value_ = load(&x[m * N + n], active);
-      const auto better = mask_of(active) && (where_lanes < 0 || value_ > best_lanes ||
-                                              (value_ != value_ && best_lanes == best_lanes));
-      best_lanes = choose(better, value_, best_lanes);
+      const Lanes<double, kLanes64> value2 = load(&x[m * N + n], active);
+      const auto better = mask_of(active) && (where_lanes < 0 || value2 > best_lanes ||
+                                              (value2 != value2 && best_lanes == best_lanes));
+      best_lanes = choose(better, value2, best_lanes);
       where_lanes = choose(better, positions<kLanes64>(n), where_lanes);
       greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[m * N + n], active), -double(INFINITY)));
     });
@@ -340,10 +340,10 @@ void argmax_bf16(const uint16_t* x, int64_t* position, uint16_t* value, int64_t 
     Lanes<float, kLanes64> best_lanes = 0.0f;
     Lanes<float, kLanes64> greatest_lanes = -INFINITY;
     for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
-      const Lanes<float, kLanes64> value_ = from_bf16(load(&x[m * N + n], active));
-      const auto better = mask_of(active) && (where_lanes < 0 || value_ > best_lanes ||
-                                              (value_ != value_ && best_lanes == best_lanes));
-      best_lanes = choose(better, value_, best_lanes);
+      const Lanes<float, kLanes64> value2 = from_bf16(load(&x[m * N + n], active));
+      const auto better = mask_of(active) && (where_lanes < 0 || value2 > best_lanes ||
+                                              (value2 != value2 && best_lanes == best_lanes));
+      best_lanes = choose(better, value2, best_lanes);
       where_lanes = choose(better, positions<kLanes64>(n), where_lanes);
       greatest_lanes =
           maximum(greatest_lanes, keep(active, from_bf16(load(&x[m * N + n], active)), -INFINITY));

@@ -113,26 +113,26 @@ __device__ inline T block_fold(T value, Combine combine) {
 
 // Where the intermediates lie in the workspace.
 struct CrossEntropyF32Workspace {
-  int64_t total_;
-  int64_t total__parts;
+  int64_t total2;
+  int64_t total2_parts;
   int64_t bytes = 0;
 
   explicit CrossEntropyF32Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
-    total_ = reserve(bytes, 1, 4);
-    total__parts = reserve(bytes, 1024, 4);
+    total2 = reserve(bytes, 1, 4);
+    total2_parts = reserve(bytes, 1024, 4);
   }
 };
 
 template <class Index>
 __global__ void __launch_bounds__(256)
     cross_entropy_f32_part1_kernel(const float* score, const int32_t* target, float* loss, Index B, Index V,
-                                   float* total__parts) {
+                                   float* total2_parts) {
   const Index chunk = Index(larger(1, ceil_div(B, 1024)));
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total_ = 0.0f;
+  float total2 = 0.0f;
   for (Index b = first; b < last; ++b) {
     float greatest = -INFINITY;
     float total = 0.0f;
@@ -153,29 +153,29 @@ __global__ void __launch_bounds__(256)
           logf(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f);
     }
     __syncthreads();
-    total_ += loss[b];
+    total2 += loss[b];
     __syncthreads();
   }
   if (threadIdx.x == 0) {
-    total__parts[blockIdx.x] = total_;
+    total2_parts[blockIdx.x] = total2;
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(256)
-    cross_entropy_f32_part2_combine_kernel(Index B, float* total_, float* total__parts) {
+    cross_entropy_f32_part2_combine_kernel(Index B, float* total2, float* total2_parts) {
   if (threadIdx.x != 0) return;
-  total_[0] = 0.0f;
+  total2[0] = 0.0f;
   for (Index part = 0; part < ceil_div(B, larger(1, ceil_div(B, 1024))); ++part) {
-    total_[0] = total_[0] + total__parts[part];
+    total2[0] = total2[0] + total2_parts[part];
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(256)
-    cross_entropy_f32_part3_kernel(float* mean_loss, Index B, float* total_) {
+    cross_entropy_f32_part3_kernel(float* mean_loss, Index B, float* total2) {
   if (threadIdx.x == 0) {
-    mean_loss[0] = total_[0] / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total2[0] / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -185,16 +185,16 @@ cudaError_t cross_entropy_f32(const float* score, const int32_t* target, float* 
   const CrossEntropyF32Workspace space(B, V);
   if (const cudaError_t error =
           launch(cross_entropy_f32_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 4096,
-                 stream, score, target, loss, B, V, reinterpret_cast<float*>(workspace + space.total__parts));
+                 stream, score, target, loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts));
       error != cudaSuccess)
     return error;
   if (const cudaError_t error = launch(cross_entropy_f32_part2_combine_kernel<Index>, 1, 256, 0, stream, B,
-                                       reinterpret_cast<float*>(workspace + space.total_),
-                                       reinterpret_cast<float*>(workspace + space.total__parts));
+                                       reinterpret_cast<float*>(workspace + space.total2),
+                                       reinterpret_cast<float*>(workspace + space.total2_parts));
       error != cudaSuccess)
     return error;
   if (const cudaError_t error = launch(cross_entropy_f32_part3_kernel<Index>, 1, 256, 0, stream, mean_loss, B,
-                                       reinterpret_cast<float*>(workspace + space.total_));
+                                       reinterpret_cast<float*>(workspace + space.total2));
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -202,26 +202,26 @@ cudaError_t cross_entropy_f32(const float* score, const int32_t* target, float* 
 
 // Where the intermediates lie in the workspace.
 struct CrossEntropyBf16Workspace {
-  int64_t total_;
-  int64_t total__parts;
+  int64_t total2;
+  int64_t total2_parts;
   int64_t bytes = 0;
 
   explicit CrossEntropyBf16Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
-    total_ = reserve(bytes, 1, 4);
-    total__parts = reserve(bytes, 1024, 4);
+    total2 = reserve(bytes, 1, 4);
+    total2_parts = reserve(bytes, 1024, 4);
   }
 };
 
 template <class Index>
 __global__ void __launch_bounds__(256)
     cross_entropy_bf16_part1_kernel(const uint16_t* score, const int32_t* target, float* loss, Index B,
-                                    Index V, float* total__parts) {
+                                    Index V, float* total2_parts) {
   const Index chunk = Index(larger(1, ceil_div(B, 1024)));
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total_ = 0.0f;
+  float total2 = 0.0f;
   for (Index b = first; b < last; ++b) {
     float greatest = -INFINITY;
     float total = 0.0f;
@@ -242,29 +242,29 @@ __global__ void __launch_bounds__(256)
                 (inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f);
     }
     __syncthreads();
-    total_ += loss[b];
+    total2 += loss[b];
     __syncthreads();
   }
   if (threadIdx.x == 0) {
-    total__parts[blockIdx.x] = total_;
+    total2_parts[blockIdx.x] = total2;
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(256)
-    cross_entropy_bf16_part2_combine_kernel(Index B, float* total_, float* total__parts) {
+    cross_entropy_bf16_part2_combine_kernel(Index B, float* total2, float* total2_parts) {
   if (threadIdx.x != 0) return;
-  total_[0] = 0.0f;
+  total2[0] = 0.0f;
   for (Index part = 0; part < ceil_div(B, larger(1, ceil_div(B, 1024))); ++part) {
-    total_[0] = total_[0] + total__parts[part];
+    total2[0] = total2[0] + total2_parts[part];
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(256)
-    cross_entropy_bf16_part3_kernel(float* mean_loss, Index B, float* total_) {
+    cross_entropy_bf16_part3_kernel(float* mean_loss, Index B, float* total2) {
   if (threadIdx.x == 0) {
-    mean_loss[0] = total_[0] / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total2[0] / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -274,16 +274,16 @@ cudaError_t cross_entropy_bf16(const uint16_t* score, const int32_t* target, flo
   const CrossEntropyBf16Workspace space(B, V);
   if (const cudaError_t error =
           launch(cross_entropy_bf16_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 4096,
-                 stream, score, target, loss, B, V, reinterpret_cast<float*>(workspace + space.total__parts));
+                 stream, score, target, loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts));
       error != cudaSuccess)
     return error;
   if (const cudaError_t error = launch(cross_entropy_bf16_part2_combine_kernel<Index>, 1, 256, 0, stream, B,
-                                       reinterpret_cast<float*>(workspace + space.total_),
-                                       reinterpret_cast<float*>(workspace + space.total__parts));
+                                       reinterpret_cast<float*>(workspace + space.total2),
+                                       reinterpret_cast<float*>(workspace + space.total2_parts));
       error != cudaSuccess)
     return error;
   if (const cudaError_t error = launch(cross_entropy_bf16_part3_kernel<Index>, 1, 256, 0, stream, mean_loss,
-                                       B, reinterpret_cast<float*>(workspace + space.total_));
+                                       B, reinterpret_cast<float*>(workspace + space.total2));
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -323,13 +323,13 @@ inline Lanes<double, N> exp(Lanes<double, N> x) {
 
 // Where the intermediates lie in the workspace.
 struct CrossEntropyF32Workspace {
-  int64_t total__parts;
+  int64_t total2_parts;
   int64_t bytes = 0;
 
   explicit CrossEntropyF32Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
-    total__parts = reserve(bytes, 256, 4);
+    total2_parts = reserve(bytes, 256, 4);
   }
 };
 
@@ -337,10 +337,10 @@ void cross_entropy_f32(const float* score, const int32_t* target, float* loss, f
                        int64_t V, char* workspace) {
   const CrossEntropyF32Workspace space(B, V);
   const int64_t b_chunk = larger(1, ceil_div(B - 0, 256));
-  float* const total__parts = reinterpret_cast<float*>(workspace + space.total__parts);
+  float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
   OMP(omp parallel for schedule(static))
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    float total_ = 0.0f;
+    float total2 = 0.0f;
     for (int64_t b = b_first; b < smaller(b_first + b_chunk, B); ++b) {
       float greatest = -INFINITY;
       float total = 0.0f;
@@ -361,26 +361,26 @@ void cross_entropy_f32(const float* score, const int32_t* target, float* loss, f
 
       loss[b] =
           std::log(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f);
-      total_ += loss[b];
+      total2 += loss[b];
     }
-    total__parts[b_first / b_chunk] = total_;
+    total2_parts[b_first / b_chunk] = total2;
   }
-  float total_ = 0.0f;
+  float total2 = 0.0f;
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    total_ = total_ + total__parts[b_first / b_chunk];
+    total2 = total2 + total2_parts[b_first / b_chunk];
   }
-  mean_loss[0] = total_ / float(maximum(B, int64_t{1}));
+  mean_loss[0] = total2 / float(maximum(B, int64_t{1}));
 }
 
 // Where the intermediates lie in the workspace.
 struct CrossEntropyBf16Workspace {
-  int64_t total__parts;
+  int64_t total2_parts;
   int64_t bytes = 0;
 
   explicit CrossEntropyBf16Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
-    total__parts = reserve(bytes, 256, 4);
+    total2_parts = reserve(bytes, 256, 4);
   }
 };
 
@@ -388,10 +388,10 @@ void cross_entropy_bf16(const uint16_t* score, const int32_t* target, float* los
                         int64_t B, int64_t V, char* workspace) {
   const CrossEntropyBf16Workspace space(B, V);
   const int64_t b_chunk = larger(1, ceil_div(B - 0, 256));
-  float* const total__parts = reinterpret_cast<float*>(workspace + space.total__parts);
+  float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
   OMP(omp parallel for schedule(static))
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    float total_ = 0.0f;
+    float total2 = 0.0f;
     for (int64_t b = b_first; b < smaller(b_first + b_chunk, B); ++b) {
       float greatest = -INFINITY;
       float total = 0.0f;
@@ -413,15 +413,15 @@ void cross_entropy_bf16(const uint16_t* score, const int32_t* target, float* los
 
       loss[b] = std::log(total) + top -
                 (inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f);
-      total_ += loss[b];
+      total2 += loss[b];
     }
-    total__parts[b_first / b_chunk] = total_;
+    total2_parts[b_first / b_chunk] = total2;
   }
-  float total_ = 0.0f;
+  float total2 = 0.0f;
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    total_ = total_ + total__parts[b_first / b_chunk];
+    total2 = total2 + total2_parts[b_first / b_chunk];
   }
-  mean_loss[0] = total_ / float(maximum(B, int64_t{1}));
+  mean_loss[0] = total2 / float(maximum(B, int64_t{1}));
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(256)
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
     float carry = 0.0f;
-    float carry_ = 0.0f;
+    float carry2 = 0.0f;
     float carry3 = 0.0f;
     if (threadIdx.x == 0) {
       for (Index n = Index(N); n-- > 0;) {
@@ -148,14 +148,14 @@ __global__ void __launch_bounds__(256)
         carry = carry + x[m * N + n];
         const float running = carry;
         inclusive[m * N + n] = running;
-        const float running_ = carry_;
-        carry_ = carry_ + x[m * N + n];
-        exclusive[m * N + n] = running_;
+        const float running2 = carry2;
+        carry2 = carry2 + x[m * N + n];
+        exclusive[m * N + n] = running2;
         reverse[m * N + n] = running3[n];
       }
     }
     carry = broadcast(carry);
-    carry_ = broadcast(carry_);
+    carry2 = broadcast(carry2);
     __syncthreads();
   }
 }
@@ -198,7 +198,7 @@ __global__ void __launch_bounds__(256)
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
     double carry = 0.0;
-    double carry_ = 0.0;
+    double carry2 = 0.0;
     double carry3 = 0.0;
     if (threadIdx.x == 0) {
       for (Index n = Index(N); n-- > 0;) {
@@ -213,14 +213,14 @@ __global__ void __launch_bounds__(256)
         carry = carry + x[m * N + n];
         const double running = carry;
         inclusive[m * N + n] = running;
-        const double running_ = carry_;
-        carry_ = carry_ + x[m * N + n];
-        exclusive[m * N + n] = running_;
+        const double running2 = carry2;
+        carry2 = carry2 + x[m * N + n];
+        exclusive[m * N + n] = running2;
         reverse[m * N + n] = running3[n];
       }
     }
     carry = broadcast(carry);
-    carry_ = broadcast(carry_);
+    carry2 = broadcast(carry2);
     __syncthreads();
   }
 }
@@ -263,7 +263,7 @@ __global__ void __launch_bounds__(256)
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
     int64_t carry = 0;
-    int64_t carry_ = 0;
+    int64_t carry2 = 0;
     int64_t carry3 = 0;
     if (threadIdx.x == 0) {
       for (Index n = Index(N); n-- > 0;) {
@@ -278,14 +278,14 @@ __global__ void __launch_bounds__(256)
         carry = carry + int64_t(x[m * N + n]);
         const int64_t running = carry;
         inclusive[m * N + n] = int32_t(running);
-        const int64_t running_ = carry_;
-        carry_ = carry_ + int64_t(x[m * N + n]);
-        exclusive[m * N + n] = int32_t(running_);
+        const int64_t running2 = carry2;
+        carry2 = carry2 + int64_t(x[m * N + n]);
+        exclusive[m * N + n] = int32_t(running2);
         reverse[m * N + n] = int32_t(running3[n]);
       }
     }
     carry = broadcast(carry);
-    carry_ = broadcast(carry_);
+    carry2 = broadcast(carry2);
     __syncthreads();
   }
 }

@@ -83,7 +83,7 @@ void cumsum_f32(const float* x, float* inclusive, float* exclusive, float* rever
     float* const running3 = reinterpret_cast<float*>(workspace + space.running3) + thread_number() * N;
 
     float carry = 0.0f;
-    float carry_ = 0.0f;
+    float carry2 = 0.0f;
     float carry3 = 0.0f;
     for (int64_t n = N; n-- > 0;) {
       carry3 = carry3 + x[m * N + n];
@@ -93,9 +93,9 @@ void cumsum_f32(const float* x, float* inclusive, float* exclusive, float* rever
       carry = carry + x[m * N + n];
       const float running = carry;
       inclusive[m * N + n] = running;
-      const float running_ = carry_;
-      carry_ = carry_ + x[m * N + n];
-      exclusive[m * N + n] = running_;
+      const float running2 = carry2;
+      carry2 = carry2 + x[m * N + n];
+      exclusive[m * N + n] = running2;
       reverse[m * N + n] = running3[n];
     }
   }
@@ -120,7 +120,7 @@ void cumsum_f64(const double* x, double* inclusive, double* exclusive, double* r
     double* const running3 = reinterpret_cast<double*>(workspace + space.running3) + thread_number() * N;
 
     double carry = 0.0;
-    double carry_ = 0.0;
+    double carry2 = 0.0;
     double carry3 = 0.0;
     for (int64_t n = N; n-- > 0;) {
       carry3 = carry3 + x[m * N + n];
@@ -130,9 +130,9 @@ void cumsum_f64(const double* x, double* inclusive, double* exclusive, double* r
       carry = carry + x[m * N + n];
       const double running = carry;
       inclusive[m * N + n] = running;
-      const double running_ = carry_;
-      carry_ = carry_ + x[m * N + n];
-      exclusive[m * N + n] = running_;
+      const double running2 = carry2;
+      carry2 = carry2 + x[m * N + n];
+      exclusive[m * N + n] = running2;
       reverse[m * N + n] = running3[n];
     }
   }
@@ -157,7 +157,7 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
     int64_t* const running3 = reinterpret_cast<int64_t*>(workspace + space.running3) + thread_number() * N;
 
     int64_t carry = 0;
-    int64_t carry_ = 0;
+    int64_t carry2 = 0;
     int64_t carry3 = 0;
     for (int64_t n = N; n-- > 0;) {
       carry3 = carry3 + int64_t(x[m * N + n]);
@@ -167,9 +167,9 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
       carry = carry + int64_t(x[m * N + n]);
       const int64_t running = carry;
       inclusive[m * N + n] = int32_t(running);
-      const int64_t running_ = carry_;
-      carry_ = carry_ + int64_t(x[m * N + n]);
-      exclusive[m * N + n] = int32_t(running_);
+      const int64_t running2 = carry2;
+      carry2 = carry2 + int64_t(x[m * N + n]);
+      exclusive[m * N + n] = int32_t(running2);
       reverse[m * N + n] = int32_t(running3[n]);
     }
   }

@@ -102,17 +102,17 @@ __global__ void __launch_bounds__(256) prefix_sum_kernel(const float* x, float* 
       if (i == 0) {
         carry = 0.0f;
       }
-      float carry_ = 0.0f;
+      float carry2 = 0.0f;
       float total = 0.0f;
       if (threadIdx.x == 0) {
         for (Index m = Index(i * 64); m < smaller(i * 64 + 64, M); ++m) {
-          carry_ = carry_ + x[m * N + n];
-          const float running = carry_;
+          carry2 = carry2 + x[m * N + n];
+          const float running = carry2;
           y[m * N + n] = carry + running;
           total += x[m * N + n];
         }
       }
-      carry_ = broadcast(carry_);
+      carry2 = broadcast(carry2);
       total = broadcast(total);
       __syncthreads();
       carry += total;

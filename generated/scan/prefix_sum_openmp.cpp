@@ -245,11 +245,11 @@ void prefix_sum(const float* x, float* y, int64_t M, int64_t N) {
         if (i == 0) {
           carry = 0.0f;
         }
-        Lanes<float, kLanes32> carry_ = 0.0f;
+        Lanes<float, kLanes32> carry2 = 0.0f;
         Lanes<float, kLanes32> total = 0.0f;
         for (int64_t m = i * 64; m < smaller(i * 64 + 64, M); ++m) {
-          carry_ = carry_ + load(&x[m * N + n], active);
-          const auto running = carry_;
+          carry2 = carry2 + load(&x[m * N + n], active);
+          const auto running = carry2;
           store(&y[m * N + n], active, carry + running);
           total += load(&x[m * N + n], active);
         }

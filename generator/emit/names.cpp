@@ -58,8 +58,10 @@ Names::Names() {
 std::string Names::claim(const std::string &wish) {
   if (taken_.insert(wish).second)
     return wish;
+  // A second total is total2; a letter or a name with a number of its own gets an underscore first.
+  const bool numbered = wish.size() > 1 && std::isalpha(static_cast<unsigned char>(wish.back())) != 0;
   for (int n = 2;; ++n) {
-    std::string name = wish + (n == 2 ? "_" : std::to_string(n));
+    std::string name = numbered ? wish + std::to_string(n) : wish + (n == 2 ? "_" : "_" + std::to_string(n));
     if (taken_.insert(name).second)
       return name;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include "emit/interface.h"
 #include "emit/lanes.h"
@@ -23,9 +24,14 @@ Printer::Printer(const Plan &p, const Facts &f, Spelling &s, Names &names)
     if (var.kind == Var::Kind::input)
       var_names_[v] = c_name(var.alias == kNone ? var.name : kernel.vars[var.alias].name);
   }
-  for (size_t v = 0; v < kernel.vars.size(); ++v)
-    if (var_names_[v].empty())
-      var_names_[v] = claim(kernel.vars[v].name);
+  std::set<VarId> used; // plans leave variables behind that nothing names
+  for (const Phase &phase : plan.phases)
+    for (const PlanNode &root : phase.nodes)
+      for (const Access &access : accesses_of(kernel, root))
+        used.insert(access.var);
+  for (VarId var : used)
+    if (var_names_[var].empty())
+      var_names_[var] = claim(kernel.vars[var].name);
   for (const Axis &axis : kernel.axes)
     axis_names_.push_back(claim(axis.rest ? "row" : lower_case(axis.name)));
   for (const GridDim &grid : kernel.grid)
