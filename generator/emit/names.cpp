@@ -1,5 +1,6 @@
 #include "emit/names.h"
 
+#include <algorithm>
 #include <cctype>
 
 namespace kgen {
@@ -58,8 +59,9 @@ Names::Names() {
 std::string Names::claim(const std::string &wish) {
   if (taken_.insert(wish).second)
     return wish;
-  // A second total is total2; a letter or a name with a number of its own gets an underscore first.
-  const bool numbered = wish.size() > 1 && std::isalpha(static_cast<unsigned char>(wish.back())) != 0;
+  // A second total is total2; words of the language, letters and what ends with a number get an underscore first.
+  const bool reserved = std::find(std::begin(kReserved), std::end(kReserved), wish) != std::end(kReserved);
+  const bool numbered = !reserved && wish.size() > 1 && std::isalpha(static_cast<unsigned char>(wish.back())) != 0;
   for (int n = 2;; ++n) {
     std::string name = numbered ? wish + std::to_string(n) : wish + (n == 2 ? "_" : "_" + std::to_string(n));
     if (taken_.insert(name).second)
