@@ -76,8 +76,10 @@ private:
     }
     if (!dim.stated)
       dim.semantics = infer(g, fact);
-    if (!dim.stated && dim.semantics == Semantics::parallel && dim.axis != kNone) // an empty axis needs no step
-      dim.size = Size::make(Size::Op::cdiv, {Size::axis(kernel_.axes[dim.axis].name), dim.block});
+    if (!dim.stated && dim.semantics == Semantics::parallel && dim.axis != kNone) { // an empty axis needs no step
+      const Axis &axis = kernel_.axes[dim.axis];
+      dim.size = Size::make(Size::Op::cdiv, {axis.size.is_integer() ? axis.size : Size::axis(axis.name), dim.block});
+    }
     if (dim.stated == Semantics::parallel)
       hold_to_parallel(g, fact);
     if (dim.stated == Semantics::arbitrary)

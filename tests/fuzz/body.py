@@ -224,7 +224,7 @@ class Body(Expressions):
                 v.bound, v.grain = max(v.bound, LOOP_BOUND), max(v.grain, 0)
             elif v.cls == "i" and v.role == "local":
                 v.bound = None
-            if self.real and v.cls == "f" and v.role == "local":
+            if self.real and v.cls == "f":
                 v.exact = False
         self.in_loop += 1
 
@@ -379,6 +379,7 @@ class Body(Expressions):
         v.readable = True
         missing = v.axes - {axis} - place.axes - node.axes
         if missing:
+            v.readable = False
             return [self.write_output(v)]
         self.use("scatter that adds")
         v.bound = 1 << 14 if v.cls == "f" else None

@@ -27,7 +27,7 @@ DECISIONS = {
     "scatter that adds": r"\] \+= ",
     "fold with a condition": r" with .* where ",
     **{f"fold: {m}": rf"= identity of {m}$" for m in
-       ("sum", "product", "min", "max", "mean", "all", "any", "argmax", "argmin")},
+       ("sum", "product", "min", "max", "all", "any", "argmax", "argmin")},
     "small array": r": small array",
     "buffer of each worker": r": buffer of each worker",
     "buffer of the kernel": r": buffer of the kernel",

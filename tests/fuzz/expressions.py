@@ -412,11 +412,15 @@ class Expressions:
         return self.f(f"{name}(%0, {axis})", [node], 64, 0, axes)
 
     def make_function(self, allowed, depth):
-        if not self.allow_functions:
+        if not self.allow_functions and "act" not in self.params:
             return None
+        if "act" in self.params and self.rng.random() < 0.6:
+            a = self.fit(self.make("f", allowed, depth), 256)
+            return self.f("act(%0)", [a], max(a.bound * a.bound, 1), 2 * a.grain)
         row = self.rng.choice(FUNCTIONS_OF_FLOATS)
         node = self.fit(self.make("f", allowed, depth), 1 << 12)
         name, text, grows, grain, axis_argument = row
+        axes = node.axes
         if not node.exact and not axis_argument:
             return None
         arguments = "%0"
@@ -425,10 +429,12 @@ class Expressions:
                     not any(self.axes[b].over == a for b in node.axes)]
             if not able:
                 return None
-            arguments += ", " + self.rng.choice(able)
+            axis = self.rng.choice(able)
+            arguments += ", " + axis
+            axes = axes - {axis} if name == "ranked" else axes
         self.functions.setdefault(name, text)
         self.use("call of a function")
-        return self.f(f"{name}({arguments})", [node], grows(node.bound), node.grain + grain, node.axes)
+        return self.f(f"{name}({arguments})", [node], grows(node.bound), node.grain + grain, axes)
 
     # ---- places
     def coordinate(self, axis, allowed, depth):

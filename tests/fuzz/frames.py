@@ -78,6 +78,14 @@ class Frame:
         name = self.body.pick(table)
         return name, [name]
 
+    def with_one(self, axes):
+        """Sometimes one more dimension, of one element and without an axis."""
+        if self.rng.random() > 0.04 or "..." in axes or any(self.body.axes[a].over for a in axes if a in self.body.axes):
+            return axes
+        self.use("dimension of one element")
+        at = self.rng.randrange(len(axes) + 1)
+        return [*axes[:at], "1", *axes[at:]]
+
     def brackets(self, axes):
         return "[" + ", ".join(self.wide.get(a, a) for a in axes) + "]"
 
@@ -85,7 +93,7 @@ class Frame:
         """An input over the axes, in some order that keeps ragged axes behind their rows."""
         r, (text, choices) = self.rng, self.elements(table)
         name = self.name()
-        value = {"type": text + self.brackets(axes)}
+        value = {"type": text + self.brackets(axes if plain else self.with_one(axes))}
         optional = not plain and r.random() < 0.08
         if optional:
             value["optional"] = True
@@ -106,7 +114,7 @@ class Frame:
     def output(self, axes, table=OUTPUTS, plain=False, name=None, **keys):
         text, choices = self.elements(table)
         name = name or self.name()
-        value = {"type": text + self.brackets(axes)}
+        value = {"type": text + self.brackets(axes if plain else self.with_one(axes))}
         if not plain and self.rng.random() < 0.06 and axes:
             value["layout"] = "strided"
         value.update(keys)
@@ -120,7 +128,7 @@ class Frame:
     def scratch(self, axes, kind, name=None):
         name = name or self.name()
         self.spec.add("scratch." + name, kind + self.brackets(axes))
-        v = variable_of(name, "scratch", [kind], axes)
+        v = variable_of(name, "scratch", [kind], axes, exact=not self.body.real or kind[0] != "f")
         v.bound = 0 if v.cls == "f" else v.bound
         self.body.vars[name] = v
         self.use("scratch " + kind)
@@ -145,6 +153,13 @@ class Frame:
         r = self.rng
         for _ in range(r.choice([0, 0, 1, 2])):
             self.scalar()
+        if r.random() < 0.12:
+            value = r.choice(["square", "relu", ["relu", "identity"]])
+            if not isinstance(value, list) or self.variants == 1:
+                self.spec.add("params.act", value)
+                self.body.params["act"] = "name"
+                self.variants *= 2 if isinstance(value, list) else 1
+                self.use("parameter that names a function")
         if r.random() < 0.15:
             name, value = r.choice([("shift", 2), ("shift", -3), ("slope", 0.5), ("shift", [1, -2])])
             if not isinstance(value, list) or self.variants == 1:
