@@ -163,7 +163,7 @@ void Run::branch(const Stmt &s) {
   MaskPtr outer = mask_;
   widen_box(s.axes);
   for (AxisId axis : kernel_.expr(s.value).axes.list())
-    box_[axis] = range_of(s.value, axis);
+    box_[axis] = range_of({s.value}, axis);
   Tensor condition = eval_whole(s.value);
   if (!is_floating(kernel_.expr(s.value).type) && condition.axes.empty() &&
       !(reference_ && (condition.flags[0] & kUndecided) != 0)) {
@@ -198,7 +198,7 @@ void Run::loop(const Stmt &s) {
     if (s.value != kNone) {
       widen_box(s.axes);
       for (AxisId axis : kernel_.expr(s.value).axes.list())
-        box_[axis] = range_of(s.value, axis);
+        box_[axis] = range_of({s.value}, axis);
       Tensor condition = converted(eval_whole(s.value), kernel_.expr(s.value).type, Type::boolean);
       bool doubt = reference_ && condition.axes.empty() && (condition.flags[0] & kUndecided) != 0;
       if (condition.axes.empty() && !doubt) {
@@ -235,7 +235,7 @@ void Run::check(const Stmt &s) {
   MaskPtr outer = mask_;
   widen_box(s.axes);
   for (AxisId axis : kernel_.expr(s.value).axes.list())
-    box_[axis] = range_of(s.value, axis);
+    box_[axis] = range_of({s.value}, axis);
   Tensor value = converted(eval_whole(s.value), kernel_.expr(s.value).type, Type::boolean);
   MaskPtr held = and_mask(mask_, value, true, false);
   mask_ = outer;

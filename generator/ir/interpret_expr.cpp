@@ -356,36 +356,48 @@ ErrorModel Run::model() const {
   return {unit_, unit_ * (1 + longest)};
 }
 
-// The positions along an axis at which an expression has a value.
-Range Run::range_of(ExprId id, AxisId axis) {
-  Range out = full_[axis];
-  if ((uncommon_ >> axis & 1) == 0)
-    return out;
-  const Expr &e = kernel_.expr(id);
-  if (e.op == Op::read || e.op == Op::inside || e.op == Op::element || (e.op == Op::index && e.axis == axis))
-    out = range_of_var(e, axis);
-  for (ExprId arg : e.args)
-    if (!(e.op == Op::fold && e.reduced.contains(axis)))
-      out = intersect(out, range_of(arg, axis));
-  for (const Coordinate &coordinate : e.coords)
-    out = intersect(out, range_of(coordinate.value, axis));
-  return out;
+// The positions along an axis at which expressions have values together: those that all arrays and locals in them have.
+// An index by itself counts within the axis.
+Range Run::range_of(std::initializer_list<ExprId> ids, AxisId axis) {
+  Reach reach{full_[axis]};
+  if ((uncommon_ >> axis & 1) != 0)
+    for (ExprId id : ids)
+      if (id != kNone)
+        reach_of(id, axis, reach);
+  return reach.touches || !reach.counts ? reach.range : intersect(reach.range, within(axis));
 }
 
-Range Run::range_of_var(const Expr &e, AxisId axis) {
+Range Run::within(AxisId axis) const { return {-start_[axis], sizes_.axis_size(axis) - start_[axis]}; }
+
+void Run::reach_of(ExprId id, AxisId axis, Reach &reach) {
+  const Expr &e = kernel_.expr(id);
+  if (e.op == Op::read || e.op == Op::inside || e.op == Op::element)
+    reach_of_var(e, axis, reach);
+  reach.counts = reach.counts || (e.op == Op::index && e.axis == axis);
+  for (ExprId arg : e.args)
+    if (!(e.op == Op::fold && e.reduced.contains(axis)))
+      reach_of(arg, axis, reach);
+  for (const Coordinate &coordinate : e.coords)
+    reach_of(coordinate.value, axis, reach);
+}
+
+void Run::reach_of_var(const Expr &e, AxisId axis, Reach &reach) {
   for (const Coordinate &coordinate : e.coords)
     if (coordinate.axis == axis)
-      return full_[axis];
-  if (e.ref != kNone && kernel_.vars[e.ref].kind == Var::Kind::local)
-    return storage_[e.ref].present && kernel_.vars[e.ref].axes.contains(axis) ? storage_[e.ref].exists[axis]
-                                                                              : full_[axis];
-  if (e.ref != kNone)
-    for (size_t d = 0; d < kernel_.vars[e.ref].dims.size(); ++d)
-      if (kernel_.vars[e.ref].dims[d].axis == axis)
-        return dims_[e.ref][d].range;
-  if (e.op != Op::index)
-    return full_[axis];
-  return intersect(full_[axis], {-start_[axis], sizes_.axis_size(axis) - start_[axis]});
+      return;
+  const Var &var = kernel_.vars[e.ref];
+  if (var.kind == Var::Kind::local) {
+    if (storage_[e.ref].present && var.axes.contains(axis)) {
+      reach.range = intersect(reach.range, storage_[e.ref].exists[axis]);
+      reach.touches = true;
+    }
+    return;
+  }
+  for (size_t d = 0; d < var.dims.size(); ++d)
+    if (var.dims[d].axis == axis) {
+      reach.range = intersect(reach.range, dims_[e.ref][d].range);
+      reach.touches = true;
+    }
 }
 
 } // namespace kgen::interpreter

@@ -199,7 +199,7 @@ Tensor Run::remembered(ExprId id, Tensor (Run::*compute)(ExprId)) {
   mask_ = project(mask_, AxisSet(~folded.bits()));
   Box saved = box_;
   if (e.op == Op::scan) // never in parts
-    box_[e.axis] = range_of(id, e.axis);
+    box_[e.axis] = range_of({id}, e.axis);
   std::vector<Range> ranges;
   for (AxisId axis : e.axes.list())
     ranges.push_back(box_[axis]);
@@ -231,9 +231,7 @@ Tensor Run::fold(ExprId id) {
   Box saved = box_;
   int64_t reduced_count = 1;
   for (AxisId axis : e.reduced.list()) {
-    box_[axis] = range_of(element_id, axis);
-    if (where_id != kNone)
-      box_[axis] = intersect(box_[axis], range_of(where_id, axis));
+    box_[axis] = range_of({element_id, where_id}, axis);
     reduced_count *= box_[axis].count();
   }
   result_.longest_reduction = std::max(result_.longest_reduction, reduced_count);

@@ -117,8 +117,15 @@ private:
   Tensor select(const Tensor &condition, const Tensor &yes, const Tensor &no, AxisSet axes);
   Tensor new_tensor(AxisSet axes, Buffer *&buffer, int64_t &lanes);
   Tensor leaf(const Expr &e);
-  Range range_of(ExprId id, AxisId axis);
-  Range range_of_var(const Expr &e, AxisId axis);
+  // How far expressions reach along an axis, and what of it they use: arrays and locals, the index.
+  struct Reach {
+    Range range;
+    bool touches = false, counts = false;
+  };
+  Range range_of(std::initializer_list<ExprId> ids, AxisId axis);
+  Range within(AxisId axis) const;
+  void reach_of(ExprId id, AxisId axis, Reach &reach);
+  void reach_of_var(const Expr &e, AxisId axis, Reach &reach);
   void scan_info();
 
   // folds

@@ -11,13 +11,16 @@ void Run::store_range(const Stmt &s, AxisSet lanes, AxisSet named) {
   for (AxisId axis : lanes.list()) {
     Range range = full_[axis];
     if ((uncommon_ >> axis & 1) != 0) {
-      if (kernel_.expr(s.value).axes.contains(axis))
-        range = intersect(range, range_of(s.value, axis));
+      Reach reach{full_[axis]};
+      reach_of(s.value, axis, reach);
       for (const Coordinate &coordinate : s.coords)
-        range = intersect(range, range_of(coordinate.value, axis));
+        reach_of(coordinate.value, axis, reach);
       for (size_t d = 0; d < var.dims.size(); ++d)
-        if (var.dims[d].axis == axis && !named.contains(axis))
-          range = intersect(range, dims_[s.target][d].range);
+        if (var.dims[d].axis == axis && !named.contains(axis)) {
+          reach.range = intersect(reach.range, dims_[s.target][d].range);
+          reach.touches = reach.touches || var.kind == Var::Kind::output;
+        }
+      range = reach.touches || !reach.counts ? reach.range : intersect(reach.range, within(axis));
     }
     box_[axis] = range;
   }

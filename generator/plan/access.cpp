@@ -102,6 +102,33 @@ bool is_size_of(const Axis &axis, const Size &size) {
   return size == axis.size || (size.op == Size::Op::axis && size.name == axis.name);
 }
 
+bool sticks_out(const Kernel &kernel, AxisId axis) {
+  return std::any_of(kernel.vars.begin(), kernel.vars.end(), [&](const Var &var) {
+    return std::any_of(var.dims.begin(), var.dims.end(),
+                       [&](const Dim &dim) { return dim.axis == axis && dim.offset && var.kind == Var::Kind::input; });
+  });
+}
+
+namespace {
+// Does the node read or write something at the current point of the axis? (An assigned local has what lanes its value
+// has.)
+bool touches(const Kernel &kernel, const PlanNode &node, AxisId axis) {
+  auto here = [&](VarId var, const std::vector<Coordinate> &coords) {
+    return kernel.vars[var].axes.contains(axis) &&
+           std::none_of(coords.begin(), coords.end(), [&](const Coordinate &c) { return c.axis == axis; });
+  };
+  bool found =
+      node.target != kNone && kernel.vars[node.target].kind == Var::Kind::output && here(node.target, node.coords);
+  for (ExprId id : expressions_of(node))
+    walk(kernel, id, [&](ExprId at) {
+      const Expr &e = kernel.expr(at);
+      found = found || (e.op == Op::read && here(e.ref, e.coords));
+      return true;
+    });
+  return found;
+}
+} // namespace
+
 std::vector<std::pair<VarId, int>> own_limits(const Kernel &kernel, const PlanNode &node, AxisId axis) {
   std::vector<std::pair<VarId, int>> out;
   auto add = [&](VarId var, const std::vector<Coordinate> &coords, bool written) {
@@ -137,6 +164,8 @@ std::vector<std::pair<VarId, int>> own_limits(const Kernel &kernel, const PlanNo
     });
   if (node.target != kNone)
     add(node.target, node.coords, true);
+  if (node.lanes.contains(axis) && sticks_out(kernel, axis) && !touches(kernel, node, axis))
+    out.push_back({kNone, 0});
   return out;
 }
 

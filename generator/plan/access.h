@@ -35,7 +35,11 @@ std::vector<ExprId> expressions_of(const PlanNode &node);
 // Is this the size of the whole axis? (A derived axis has a formula, and is called by its name.)
 bool is_size_of(const Axis &axis, const Size &size);
 
+// Do windows of an input by `offset` reach beyond the axis, where they read `outside`?
+bool sticks_out(const Kernel &kernel, AxisId axis);
+
 // The operand dimensions that bound the lanes of the node along `axis`, beyond the axis' own size.
+// {kNone, 0} is that size, where windows stick out of it but the node has only the index.
 std::vector<std::pair<VarId, int>> own_limits(const Kernel &kernel, const PlanNode &node, AxisId axis);
 
 } // namespace kgen

@@ -392,8 +392,16 @@ private:
   }
 
   bool add_limit(std::vector<std::pair<VarId, int>> &list, const std::pair<VarId, int> &limit) const {
+    if (limit.first == kNone) {
+      if (!list.empty() && list.front() == limit)
+        return false;
+      list.insert(list.begin(), limit);
+      return true;
+    }
     const Dim &dim = kernel_.vars[limit.first].dims[limit.second];
     for (const auto &other : list) {
+      if (other.first == kNone)
+        continue;
       const Dim &o = kernel_.vars[other.first].dims[other.second];
       if (o.start == dim.start && o.extent == dim.extent && o.block == dim.block)
         return false;
