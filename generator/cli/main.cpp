@@ -1,6 +1,9 @@
 // kgen: kernel specs in, CUDA and OpenMP sources out.
+#include <csignal>
+#include <fcntl.h>
 #include <iostream>
 #include <new>
+#include <unistd.h>
 
 #include "cli/commands.h"
 #include "support/check.h"
@@ -14,6 +17,8 @@ int execute(const Options &options) {
     return generate(options);
   case Command::check:
     return check(options);
+  case Command::outputs:
+    return outputs(options);
   case Command::explain:
     return explain(options);
   case Command::run:
@@ -24,19 +29,40 @@ int execute(const Options &options) {
   KGEN_UNREACHABLE("a command without a function");
 }
 
-} // namespace
-} // namespace kgen
+// A stream that the caller closed gives its number to the next file that is opened, and that file what is printed.
+void hold_streams() {
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream)
+    if (::fcntl(stream, F_GETFD) < 0)
+      ::open("/dev/null", O_RDWR);
+}
 
-int main(int argc, char **argv) {
-  using namespace kgen;
+// What could not be printed is an error as any file is.
+int finish(int exit_code) {
+  std::cout.flush();
+  if (std::cout || exit_code > kDrift)
+    return exit_code;
+  std::cerr << "kgen: cannot write to standard output\n";
+  return kBadFiles;
+}
+
+int start(int argc, char **argv) {
   int exit_code = kOk;
   std::optional<Options> options = parse_options(argc, argv, exit_code);
   if (!options)
     return exit_code;
   try {
-    return kgen::execute(*options);
+    return execute(*options);
   } catch (const std::bad_alloc &) {
     std::cerr << "kgen: not enough memory; `run` and `verify` hold all arrays, and the scratch of one step\n";
-    return kgen::kBadCommandLine;
+    return kBadCommandLine;
   }
+}
+
+} // namespace
+} // namespace kgen
+
+int main(int argc, char **argv) {
+  std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error with a message, like a full disk
+  kgen::hold_streams();
+  return kgen::finish(kgen::start(argc, argv));
 }

@@ -20,13 +20,14 @@ struct CommandRow {
 constexpr CommandRow kCommands[] = {
     {Command::generate, "generate", "write the sources of specs (what kgen does without a command)"},
     {Command::check, "check", "compare what would be written with what is on disk; exit code 1 where it differs"},
+    {Command::outputs, "outputs", "name the files that would be written, one a line"},
     {Command::explain, "explain", "what kgen found out about a spec: axes, verdicts, plan"},
     {Command::run, "run", "run a kernel on given or random inputs"},
     {Command::verify, "verify", "run emitted code against the interpreter over edge sizes"},
 };
 
 constexpr unsigned bit(Command command) { return 1u << static_cast<unsigned>(command); }
-constexpr unsigned kAll = 31, kWrites = bit(Command::generate) | bit(Command::check),
+constexpr unsigned kAll = 63, kWrites = bit(Command::generate) | bit(Command::check) | bit(Command::outputs),
                    kRuns = bit(Command::run) | bit(Command::verify);
 
 using Member =
@@ -42,6 +43,10 @@ struct OptionRow {
 const OptionRow kOptions[] = {
     {"specs", kAll, &Options::specs, "specs, or folders of them"},
     {"-o,--output", kWrites, &Options::output, "folder for the files"},
+    {"--prune", bit(Command::generate), &Options::prune, "delete files that these specs gave once and no longer give"},
+    {"--depfile", bit(Command::generate), &Options::depfile, "write a make rule: the stamp hangs on all that was read"},
+    {"--stamp", bit(Command::generate), &Options::stamp, "a file to touch after success, for build tools"},
+    {"-j,--jobs", kWrites, &Options::jobs, "specs to work on at once; default one a core"},
     {"--diff", bit(Command::check), &Options::diff, "show what differs"},
     {"-D,--define", kAll, &Options::defines, "NAME=VALUE: fix a param or a type"},
     {"--batch", kAll, &Options::batch, "AXIS=x,z: a leading parallel dimension of these operands"},
@@ -126,6 +131,8 @@ bool check_values(Options &options) {
   for (const std::string &target : split(options.targets, ','))
     if (!options.targets.empty() && !one_of(target, {"openmp", "cuda"}))
       return refuse("--targets takes openmp, cuda or both, not " + options.targets);
+  if (!options.depfile.empty() && options.stamp.empty())
+    return refuse("--depfile needs --stamp: its rule is for the stamp");
   bool one_spec = options.command == Command::run || options.command == Command::verify;
   if (one_spec && options.specs.size() != 1)
     return refuse("this command takes one spec");

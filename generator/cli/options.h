@@ -8,13 +8,15 @@
 
 namespace kgen {
 
-enum class Command { generate, check, explain, run, verify };
+enum class Command { generate, check, outputs, explain, run, verify };
 
 struct Options {
   Command command = Command::generate;
   std::vector<std::string> specs;
   std::string output = ".";
-  bool diff = false;
+  bool diff = false, prune = false;
+  std::string depfile, stamp;
+  int64_t jobs = 0;
   std::vector<std::string> defines, batch, includes;
   std::string templates, targets;
   std::string stop_after;

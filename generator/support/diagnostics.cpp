@@ -97,6 +97,13 @@ void Diagnostics::add_source(std::string file, std::string text) {
   sources_.emplace_back(std::move(file), std::move(text));
 }
 
+void Diagnostics::append(Diagnostics other) {
+  std::move(other.list_.begin(), other.list_.end(), std::back_inserter(list_));
+  errors_ += other.errors_;
+  for (auto &[file, text] : other.sources_)
+    add_source(std::move(file), std::move(text));
+}
+
 namespace {
 
 std::string_view help_of(const Diagnostic &d) { return d.help.empty() ? diagnostic_row(d.id).help : d.help; }

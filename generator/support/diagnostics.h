@@ -65,6 +65,7 @@ public:
 
   // The text of a file, so that messages can show the line.
   void add_source(std::string file, std::string text);
+  void append(Diagnostics other);
 
   enum class Format { human, short_lines, json, github };
   std::string render(Format format, bool color) const;

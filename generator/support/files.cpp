@@ -121,4 +121,13 @@ bool write_files(const std::vector<OutputFile> &files, std::vector<std::string> 
   return true;
 }
 
+bool touch(const std::string &path, Diagnostics &diags) {
+  std::error_code error;
+  fs::last_write_time(path, fs::file_time_type::clock::now(), error);
+  if (!error)
+    return true;
+  std::vector<std::string> written;
+  return write_files({{path, ""}}, written, diags);
+}
+
 } // namespace kgen

@@ -29,4 +29,7 @@ struct OutputFile {
 // changed.
 bool write_files(const std::vector<OutputFile> &files, std::vector<std::string> &written, Diagnostics &diags);
 
+// Makes the file, or its time now. False after a message.
+bool touch(const std::string &path, Diagnostics &diags);
+
 } // namespace kgen

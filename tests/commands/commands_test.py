@@ -46,7 +46,7 @@ class Commands(unittest.TestCase):
     def test_generate_writes_and_leaves_what_is_right(self):
         self.write("add.toml", ADD)
         first = self.kgen("add.toml", "-o", "out")
-        self.assertEqual(self.files(), ["add.h", "add_cuda.cu", "add_openmp.cpp"])
+        self.assertEqual(self.files(), ["add.h", "add_cuda.cu", "add_openmp.cpp", "kgen.lock"])
         self.assertEqual(sorted(first.stdout.split()), ["out/add.h", "out/add_cuda.cu", "out/add_openmp.cpp"])
         self.assertEqual(self.kgen("generate", "add.toml", "-o", "out").stdout, "")
 
@@ -80,7 +80,7 @@ class Commands(unittest.TestCase):
         right = header.read_text()
         header.write_text(right.replace("add_f32_openmp", "add_f32_altered"))
         done = self.kgen("check", "specs", "-o", "out", "--diff", code=1)
-        self.assertIn("differs: out/add.h\n", done.stdout)
+        self.assertIn("edited:  out/add.h\n", done.stdout)
         self.assertRegex(done.stdout, r"(?m)^-.*add_f32_altered")
         self.assertRegex(done.stdout, r"(?m)^\+.*add_f32_openmp")
         self.assertIn("to update, run: kgen specs -o out", done.stderr)
@@ -91,6 +91,86 @@ class Commands(unittest.TestCase):
         (self.folder / "out/own.cpp").write_text("// written by hand\n")
         done = self.kgen("check", "specs", "-o", "out", code=1)
         self.assertEqual(done.stdout, "orphan:  out/old_openmp.cpp\n")
+
+    def test_check_tells_what_became_of_a_file(self):
+        self.write("specs/add.toml", ADD)
+        self.kgen("specs", "-o", "out")
+        self.write("specs/add.toml", ADD.replace("x + y", "x - y"))
+        done = self.kgen("check", "specs", "-o", "out", code=1)
+        self.assertEqual(done.stdout.split(), ["stale:", "out/add_openmp.cpp", "stale:", "out/add_cuda.cu"])
+        self.write("specs/add.toml", ADD)
+        (self.folder / "out/kgen.lock").unlink()
+        self.kgen("check", "specs", "-o", "out")  # right files need no lock
+        (self.folder / "out/add.h").write_text("//\n")
+        self.assertIn("differs: out/add.h\n", self.kgen("check", "specs", "-o", "out", code=1).stdout)
+
+    def test_prune_deletes_only_what_kgen_wrote(self):
+        self.write("specs/add.toml", ADD)
+        self.write("specs/deep/mul.toml", ADD.replace('"add"', '"mul"').replace("+", "*"))
+        self.kgen("specs", "-o", "out")
+        self.write("out/own.cpp", "// written by hand\n")
+        self.write("specs/add.toml", ADD.replace('"add"', '"sum"'))
+        edited = self.folder / "out/add_cuda.cu"
+        edited.write_text(edited.read_text() + "// changed\n")
+        done = self.kgen("check", "specs", "-o", "out", code=1)
+        self.assertEqual(sorted(line for line in done.stdout.split("\n") if line.startswith("orphan")),
+                         ["orphan:  out/add.h", "orphan:  out/add_cuda.cu", "orphan:  out/add_openmp.cpp"])
+        self.assertIn("--prune", done.stderr)
+        self.assertIn("out/add.h is no longer made", self.kgen("specs", "-o", "out").stderr)
+        done = self.kgen("specs", "-o", "out", "--prune")
+        self.assertIn("removed out/add.h\n", done.stdout)
+        self.assertIn("out/add_cuda.cu is left over, but was edited", done.stderr)
+        self.assertEqual(self.files(), ["add_cuda.cu", "deep/mul.h", "deep/mul_cuda.cu", "deep/mul_openmp.cpp",
+                                        "kgen.lock", "own.cpp", "sum.h", "sum_cuda.cu", "sum_openmp.cpp"])
+
+    def test_one_lock_serves_the_folders_below_it(self):
+        self.write("specs/one/add.toml", ADD)
+        self.write("specs/two/mul.toml", ADD.replace('"add"', '"mul"'))
+        self.kgen("specs", "-o", "out")
+        self.write("specs/one/add.toml", ADD.replace("x + y", "y + x * 2"))
+        self.kgen("specs/one/add.toml", "-o", "out/one")
+        self.assertEqual([name for name in self.files() if "lock" in name], ["kgen.lock"])
+        self.kgen("check", "specs", "-o", "out")
+        self.kgen("specs/two/mul.toml", "-o", "elsewhere")
+        self.assertIn("kgen.lock", self.files("elsewhere"))
+
+    def test_the_lock_names_no_machine(self):
+        self.write("specs/add.toml", ADD)
+        with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+            self.kgen("specs", "-o", folder)
+            self.assertNotIn(str(self.folder), (pathlib.Path(folder) / "kgen.lock").read_text())
+
+    def test_build_tools_get_a_depfile_and_a_stamp(self):
+        self.write("my specs/add.toml", 'functions_from = "f.h"\n' + ADD.replace("x + y", "twice(x) + y"))
+        self.write("my specs/f.h", "real twice(real v) { return 2 * v; }\n")
+        self.kgen("my specs/add.toml", "-o", "out", "--depfile", "add.d", "--stamp", "add.stamp")
+        self.assertEqual((self.folder / "add.d").read_text(),
+                         "add.stamp: \\\n  my\\ specs/add.toml \\\n  my\\ specs/f.h\n")
+        stamp = self.folder / "add.stamp"
+        os.utime(stamp, (1, 1))
+        header = (self.folder / "out/add.h").stat().st_mtime_ns
+        self.kgen("my specs/add.toml", "-o", "out", "--depfile", "add.d", "--stamp", "add.stamp")
+        self.assertGreater(stamp.stat().st_mtime, 1)
+        self.assertEqual((self.folder / "out/add.h").stat().st_mtime_ns, header)
+        self.kgen("my specs/add.toml", "--depfile", "add.d", code=3)
+
+    def test_outputs_names_what_would_be_written(self):
+        self.write("specs/one/add.toml", ADD)
+        done = self.kgen("outputs", "specs", "-o", "out", "--targets", "openmp")
+        self.assertEqual(sorted(done.stdout.split()), ["out/one/add.h", "out/one/add_openmp.cpp"])
+        self.assertFalse((self.folder / "out").exists())
+
+    def test_many_specs_in_parallel_give_the_same_as_one_by_one(self):
+        for i in range(12):
+            self.write(f"specs/k{i}.toml", ADD.replace('"add"', f'"k{i}"').replace("x + y", f"x * {i} + y"))
+        self.kgen("specs", "-o", "out", "-j", "1")
+        self.kgen("specs", "-o", "other", "-j", "4")
+        for name in self.files():
+            self.assertEqual((self.folder / "out" / name).read_bytes(), (self.folder / "other" / name).read_bytes())
+        self.write("specs/k3.toml", BAD)
+        self.write("specs/k7.toml", BAD)
+        done = self.kgen("specs", "-o", "out", "-j", "4", code=2)
+        self.assertLess(done.stderr.index("specs/k3.toml:6"), done.stderr.index("specs/k7.toml:6"))
 
     def test_command_line_mistakes(self):
         self.write("add.toml", ADD)
