@@ -412,7 +412,7 @@ Code Printer::read(const Expr &e, ExprId) {
     const Code value = spelling.loaded(var_names_[e.ref] + "[" + index.text + "]", var.type);
     if (checks.empty())
       return value;
-    const std::string outside = spelling.constant(e.type, static_cast<int64_t>(var.outside), var.outside);
+    const std::string outside = spelling.typed_constant(e.type, static_cast<int64_t>(var.outside), var.outside);
     return {inside(checks).text + " ? " + value.text + " : " + outside, binding::kChoose};
   }
   if (!e.safe)
@@ -420,7 +420,7 @@ Code Printer::read(const Expr &e, ExprId) {
   const Code value = spelling.loaded(element(e.ref, e.coords, {}), var.type);
   if (checks.empty())
     return value;
-  return {inside(checks).text + " ? " + value.text + " : " + spelling.constant(e.type, 0, 0), binding::kChoose};
+  return {inside(checks).text + " ? " + value.text + " : " + spelling.typed_constant(e.type, 0, 0), binding::kChoose};
 }
 
 Code Printer::table(const Expr &e) {
@@ -509,7 +509,7 @@ Code Printer::expression(ExprId id) {
     const Code value = spelling.loaded(element(e.ref, {}, e.args), kernel.vars[e.ref].type);
     if (checks.empty())
       return value;
-    return {inside(checks).text + " ? " + value.text + " : " + spelling.constant(e.type, 0, 0), binding::kChoose};
+    return {inside(checks).text + " ? " + value.text + " : " + spelling.typed_constant(e.type, 0, 0), binding::kChoose};
   }
   case Op::table:
     return table(e);

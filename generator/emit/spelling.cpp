@@ -109,6 +109,11 @@ std::string Spelling::constant(Type type, int64_t integer, double number) const 
   return std::to_string(integer);
 }
 
+std::string Spelling::typed_constant(Type type, int64_t integer, double number) const {
+  const std::string text = constant(type, integer, number);
+  return is_integer(type) && bytes_of(type) < 4 && type != Type::boolean ? c_type(type) + "{" + text + "}" : text;
+}
+
 // Compilers ask for more parentheses than C++ does: among operators of bits, in shifts, and of comparisons that are
 // compared.
 static Code binary(std::string_view symbol, int level, const std::vector<Code> &args) {

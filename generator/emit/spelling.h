@@ -32,6 +32,8 @@ public:
   static std::string c_type(Type type);     // in the interface
   static std::string arithmetic(Type type); // of a C++ variable
   std::string constant(Type type, int64_t integer, double number) const;
+  // One of its own type even where C++ has no such numbers: small types need it beside an element.
+  std::string typed_constant(Type type, int64_t integer, double number) const;
   // A scalar operation of ops.def on printed arguments. `wraps`: 64-bit values of the user's, which may overflow.
   Code operation(Op op, Type argument, const std::vector<Code> &args, bool wraps = false);
   // && and ||, each in parentheses within the other as compilers ask.

@@ -248,6 +248,8 @@ Tensor Run::fold(ExprId id) {
   for_each_chunk(lanes, [&] {
     Tensor where;
     mask_ = outer;
+    if (ragged && (info_[element_id].dynamic || (where_id != kNone && info_[where_id].dynamic)))
+      mask_ = minus(mask_, minus(nullptr, ragged));
     if (where_id != kNone) {
       where = eval_to(where_id, Type::boolean, false);
       if (info_[element_id].dynamic)
@@ -264,8 +266,6 @@ Tensor Run::fold(ExprId id) {
       if (!any)
         return;
     }
-    if (ragged && info_[element_id].dynamic)
-      mask_ = minus(mask_, minus(nullptr, ragged));
     Tensor element = eval(element_id);
     int64_t base = 0;
     for (AxisId axis : kept.list())
@@ -416,9 +416,12 @@ Tensor Run::scan(ExprId id) {
   Range along = box_[e.axis];
   result_.longest_reduction = std::max(result_.longest_reduction, along.count());
   AxisSet axes = e.axes | AxisSet::of(e.axis);
+  MaskPtr ragged = ragged_mask(axes), outer = mask_;
+  if (ragged)
+    mask_ = minus(mask_, minus(nullptr, ragged));
   Tensor v = eval_to(value_id, e.accumulator, false);
   Tensor factor = e.scan == ScanKind::linear ? eval_to(e.args[0], e.accumulator, false) : Tensor();
-  MaskPtr ragged = ragged_mask(axes);
+  mask_ = outer;
   Buffer *buffer;
   int64_t lanes;
   Tensor out = new_tensor(axes, buffer, lanes);

@@ -363,7 +363,7 @@ class Body(Expressions):
     def scatters(self, v):
         """An output written by places: a permutation of its axis, or added to."""
         r = self.rng
-        axis = r.choice(sorted(v.axes))
+        axis = r.choice([a for a in sorted(v.axes) if self.axes[a].index])
         if r.random() < 0.4 or v.cls == "b":
             node = self.make(v.cls, v.axes, 2)
             self.use("scatter of a permutation")

@@ -61,7 +61,10 @@ class Expressions:
 
     def literal(self, cls):
         r = self.rng
-        if cls == "b":
+        if cls == "b":  # kgen folds what is known, and axes may go with it
+            sized = [a for a in sorted(self.axes) if self.axes[a].index and not self.axes[a].over]
+            if sized and r.random() < 0.9:
+                return Node(f"(size({r.choice(sized)}) {r.choice(COMPARISONS)} {r.randrange(9)})", cls="b", bound=1)
             return Node(r.choice(["true", "false"]), cls="b", bound=1)
         n = r.choice([0, 1, 1, 2, 2, 3, -1, -2])
         if cls == "i":

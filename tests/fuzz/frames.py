@@ -238,7 +238,7 @@ def some_body(frame, outputs, before=(0, 4), after=(0, 3)):
         body.statements += body.state_local(2) if r.random() < 0.7 else body.random_statements(1)
     for v in outputs:
         if v.axes and r.random() < 0.12 and v.elements[0] in ("i32", "i64", "u32") and not body.steps and \
-                len(v.elements) == 1 and not any(body.axes[a].over for a in v.axes):
+                len(v.elements) == 1 and not any(body.axes[a].over or a == "..." for a in v.axes):
             body.statements += body.scatters(v)
         else:
             body.statements.append(body.write_output(v))
@@ -826,7 +826,154 @@ def ragged(frame):
     some_body(frame, outputs)
 
 
-FRAMES = {plain: 30, rest: 4, split: 4, derived: 4, blocked: 12, carried: 16, windows: 7, overlapping: 4, segments: 4,
+def partials(frame):
+    """Each parallel step folds its block of an axis into a row of its own."""
+    r, body = frame.rng, frame.body
+    k, m = frame.axis(plain=True), frame.axis(plain=True)
+    size = r.choice([2, 3, 4, 7])
+    frame.use("partial sums of blocks")
+    frame.spec.add("axes.S", {"equals": f"cdiv({k}, {size})"})
+    for _ in range(r.choice([1, 2])):
+        frame.input(frame.subset([k, m], [k]))
+    frame.grid("k", axis=k, block=size, **({"semantics": "parallel"} if r.random() < 0.5 else {}))
+    axes = r.choice([["S"], ["S", m]])
+    keys = {"block": ["squeeze", "whole"][:len(axes)], "index": ["k", 0][:len(axes)]}
+    body.axes["S"] = Axis("S", index=False)
+    outputs = [frame.output(axes, plain=True, **keys) for _ in range(r.choice([1, 2]))]
+    cover_axes(frame, [m])
+    body.axes.pop("S")
+    block_axes(frame, [k])
+    body.axes[k].fold = True
+    steps_of(frame, ["k"])
+    for v in outputs:
+        v.axes = frozenset(axes) - {"S"}
+    some_body(frame, outputs, (0, 3), (0, 1))
+
+
+def blocks_by_table(frame):
+    """A sparse matrix as a list of blocks: rows are sorted, columns are anywhere."""
+    r, body = frame.rng, frame.body
+    s, m, k, n = (frame.axis(plain=True) for _ in range(4))
+    bm, bk = r.choice([2, 3]), r.choice([2, 4])
+    frame.use("blocks by table")
+    frame.spec.add("tables.rows", {"type": f"i32[{s}]", "sorted": True, "range": f"cdiv({m}, {bm})"})
+    frame.spec.add("tables.cols", {"type": f"i32[{s}]", "range": f"cdiv({k}, {bk})"})
+    frame.wide = {m: f"{m}={bm}", k: f"{k}={bk}"}
+    a = frame.input([s, m, k], {"f32": 2, "i32": 1}, plain=True, block=["squeeze", "whole", "whole"], index=["s", 0, 0])
+    frame.wide = {}
+    x = frame.input([k, n], {"f32": 2, "i32": 1}, plain=True, block=[bk, 3], index=["cols[s]", "j"])
+    z = frame.output([m, n], {"f32": 2, "i32": 1}, plain=True, block=[bm, 3], index=["rows[s]", "j"], partial=True)
+    a.axes = frozenset({m, k})
+    body.axes.pop(s)
+    frame.grid("j", size=f"cdiv({n}, 3)", semantics="parallel")
+    frame.grid("s", size=s, semantics="arbitrary")
+    block_axes(frame, [m, k, n])
+    for axis, size in ((m, bm), (k, bk), (n, 3)):
+        body.axes[axis].big = body.axes[axis].usual = size
+        body.axes[axis].index = False
+    body.axes[k].fold = True
+    steps_of(frame, ["s", "j"])
+    body.statements.append(Statement(f"if (first({z.name})) {z.name} = 0;"))
+    z.readable, z.hidden = True, True
+    node = Node(f"dot({a.name}, {x.name}, {k})", (), "f", {m, n}, 9 * bk) if r.random() < 0.5 else \
+        fold_into(frame, "f", z, [k], "sum")
+    z.hidden = False
+    body.axes[k].fold = True
+    body.statements += body.state_local(2)
+    body.statements.append(Statement(f"{z.name} += %0;", [body.fit(node, 512)]))
+    z.bound = 1 << 20
+
+
+def gather(frame):
+    """Rows by a table, anywhere."""
+    r, body = frame.rng, frame.body
+    v, n, d = (frame.axis(plain=True) for _ in range(3))
+    frame.use("rows by table")
+    frame.spec.add("tables.ids", {"type": f"i32[{n}]", **({"range": v} if r.random() < 0.7 else {"where": "host"})})
+    x = frame.input([v, d], plain=True, block=["squeeze", "whole"], index=["ids[i]", 0])
+    y = frame.output([n, d], plain=True, block=["squeeze", "whole"], index=["i", 0])
+    x.axes = y.axes = frozenset({d})
+    if r.random() < 0.4:
+        frame.input([d], plain=True)
+    for a in (v, n):
+        body.axes.pop(a)
+    frame.grid("i", size=n, semantics="parallel")
+    steps_of(frame, ["i"])
+    some_body(frame, [y], (0, 3), (0, 2))
+
+
+def triangular(frame):
+    """An inner dimension whose number of steps hangs on the outer one."""
+    r, body = frame.rng, frame.body
+    n, d = frame.axis(plain=True), frame.axis(plain=True)
+    size = r.choice([2, 3, 4])
+    frame.use("triangular grid")
+    x = frame.input([n, d], plain=True, block=[size, "whole"], index=["j", 0])
+    body.axes["Rows"] = Axis("Rows", fold=False, scan=False, at=False, index=False)
+    y = frame.output(["Rows", d], plain=True, block=["squeeze", "whole"], index=["i", 0])
+    y.axes = frozenset({d})
+    body.axes.pop("Rows")
+    frame.spec.add("axes.Rows", {"equals": f"cdiv({n}, {size})"})
+    state = frame.scratch(r.choice([[], [d]]), r.choice(["f32", "i32"]))
+    frame.grid("i", size="Rows", semantics="parallel")
+    frame.grid("j", size="i + 1", semantics="arbitrary")
+    block_axes(frame, [n])
+    body.axes[n].index = False
+    steps_of(frame, ["i", "j"])
+    body.statements.append(start_of([state], "first(j)", r))
+    body.statements += body.state_local(2)
+    body.statements.append(update_of(frame, state, [n]))
+    body.statements.append(Statement("if (last(j)) @0", [], [[body.assign(y, body.make(y.cls, y.axes, 2))]]))
+
+
+def in_output(frame):
+    """Sums over the steps, kept in the output itself."""
+    r, body = frame.rng, frame.body
+    m, k = frame.axis(), frame.axis()
+    frame.use("accumulates in the output")
+    kinds = {"f32": 3, "i32": 2, "i64": 1, "bool": 1}
+    frame.input(frame.subset([m, k], [k]))
+    frame.extras()
+    cover_axes(frame, [m, k])
+    z = frame.output(r.choice([[m], [m], []]), kinds)
+    z.elements = tuple(z.elements)
+    if m in z.axes and r.random() < 0.7:
+        frame.grid("i", axis=m, block=r.choice(BLOCKS), semantics="parallel")
+        block_axes(frame, [m])
+    frame.grid("j", axis=k, block=r.choice(BLOCKS), **({"semantics": "arbitrary"} if r.random() < 0.6 else {}))
+    block_axes(frame, [k])
+    steps_of(frame, ["j"])
+    body.statements.append(start_of([z], "first(j)", r))
+    body.statements += body.state_local(2)
+    body.statements.append(update_of(frame, z, [k]))
+
+
+def atomic(frame):
+    """Floats added at computed places."""
+    r, body = frame.rng, frame.body
+    n, m = frame.axis(plain=True), frame.axis(plain=True)
+    frame.use("atomic output")
+    i = frame.input([n], {"i32": 1, "u8": 1}, plain=True)
+    frame.input(frame.subset([n, m], [n]), {"f32": 1}, plain=True)
+    frame.wide["Bins"] = "Bins=8"
+    body.axes["Bins"] = Axis("Bins", big=8)
+    axes = r.choice([["Bins"], [m, "Bins"]])
+    z = frame.output(axes, {"f32": 3, "i32": 1}, plain=True, **({"atomic": True}))
+    if z.cls == "i":
+        frame.spec.items[-1][1].pop("atomic")
+    cover_axes(frame, [m])
+    for _ in range(r.choice([0, 1])):
+        body.statements += body.state_local(2)
+    body.statements.append(Statement(f"{z.name} = {r.choice([0, 1])};"))
+    node = body.small(body.make("i", frozenset({n} | (z.axes - {"Bins"})), 1), 64)
+    value = Node("(%0 + index(" + m + ") % 2)", [node], "i", node.axes | {m}) if m in z.axes else node
+    body.statements.append(Statement(f"at({z.name}, Bins = {i.name}) += %0;", [value]))
+    z.readable, z.bound = True, 1 << 18 if z.cls == "f" else None
+    w = frame.output(["Bins"], plain=True)
+    body.statements.append(body.write_output(w))
+
+
+FRAMES = {plain: 30, partials: 3, blocks_by_table: 3, gather: 3, triangular: 3, in_output: 4, atomic: 2, rest: 4, split: 4, derived: 4, blocked: 12, carried: 16, windows: 7, overlapping: 4, segments: 4,
           pages: 2, copies: 2, at_most: 2, shifted: 2, overwrites: 3, in_place: 5, ragged: 8}
 
 
