@@ -69,7 +69,7 @@ private:
   // At a `\`: does it join this line to the next?
   bool joins_lines(size_t at) const {
     const size_t end = text_.find_first_not_of(" \t\r", at + 1);
-    return end != std::string_view::npos && text_[end] == '\n';
+    return end == std::string_view::npos || text_[end] == '\n'; // after the text stands what kgen adds
   }
 
   void skip_space() {
@@ -87,8 +87,10 @@ private:
 
   void skip_line_comment() {
     for (; at_ < text_.size() && text_[at_] != '\n'; ++at_)
-      if (text_[at_] == '\\' && joins_lines(at_))
-        at_ = text_.find('\n', at_);
+      if (text_[at_] == '\\' && joins_lines(at_)) {
+        if (Diagnostic *d = unsound(DiagId::body_unsupported, at_, 1, {"comments that end in `\\`"}))
+          d->help = "the next line would belong to the comment: leave the sign out";
+      }
   }
 
   void skip_block_comment() {

@@ -165,7 +165,7 @@ Names names_of(const Function &function, const Kernel &kernel) {
     names.reserve(a.name);
   for (const Axis &axis : kernel.axes)
     names.reserve(c_name(axis.name));
-  names.reserve(function.stem);
+  names.reserve(c_name(function.stem));
   return names;
 }
 
@@ -222,7 +222,7 @@ std::string checks_text(const Function &function, const Variation &v, Spelling &
 }
 
 std::string variation_name(const Function &function, const Variation &variation) {
-  std::string name = function.stem;
+  std::string name = c_name(function.stem);
   for (const auto &[axis, size] : variation.variant.axes)
     name += "_" + lower_case(axis) + std::to_string(size);
   // An argument of this name would hide the function from its launcher.

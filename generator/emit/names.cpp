@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
+#include <string_view>
 
 namespace kgen {
 namespace {
@@ -34,7 +36,9 @@ const std::set<std::string> kUsed = {
     "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "OMP", "EOF", "NULL", "NAN", "INFINITY",
     "errno", "stdin", "stdout", "stderr", "linux", "unix", "std", "main", "Index", "Lanes", "Mask", "Best", "WindowSet",
     "AllLanes", "FirstLanes", "VectorOf", "IntegerOf", "LanesOf", "kVectorBytes", "complex", "imaginary",
-    "cudaStream_t", "cudaError_t", "cudaSuccess", "kLanes8", "kLanes16", "kLanes32", "kLanes64",
+    "cudaStream_t", "cudaError_t", "cudaSuccess", "kLanes8", "kLanes16", "kLanes32", "kLanes64", "float2", "float4",
+    "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t", "ptrdiff_t",
+    "max_align_t", "signgam",
     // Helpers, and functions that they call.
     "above", "absolute", "across", "any_lane", "atomic_add", "below", "bits_as", "block_fold", "broadcast", "ceil_div",
     "choose", "convert", "copy_bits", "copy_first", "divide", "each_lane", "floor_div", "floor_mod", "fold_best",
@@ -44,11 +48,43 @@ const std::set<std::string> kUsed = {
     "longest_row", "shift_right", "smaller", "store", "store_every", "table_at", "take", "thread_count",
     "thread_number", "to_bf16", "to_f16", "workspace_tiles"};
 
+// Macros of the C library, whoever includes it: families by their beginning and end, and single ones.
+bool is_macro(std::string_view name) {
+  constexpr std::string_view kBeginnings[] = {"FP_",   "HUGE_VAL", "DBL_", "FLT_", "LDBL_",
+                                              "MATH_", "ATOMIC_",  "FD_",  "EXIT_"};
+  constexpr std::string_view kLimited[] = {"INT",        "UINT",  "SIZE",   "SSIZE", "PTRDIFF", "WCHAR", "WINT",
+                                           "SIG_ATOMIC", "CHAR",  "SCHAR",  "UCHAR", "SHRT",    "USHRT", "LONG",
+                                           "ULONG",      "LLONG", "ULLONG", "RAND",  "BOOL"};
+  constexpr std::string_view kLimits[] = {"_MAX", "_MIN", "_WIDTH", "_C", "_BIT"};
+  static const std::set<std::string_view> single = {"M_E",           "M_LOG2E",
+                                                    "M_LOG10E",      "M_LN2",
+                                                    "M_LN10",        "M_PI",
+                                                    "M_PI_2",        "M_PI_4",
+                                                    "M_1_PI",        "M_2_PI",
+                                                    "M_2_SQRTPI",    "M_SQRT2",
+                                                    "M_SQRT1_2",     "MAXFLOAT",
+                                                    "BUFSIZ",        "RAND_MAX",
+                                                    "MB_CUR_MAX",    "BIG_ENDIAN",
+                                                    "LITTLE_ENDIAN", "PDP_ENDIAN",
+                                                    "BYTE_ORDER",    "NFDBITS",
+                                                    "PATH_MAX",      "NAME_MAX",
+                                                    "PIPE_BUF",      "SNAN",
+                                                    "SNANF",         "SNANL",
+                                                    "NDEBUG",        "alloca",
+                                                    "offsetof",      "strdupa",
+                                                    "strndupa",      "math_errhandling",
+                                                    "issubnormal"};
+  const auto begins = [&](std::string_view with) { return name.starts_with(with); };
+  const auto ends = [&](std::string_view with) { return name.ends_with(with); };
+  return single.count(name) != 0 || std::ranges::any_of(kBeginnings, begins) ||
+         (std::ranges::any_of(kLimited, begins) && std::ranges::any_of(kLimits, ends));
+}
+
 } // namespace
 
 std::string c_name(const std::string &name) {
   const std::string bare = name.substr(0, name.find_last_not_of('_') + 1); // so that names stay different
-  return kUsed.count(bare) != 0 ? name + "_" : name;
+  return kUsed.count(bare) != 0 || is_macro(bare) ? name + "_" : name;
 }
 
 Names::Names() {
@@ -57,10 +93,11 @@ Names::Names() {
 }
 
 std::string Names::claim(const std::string &wish) {
-  if (taken_.insert(wish).second)
+  if (!is_macro(wish) && taken_.insert(wish).second)
     return wish;
   // A second total is total2; words of the language, letters and what ends with a number get an underscore first.
-  const bool reserved = std::find(std::begin(kReserved), std::end(kReserved), wish) != std::end(kReserved);
+  const bool reserved =
+      is_macro(wish) || std::find(std::begin(kReserved), std::end(kReserved), wish) != std::end(kReserved);
   const bool numbered = !reserved && wish.size() > 1 && std::isalpha(static_cast<unsigned char>(wish.back())) != 0;
   for (int n = 2;; ++n) {
     std::string name = numbered ? wish + std::to_string(n) : wish + (n == 2 ? "_" : "_" + std::to_string(n));

@@ -94,12 +94,8 @@ bool check_bytes(const Source &source, Diagnostics &diags) {
   };
   if (const size_t bad = find_bad_utf8(text); bad != std::string_view::npos)
     return refuse(bad, "this byte is not UTF-8");
-  for (size_t i = 0; i < text.size(); ++i) {
-    const unsigned char c = static_cast<unsigned char>(text[i]);
-    const bool lone_return = c == '\r' && (i + 1 == text.size() || text[i + 1] != '\n');
-    if (lone_return || c == 0x7F || (c < 0x20 && c != '\t' && c != '\n' && c != '\r'))
-      return refuse(i, "this is a control character");
-  }
+  if (const size_t bad = find_control(text); bad != std::string_view::npos)
+    return refuse(bad, "this is a control character");
   return true;
 }
 

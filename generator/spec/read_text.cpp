@@ -77,11 +77,14 @@ Text read_functions_from(Reader &reader, const Node &node) {
     std::string reason;
     if (error || !lies_below(real, real_root))
       return refuse("a link leads out of the folder"), Text{};
-    const auto text = read_file(shown.string(), kLargestSource, reason);
+    const bool regular = fs::is_regular_file(real, error);
+    const auto text = regular ? read_file(shown.string(), kLargestSource, reason) : std::nullopt;
+    if (!regular)
+      reason = fs::is_directory(real, error) ? "it is a folder" : "it is not a file of text";
     if (!text)
       return refuse(reason), Text{};
-    if (find_bad_utf8(*text) != std::string::npos || text->find('\0') != std::string::npos)
-      return refuse("it is not UTF-8 text"), Text{};
+    if (find_bad_utf8(*text) != std::string::npos || find_control(*text) != std::string::npos)
+      return refuse("it is not UTF-8 text without control characters"), Text{};
     reader.diags.add_source(shown.string(), *text);
     return {*text, Place{shown.string(), 1, 1, 1}};
   }

@@ -9,6 +9,8 @@
 #include <system_error>
 #include <unistd.h>
 
+#include "support/text.h"
+
 namespace kgen {
 namespace fs = std::filesystem;
 
@@ -50,7 +52,13 @@ std::optional<std::string> read_file(const std::string &path, size_t limit, std:
 
 std::optional<std::string> read_source(const std::string &path, Diagnostics &diags) {
   std::string reason;
-  std::optional<std::string> text = read_file(path, kLargestSource, reason);
+  std::optional<std::string> text;
+  // It stands in what is emitted, in lists of files and in messages.
+  if (find_bad_utf8(path) != std::string::npos || path.find_first_of("\n\r\t") != std::string::npos ||
+      find_control(path) != std::string::npos)
+    reason = "its name is not UTF-8 text without control characters";
+  else
+    text = read_file(path, kLargestSource, reason);
   if (!text)
     diags.add(DiagId::file_unreadable, Place{path, 0, 0, 0}, {path, reason});
   return text;

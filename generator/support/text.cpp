@@ -144,6 +144,16 @@ size_t find_bad_utf8(std::string_view text) {
   return std::string_view::npos;
 }
 
+size_t find_control(std::string_view text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const unsigned char c = static_cast<unsigned char>(text[i]);
+    const bool lone_return = c == '\r' && (i + 1 == text.size() || text[i + 1] != '\n');
+    if (lone_return || c == 0x7F || (c < 0x20 && c != '\t' && c != '\n' && c != '\r'))
+      return i;
+  }
+  return std::string_view::npos;
+}
+
 std::string printable(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size();) {

@@ -26,6 +26,9 @@ std::string enumerate(const std::vector<std::string> &names, std::string_view la
 
 // The offset of the first byte that is no well-formed UTF-8, or npos.
 size_t find_bad_utf8(std::string_view text);
+// The first control character that is no blank and ends no line (a lone carriage return is a line's end to some readers
+// only); npos if there is none.
+size_t find_control(std::string_view text);
 // Bytes that a terminal should not be sent (controls, bad UTF-8) become `?`; tabs stay.
 std::string printable(std::string_view text);
 // Code points, so that a caret stands under its letter.
