@@ -256,7 +256,7 @@ Code Spelling::combine(Monoid monoid, Type type, const std::string &total, const
   case Monoid::mean:
     return operation(Op::add, type, {{total}, value});
   case Monoid::product:
-    return operation(Op::mul, type, {{total}, value});
+    return operation(Op::mul, type, {{total}, value}, true);
   case Monoid::min:
     return operation(Op::min, type, {{total}, value});
   case Monoid::max:

@@ -192,13 +192,17 @@ private:
           return false;
     // All statements inside must have the same lanes along it; what only they read may lack some.
     const auto expected = limits(item.node, axis);
-    bool same = true;
-    for_each_node(item.node, [&](const PlanNode &n) {
-      if (!is_composite(n) && !is_jump(n) && n.lanes.contains(axis) && !is_private(n.target) &&
-          limits(n, axis) != expected)
-        same = false;
-    });
-    return same;
+    const std::function<bool(const PlanNode &, std::vector<std::pair<VarId, int>>)> same = [&](const PlanNode &n,
+                                                                                               auto around) {
+      add_limits(n, axis, around);
+      auto inside = [&](const PlanNode &child) { return same(child, around); };
+      if (is_composite(n))
+        return std::all_of(n.body.begin(), n.body.end(), inside) &&
+               std::all_of(n.otherwise.begin(), n.otherwise.end(), inside) &&
+               std::all_of(n.step.begin(), n.step.end(), inside);
+      return is_jump(n) || !n.lanes.contains(axis) || is_private(n.target) || around == expected;
+    };
+    return same(item.node, {});
   }
 
   bool window_moves(const Item &item, AxisId axis, GridId grid) const {
@@ -413,20 +417,23 @@ private:
 
   std::vector<std::pair<VarId, int>> limits(const PlanNode &root, AxisId axis) const {
     std::vector<std::pair<VarId, int>> out;
-    for_each_node(root, [&](const PlanNode &node) {
-      for (const auto &limit : own_limits(kernel_, node, axis))
-        add_limit(out, limit);
-      for (ExprId id : expressions_of(node))
-        walk(kernel_, id, [&](ExprId at) {
-          const Expr &e = kernel_.expr(at);
-          if (e.op == Op::read)
-            if (auto it = var_limits_.find({e.ref, axis}); it != var_limits_.end())
-              for (const auto &limit : it->second)
-                add_limit(out, limit);
-          return true;
-        });
-    });
+    for_each_node(root, [&](const PlanNode &node) { add_limits(node, axis, out); });
     return out;
+  }
+
+  // Those of the node itself.
+  void add_limits(const PlanNode &node, AxisId axis, std::vector<std::pair<VarId, int>> &out) const {
+    for (const auto &limit : own_limits(kernel_, node, axis))
+      add_limit(out, limit);
+    for (ExprId id : expressions_of(node))
+      walk(kernel_, id, [&](ExprId at) {
+        const Expr &e = kernel_.expr(at);
+        if (e.op == Op::read)
+          if (auto it = var_limits_.find({e.ref, axis}); it != var_limits_.end())
+            for (const auto &limit : it->second)
+              add_limit(out, limit);
+        return true;
+      });
   }
 
   const Kernel &kernel_;
