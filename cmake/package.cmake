@@ -1,0 +1,27 @@
+# kgen as a package: `find_package(kgen)` after an install, the same functions after FetchContent, and .tar.gz and .deb by
+# CPack. Only the program is exported; generated code needs nothing of kgen.
+include(${CMAKE_CURRENT_LIST_DIR}/kgenFunctions.cmake)
+
+if(PROJECT_IS_TOP_LEVEL)
+  include(GNUInstallDirs)
+  include(CMakePackageConfigHelpers)
+  set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/kgen)
+  install(TARGETS kgen EXPORT kgenTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(EXPORT kgenTargets NAMESPACE kgen:: DESTINATION ${folder})
+  # A generator of sources serves every machine, so the size of a pointer there does not matter.
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/kgenConfigVersion.cmake COMPATIBILITY SameMinorVersion
+                                   ARCH_INDEPENDENT)
+  install(FILES ${CMAKE_CURRENT_LIST_DIR}/kgenConfig.cmake ${CMAKE_CURRENT_LIST_DIR}/kgenFunctions.cmake
+                ${PROJECT_BINARY_DIR}/kgenConfigVersion.cmake DESTINATION ${folder})
+  install(FILES ${PROJECT_SOURCE_DIR}/docs/language.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+  set(CPACK_GENERATOR TGZ DEB)
+  set(CPACK_PACKAGE_NAME kgen)
+  set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Turns declarative kernel specs into CUDA and OpenMP sources")
+  set(CPACK_PACKAGE_CONTACT "the kgen project")
+  set(CPACK_STRIP_FILES ON)
+  set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+  set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6")
+  set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "g++, cmake")
+  include(CPack)
+endif()

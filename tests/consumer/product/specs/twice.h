@@ -1,0 +1,1 @@
+real twice(real v) { return 2 * v; }
