@@ -23,14 +23,15 @@ Printer::Range Printer::range(const PlanNode &loop) {
   const Size block = extent_of(loop.axis);
   const Size stop = Size::make(Size::Op::add, {start, block});
   // Whole windows end with the array; blocks where the array or the block ends.
-  Size end = !a.uniform || is_size_of(a, block) || sticks_out(kernel, loop.axis)
+  Size end = !a.uniform || is_size_of(a, block) || has_other_ends(kernel, loop.axis)
                  ? stop
                  : Size::make(Size::Op::min, {stop, a.size});
   Size begin = start;
   for (const auto &[var, d] : loop.limits) {
     if (var == kNone) {
       end = Size::make(Size::Op::min, {end, a.size});
-      begin = Size::make(Size::Op::max, {begin, Size::integer(0)});
+      if (sticks_out(kernel, loop.axis))
+        begin = Size::make(Size::Op::max, {begin, Size::integer(0)});
       continue;
     }
     const Dim &dim = kernel.vars[var].dims[d];

@@ -109,7 +109,27 @@ bool sticks_out(const Kernel &kernel, AxisId axis) {
   });
 }
 
+bool has_other_ends(const Kernel &kernel, AxisId axis) {
+  return sticks_out(kernel, axis) || std::any_of(kernel.vars.begin(), kernel.vars.end(), [&](const Var &var) {
+           return (var.kind == Var::Kind::input || var.kind == Var::Kind::output) &&
+                  std::any_of(var.dims.begin(), var.dims.end(), [&](const Dim &dim) {
+                    return dim.axis == axis && !is_size_of(kernel.axes[axis], dim.extent);
+                  });
+         });
+}
+
 namespace {
+bool counts(const Kernel &kernel, const PlanNode &node, AxisId axis) {
+  bool found = false;
+  for (ExprId id : expressions_of(node))
+    walk(kernel, id, [&](ExprId at) {
+      const Expr &e = kernel.expr(at);
+      found = found || (e.op == Op::index && e.axis == axis);
+      return true;
+    });
+  return found;
+}
+
 // Does the node read or write something at the current point of the axis? (An assigned local has what lanes its value
 // has.)
 bool touches(const Kernel &kernel, const PlanNode &node, AxisId axis) {
@@ -131,6 +151,8 @@ bool touches(const Kernel &kernel, const PlanNode &node, AxisId axis) {
 
 std::vector<std::pair<VarId, int>> own_limits(const Kernel &kernel, const PlanNode &node, AxisId axis) {
   std::vector<std::pair<VarId, int>> out;
+  const bool other_ends = has_other_ends(kernel, axis);
+  bool ends_with_axis = other_ends && counts(kernel, node, axis) && !touches(kernel, node, axis);
   auto add = [&](VarId var, const std::vector<Coordinate> &coords, bool written) {
     const Var &v = kernel.vars[var];
     if (v.kind != Var::Kind::input && v.kind != Var::Kind::output)
@@ -144,8 +166,10 @@ std::vector<std::pair<VarId, int>> own_limits(const Kernel &kernel, const PlanNo
           std::any_of(coords.begin(), coords.end(), [&](const Coordinate &c) { return c.axis == axis; });
       if (elsewhere || (dim.offset && !written))
         continue;
-      if (a.uniform && dim.start == a.start && is_size_of(a, dim.extent))
+      if (a.uniform && dim.start == a.start && is_size_of(a, dim.extent)) {
+        ends_with_axis = ends_with_axis || other_ends;
         continue;
+      }
       // Equal windows bound alike: one of them is enough.
       const bool known = std::any_of(out.begin(), out.end(), [&](const std::pair<VarId, int> &other) {
         const Dim &o = kernel.vars[other.first].dims[other.second];
@@ -164,8 +188,8 @@ std::vector<std::pair<VarId, int>> own_limits(const Kernel &kernel, const PlanNo
     });
   if (node.target != kNone)
     add(node.target, node.coords, true);
-  if (node.lanes.contains(axis) && sticks_out(kernel, axis) && !touches(kernel, node, axis))
-    out.push_back({kNone, 0});
+  if (ends_with_axis)
+    out.insert(out.begin(), {kNone, 0});
   return out;
 }
 

@@ -38,8 +38,11 @@ bool is_size_of(const Axis &axis, const Size &size);
 // Do windows of an input by `offset` reach beyond the axis, where they read `outside`?
 bool sticks_out(const Kernel &kernel, AxisId axis);
 
-// The operand dimensions that bound the lanes of the node along `axis`, beyond the axis' own size.
-// {kNone, 0} is that size, where windows stick out of it but the node has only the index.
+// Or do arrays end elsewhere than the axis?
+bool has_other_ends(const Kernel &kernel, AxisId axis);
+
+// The operand dimensions that bound the lanes of the node along `axis`, beyond the axis' own size. Where arrays have
+// other ends, {kNone, 0} is that size: for nodes with an array that ends there, or with the index only.
 std::vector<std::pair<VarId, int>> own_limits(const Kernel &kernel, const PlanNode &node, AxisId axis);
 
 } // namespace kgen
