@@ -199,6 +199,16 @@ class Commands(unittest.TestCase):
         self.assertIn("--stop-after", self.kgen("generate", "--help").stdout)
         self.assertRegex(self.kgen("--version").stdout, r"\d+\.\d+")
 
+    def test_run_prints_whole_numbers_as_their_type_has_them(self):
+        self.write("ends.toml", """kernel = "ends"
+outputs.u = "u64[N]"
+outputs.i = "i64[N]"
+outputs.b = "u8[N]"
+body = 'u = 0; u = u - 1; i = -1; b = 255;'
+""")
+        done = self.kgen("run", "ends.toml", "--size", "N=1")
+        self.assertEqual(done.stdout, f"u: u64[1] = {2**64 - 1}\ni: i64[1] = -1\nb: u8[1] = 255\n")
+
     def test_every_stage_prints(self):
         self.write("add.toml", ADD.replace("body", 'grid.i = { axis = "N", block = 8 }\nbody'))
         seen = set()
