@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <set>
+#include <string>
 
 #include "analysis/facts.h"
 #include "analysis/search.h"
@@ -17,6 +19,7 @@ struct Context {
   Diagnostics &diags;
   Facts facts;
   Search search;
+  std::map<VarId, std::string> gaps; // why a plain write of an output may leave elements out
 
   Context(Kernel &k, Diagnostics &d) : kernel(k), diags(d), search(k) {}
 
@@ -65,6 +68,8 @@ void judge_semantics(Context &context, const Flow &flow);
 void judge_writes(Context &context, const Flow &flow);
 // scatter.cpp: the stores at other coordinates that write every element are returned.
 std::set<const Stmt *> judge_scatters(Context &context);
+// gaps.cpp: adds the plain statements that write every element of their window.
+void add_whole_writes(Context &context, std::set<const Stmt *> &complete);
 // inside.cpp
 void judge_aliases(Context &context, const Flow &flow);
 void prove_inside(Context &context);

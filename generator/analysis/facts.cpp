@@ -21,8 +21,9 @@ Facts analyze(Kernel &kernel, Diagnostics &diags) {
   using namespace analysis;
   Context context(kernel, diags);
   find_moves(context);
-  const std::set<const Stmt *> onto = judge_scatters(context);
-  const Flow flow = follow(context, onto);
+  std::set<const Stmt *> complete = judge_scatters(context);
+  add_whole_writes(context, complete);
+  const Flow flow = follow(context, complete);
   judge_semantics(context, flow);
   collect_size_checks(context);
   judge_bounds(context);

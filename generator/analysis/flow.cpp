@@ -49,8 +49,8 @@ std::optional<Question> question_of(const Kernel &kernel, const Expr &expr) {
 
 class Walk {
 public:
-  Walk(const Context &context, const std::set<const Stmt *> &onto, const Scenario &scenario)
-      : context_(context), kernel_(context.kernel), onto_(onto) {
+  Walk(const Context &context, const std::set<const Stmt *> &complete, const Scenario &scenario)
+      : context_(context), kernel_(context.kernel), complete_(complete) {
     out_.scenario = scenario;
     out_.early_read.resize(kernel_.vars.size());
     out_.stale_read.resize(kernel_.vars.size());
@@ -201,7 +201,7 @@ private:
     }
     if (stmt.scatter_add && !state_.surely[stmt.target] && !out_.early_read[stmt.target])
       out_.early_read[stmt.target] = stmt.place;
-    if (stmt.coords.empty() || onto_.count(&stmt) > 0)
+    if (complete_.count(&stmt) > 0)
       state_.surely[stmt.target] = true;
     state_.maybe[stmt.target] = true;
   }
@@ -306,7 +306,7 @@ private:
 
   const Context &context_;
   const Kernel &kernel_;
-  const std::set<const Stmt *> &onto_;
+  const std::set<const Stmt *> &complete_;
   State state_;
   std::optional<std::vector<bool>> outside_; // what was surely written before the outermost per-element condition
   std::vector<Loop> loops_;
@@ -430,11 +430,11 @@ bool ends(const Scenario &scenario, uint64_t steps, VarId window) {
   return all_true(scenario.last, scenario.window_last, steps, window);
 }
 
-Flow follow(const Context &context, const std::set<const Stmt *> &onto) {
+Flow follow(const Context &context, const std::set<const Stmt *> &complete) {
   const Kernel &kernel = context.kernel;
   Flow flow;
   for (const Scenario &scenario : Scenarios(context).all())
-    flow.outcomes.push_back(Walk(context, onto, scenario).run());
+    flow.outcomes.push_back(Walk(context, complete, scenario).run());
   flow.sources.resize(kernel.vars.size());
   visit_statements(kernel.statements, [&](const Stmt &stmt, const std::vector<const Stmt *> &enclosing) {
     flow.has_loops |= stmt.kind == Stmt::Kind::loop;

@@ -33,8 +33,8 @@ struct Flow {
   bool has_loops = false;
 };
 
-// Scatter statements in `onto` write every element.
-Flow follow(const Context &context, const std::set<const Stmt *> &onto);
+// The statements in `complete` write every element of their window.
+Flow follow(const Context &context, const std::set<const Stmt *> &complete);
 
 // Does the value that the statement stores, or whether it does, depend on what its target holds?
 bool is_update(const Kernel &kernel, const Flow &flow, const Stmt &stmt, const std::vector<const Stmt *> &enclosing);

@@ -338,11 +338,11 @@ Witness Search::witness(const Trial &trial, std::vector<std::vector<int64_t>> st
   return out;
 }
 
-Tested Search::condition(const Size &condition, const Size &relevant) {
+Tested Search::condition(const Size &condition, const Size &relevant, bool inside_only) {
   Tested tested;
   for (size_t t = 0; t < trials().size(); ++t) {
     const Trial &trial = trials_[t];
-    if (value(trial, relevant, {}).value_or(0) == 0 || !run(t).steps)
+    if (value(trial, relevant, {}).value_or(0) == 0 || !run(t).steps || (inside_only && !run(t).inside))
       continue;
     const auto &steps = run(t).steps;
     bool holds = true;

@@ -31,8 +31,9 @@ class Search {
 public:
   explicit Search(const Kernel &kernel);
 
-  // A condition on sizes, over all values of `loops`. Trials where `relevant` is 0 are passed over.
-  Tested condition(const Size &condition, const Size &relevant);
+  // A condition on sizes, over all steps. Trials where `relevant` is 0 are passed over, and on demand those with a
+  // window outside, which launchers refuse.
+  Tested condition(const Size &condition, const Size &relevant, bool inside_only = false);
   // Windows of `var`: outside the array; overlapping in two steps that differ in a dimension of `parallel`; visited
   // again; an element in no window.
   Tested outside(VarId var);

@@ -233,8 +233,13 @@ void judge_written(Context &context, const Flow &flow, VarId v) {
   finding = {Verdict::refuted, "written under a condition only", context.search.example()};
   Diagnostic &error = context.diags.add(DiagId::not_written, place.value_or(var.place), {var.name});
   error.labels.push_back({var.place, "declared here"});
-  error.help = "every write of it stands under a condition, in a loop or at other coordinates; write it first, " +
-               var.name + " = 0;, or declare partial = true if such elements may stay as they were";
+  const auto gap = context.gaps.find(v);
+  error.help =
+      (gap != context.gaps.end()
+           ? gap->second
+           : "every write of it stands under a condition, in a loop or at other coordinates; write it first, " +
+                 var.name + " = 0;") +
+      ", or declare partial = true if such elements may stay as they were";
 }
 
 } // namespace

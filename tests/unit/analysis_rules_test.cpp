@@ -215,7 +215,7 @@ TEST_CASE("windows that hang on tables") {
     return "kernel = \"a\"\ntables.col = { type = \"i32[S]\"" + facts +
            " }\ninputs.x = { type = \"f32[K]\", block = [64], index = [\"col[s]\"] }\n"
            "outputs.z = { type = \"f32[S, K=64]\", block = [\"squeeze\", \"whole\"], index = [\"s\", 0] }\n"
-           "grid.s = { size = \"S\" }\nbody = 'z = x;'\n";
+           "grid.s = { size = \"S\" }\nbody = 'z = 0; z += x;'\n";
   };
   const Analysed ranged = legal(spec(", range = \"cdiv(K, 64)\""));
   CHECK(ranged.operand("x").bounds.verdict == Verdict::proved);
@@ -321,6 +321,21 @@ TEST_CASE("every element of a window is written") {
   refused(body("if (last(k)) { if (index(M) > 3) z = 1; }"), "not_written");
   refused(body("if (last(k)) for (int n = 0; n < size(M); ++n) z = n;"), "not_written");
   refused(body("if (first(k) && !last(k)) z = 0;"), "not_written");
+}
+
+TEST_CASE("a block that ends with its array leaves a gap") {
+  const auto spec = [](const std::string &axes, const std::string &more, const std::string &body) {
+    return "kernel = \"a\"\n" + axes +
+           "inputs.x = { type = \"f32[K]\", block = [64], index = [\"s\"] }\n"
+           "outputs.z = { type = \"f32[S, K=64]\", block = [\"squeeze\", \"whole\"], index = [\"s\", 0]" +
+           more + " }\ngrid.s = { size = \"S\" }\nbody = '" + body + "'\n";
+  };
+  CHECK(has(refused(spec("", "", "z = x;"), "not_written"), "the block of x ends with its array"));
+  CHECK(has(refused(spec("", "", "real a = x; real b = a; z = b + 1;"), "not_written"), "multiple_of = 64"));
+  legal(spec("axes.K = { multiple_of = 64 }\n", "", "z = x;"));
+  legal(spec("", ", partial = true", "z = x;"));
+  legal(spec("", "", "z = 0; z += x;"));
+  legal(spec("", "", "z = at(x, K = 3);"));
 }
 
 TEST_CASE("nothing is read before it is written") {
