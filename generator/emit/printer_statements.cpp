@@ -202,7 +202,10 @@ void Printer::store(const PlanNode &n) {
   const std::string text = spelling.stored(expression(n.value), value.type, var.type);
   std::string statement = place + " = " + text + ";";
   if (n.scatter_add) {
-    if (parallel)
+    if (parallel && is_half(var.type))
+      statement = spelling.helper(var.type == Type::bf16 ? "atomic_add_bf16" : "atomic_add_f16") + "(&" + place + ", " +
+                  spelling.cast(expression(n.value), value.type, Type::f32).text + ");";
+    else if (parallel)
       statement = spelling.helper("atomic_add") + "(&" + place + ", " + text + ");";
     else
       statement = place + " = " +

@@ -62,6 +62,32 @@ template <class T, class V> DEVICE void atomic_add(T* place, V value) {
     old = atomicCAS(word, assumed, (assumed & ~mask) | ((uint32_t(next) << shift) & mask));
   } while (old != assumed);
 }
+//@ atomic_add_bf16: from_bf16 to_bf16
+// The sum is rounded each time, as it is stored; the word around it is exchanged.
+DEVICE void atomic_add_bf16(uint16_t* place, float value) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(place);
+  uint32_t* word = reinterpret_cast<uint32_t*>(address & ~uintptr_t{3});
+  const uint32_t shift = uint32_t(address & 3) * 8;
+  uint32_t old = *word, assumed;
+  do {
+    assumed = old;
+    const uint32_t next = to_bf16(from_bf16(uint16_t(assumed >> shift)) + value);
+    old = atomicCAS(word, assumed, (assumed & ~(0xffffu << shift)) | (next << shift));
+  } while (old != assumed);
+}
+//@ atomic_add_f16: from_f16 to_f16
+// The sum is rounded each time, as it is stored; the word around it is exchanged.
+DEVICE void atomic_add_f16(uint16_t* place, float value) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(place);
+  uint32_t* word = reinterpret_cast<uint32_t*>(address & ~uintptr_t{3});
+  const uint32_t shift = uint32_t(address & 3) * 8;
+  uint32_t old = *word, assumed;
+  do {
+    assumed = old;
+    const uint32_t next = to_f16(from_f16(uint16_t(assumed >> shift)) + value);
+    old = atomicCAS(word, assumed, (assumed & ~(0xffffu << shift)) | (next << shift));
+  } while (old != assumed);
+}
 //@ overflows
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {

@@ -105,6 +105,22 @@ template <class T> inline void atomic_add(T* place, T value) {
     __atomic_fetch_add(place, value, __ATOMIC_RELAXED);
   }
 }
+//@ atomic_add_bf16: from_bf16 to_bf16
+// The sum is rounded each time, as it is stored.
+inline void atomic_add_bf16(uint16_t* place, float value) {
+  uint16_t old = __atomic_load_n(place, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(place, &old, to_bf16(from_bf16(old) + value), true, __ATOMIC_RELAXED,
+                                      __ATOMIC_RELAXED)) {
+  }
+}
+//@ atomic_add_f16: from_f16 to_f16
+// The sum is rounded each time, as it is stored.
+inline void atomic_add_f16(uint16_t* place, float value) {
+  uint16_t old = __atomic_load_n(place, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(place, &old, to_f16(from_f16(old) + value), true, __ATOMIC_RELAXED,
+                                      __ATOMIC_RELAXED)) {
+  }
+}
 //@ overflows
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
