@@ -19,6 +19,8 @@ int execute(const Options &options) {
     return check(options);
   case Command::outputs:
     return outputs(options);
+  case Command::make_new:
+    return make_new(options);
   case Command::explain:
     return explain(options);
   case Command::run:

@@ -22,12 +22,14 @@ constexpr CommandRow kCommands[] = {
     {Command::check, "check", "compare what would be written with what is on disk; exit code 1 where it differs"},
     {Command::outputs, "outputs", "name the files that would be written, one a line"},
     {Command::explain, "explain", "what kgen found out about a spec: axes, verdicts, plan"},
+    {Command::make_new, "new", "write a commented spec to start from: kgen new my_kernel --like softmax"},
     {Command::run, "run", "run a kernel on given or random inputs"},
     {Command::verify, "verify", "run emitted code against the interpreter over edge sizes"},
 };
 
 constexpr unsigned bit(Command command) { return 1u << static_cast<unsigned>(command); }
-constexpr unsigned kAll = 63, kWrites = bit(Command::generate) | bit(Command::check) | bit(Command::outputs),
+constexpr unsigned kAll = 63, kNew = bit(Command::make_new),
+                   kWrites = bit(Command::generate) | bit(Command::check) | bit(Command::outputs),
                    kRuns = bit(Command::run) | bit(Command::verify);
 
 using Member =
@@ -42,7 +44,9 @@ struct OptionRow {
 
 const OptionRow kOptions[] = {
     {"specs", kAll, &Options::specs, "specs, or folders of them"},
-    {"-o,--output", kWrites, &Options::output, "folder for the files"},
+    {"name", kNew, &Options::specs, "of the kernel, and of the file"},
+    {"--like", kNew, &Options::like, "map, reduce, matmul, softmax or attention"},
+    {"-o,--output", kWrites | kNew, &Options::output, "folder for the files"},
     {"--prune", bit(Command::generate), &Options::prune, "delete files that these specs gave once and no longer give"},
     {"--depfile", bit(Command::generate), &Options::depfile, "write a make rule: the stamp hangs on all that was read"},
     {"--stamp", bit(Command::generate), &Options::stamp, "a file to touch after success, for build tools"},
@@ -51,12 +55,12 @@ const OptionRow kOptions[] = {
     {"-D,--define", kAll, &Options::defines, "NAME=VALUE: fix a param or a type"},
     {"--batch", kAll, &Options::batch, "AXIS=x,z: a leading parallel dimension of these operands"},
     {"--include", kAll, &Options::includes, "a further folder for functions_from"},
-    {"--templates", kAll, &Options::templates, "a folder of templates to use instead of kgen's own"},
+    {"--templates", kAll | kNew, &Options::templates, "a folder of templates to use instead of kgen's own"},
     {"--targets", kWrites, &Options::targets, "openmp,cuda: which sources to write"},
     {"--stop-after", bit(Command::generate), &Options::stop_after,
      "print what a stage made: spec body ir facts rewrite plan"},
-    {"--message-format", kAll, &Options::format, "human, short, json or github"},
-    {"--color", kAll, &Options::color, "auto, always or never"},
+    {"--message-format", kAll | kNew, &Options::format, "human, short, json or github"},
+    {"--color", kAll | kNew, &Options::color, "auto, always or never"},
     {"--size", bit(Command::run), &Options::sizes, "M=100,N=37: sizes that no given array tells"},
     {"--in", bit(Command::run), &Options::inputs, "x=x.npy: an operand or table; others are random"},
     {"--out", bit(Command::run), &Options::outputs, "z=z.npy: where to write an output"},
@@ -133,6 +137,8 @@ bool check_values(Options &options) {
       return refuse("--targets takes openmp, cuda or both, not " + options.targets);
   if (!options.depfile.empty() && options.stamp.empty())
     return refuse("--depfile needs --stamp: its rule is for the stamp");
+  if (options.command == Command::make_new && options.specs.size() != 1)
+    return refuse("`new` takes one name");
   bool one_spec = options.command == Command::run || options.command == Command::verify;
   if (one_spec && options.specs.size() != 1)
     return refuse("this command takes one spec");

@@ -8,14 +8,14 @@
 
 namespace kgen {
 
-enum class Command { generate, check, outputs, explain, run, verify };
+enum class Command { generate, check, outputs, explain, run, verify, make_new };
 
 struct Options {
   Command command = Command::generate;
   std::vector<std::string> specs;
   std::string output = ".";
   bool diff = false, prune = false;
-  std::string depfile, stamp;
+  std::string depfile, stamp, like = "map";
   int64_t jobs = 0;
   std::vector<std::string> defines, batch, includes;
   std::string templates, targets;

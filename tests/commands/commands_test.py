@@ -172,6 +172,18 @@ class Commands(unittest.TestCase):
         done = self.kgen("specs", "-o", "out", "-j", "4", code=2)
         self.assertLess(done.stderr.index("specs/k3.toml:6"), done.stderr.index("specs/k7.toml:6"))
 
+    def test_new_gives_specs_that_work(self):
+        for kind in ("map", "reduce", "matmul", "softmax", "attention"):
+            done = self.kgen("new", f"my_{kind}", "--like", kind, "-o", "specs")
+            self.assertTrue(done.stdout.startswith(f"specs/my_{kind}.toml\n"))
+        self.kgen("specs", "-o", "out")
+        self.kgen("verify", "specs/my_map.toml", "-D", "T=f32")
+        self.assertIn("exists already", self.kgen("new", "my_map", "-o", "specs", code=4).stderr)
+        self.assertIn("attention, map", self.kgen("new", "other", "--like", "conv", code=3).stderr)
+        self.kgen("new", "../other", code=3)
+        self.kgen("new", "while", code=2)
+        self.assertEqual(self.files("specs"), [f"my_{k}.toml" for k in ("attention", "map", "matmul", "reduce", "softmax")])
+
     def test_command_line_mistakes(self):
         self.write("add.toml", ADD)
         self.kgen(code=3)
