@@ -169,7 +169,7 @@ std::set<const Stmt *> judge_scatters(Context &context) {
     if (!scatter.one_to_one()) {
       Diagnostic &error = context.diags.add(DiagId::scatter_collides, stmt.place, {context.var(stmt.target).name});
       const std::string witness = scatter.witness();
-      error.help = (witness.empty() ? "" : witness + "; ") +
+      error.help = (witness.empty() ? "elements whose coordinates are equal meet" : witness) + "; " +
                    "use coordinates that differ for all elements, such as an axis' index, or entries of a table with "
                    "unique = true; or add with +=";
       return;

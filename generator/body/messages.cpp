@@ -101,6 +101,8 @@ constexpr Saying kSayings[] = {
     {"declaration of variable", "", "give it a value, or name its type"},
     {"cannot combine with previous", "", "a declaration names one type"},
     {"integer literal is too large", "", "the largest number is 9223372036854775807"},
+    {"unexpected type name", "", "a type converts a value: `T(x)`"},
+    {"a type specifier is required", "a declaration without a type", "outputs and scratch are assigned as they are"},
     {"invalid suffix", "", "numbers may end in `f`, `u` or `l`"},
     {"expected '(' after", "", "conditions stand in parentheses"},
     {"expected ';'", "", "statements end with `;`"},
@@ -178,6 +180,9 @@ private:
     else if (!span_.source->is_body() && !meaning.empty())
       help = "functions do not see what `" + name + "` is in the body (" + meaning + "): make it an argument" +
              (meaning == "an axis" ? ", `axis " + name + "`" : "");
+    else if (find_type(name) || name == "half" || name == "bfloat16")
+      help =
+          "in the body there are `real float double bool`, `int int64_t` and the like, and the spec's type parameters";
     else if (const std::string meant = suggestion(); !meant.empty())
       help = "did you mean `" + meant + "`?";
     else if (help = near_name(name); help.empty() && !span_.source->is_body() && is_called())
@@ -253,6 +258,8 @@ private:
   void incompatible() {
     if (text_.find("function type>") != std::string::npos || text_.ends_with(")'"))
       return add(DiagId::body_function, {"a function is no value"}, "call it");
+    if (text_.ends_with("'void'"))
+      return add(DiagId::body_cpp, {"this has no value"}, "`assert(condition)` is a statement of its own");
     if (text_.ends_with("]'"))
       return add(DiagId::body_array, {"an array is no value"}, "name one element");
     passed_on();
