@@ -13,7 +13,23 @@ if(PROJECT_IS_TOP_LEVEL)
                                    ARCH_INDEPENDENT)
   install(FILES ${CMAKE_CURRENT_LIST_DIR}/kgenConfig.cmake ${CMAKE_CURRENT_LIST_DIR}/kgenFunctions.cmake
                 ${PROJECT_BINARY_DIR}/kgenConfigVersion.cmake DESTINATION ${folder})
-  install(FILES ${PROJECT_SOURCE_DIR}/docs/language.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  install(FILES ${PROJECT_SOURCE_DIR}/docs/language.md ${PROJECT_SOURCE_DIR}/docs/build.md
+                ${PROJECT_SOURCE_DIR}/docs/commands.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+  # The program writes its own manual page and completions.
+  set(shared ${PROJECT_BINARY_DIR}/share)
+  file(MAKE_DIRECTORY ${shared})
+  add_custom_command(OUTPUT ${shared}/kgen.1 ${shared}/kgen ${shared}/_kgen ${shared}/kgen.fish
+                     COMMAND kgen reference man > ${shared}/kgen.1
+                     COMMAND kgen completion bash > ${shared}/kgen
+                     COMMAND kgen completion zsh > ${shared}/_kgen
+                     COMMAND kgen completion fish > ${shared}/kgen.fish
+                     DEPENDS kgen VERBATIM)
+  add_custom_target(kgen_shared ALL DEPENDS ${shared}/kgen.1)
+  install(FILES ${shared}/kgen.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${shared}/kgen DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${shared}/_kgen DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${shared}/kgen.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
   set(CPACK_GENERATOR TGZ DEB)
   set(CPACK_PACKAGE_NAME kgen)

@@ -13,6 +13,8 @@ int generate(const Options &options);
 int check(const Options &options);
 int outputs(const Options &options);
 int make_new(const Options &options);
+int completion(const Options &options);
+int reference(const Options &options);
 int explain(const Options &options);
 int run(const Options &options);
 int verify(const Options &options);

@@ -50,14 +50,6 @@ std::optional<Stage> find_stage(std::string_view name) {
   return std::nullopt;
 }
 
-std::vector<std::string> stage_names() {
-  std::vector<std::string> out;
-  for (const StageRow &row : kStages)
-    if (row.stage != Stage::emit)
-      out.emplace_back(row.name);
-  return out;
-}
-
 std::optional<Compiled> compile(const std::string &path, const std::string &text, const CompileOptions &options,
                                 Diagnostics &diags) {
   Compiled out;

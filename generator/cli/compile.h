@@ -32,6 +32,5 @@ std::optional<Compiled> compile(const std::string &path, const std::string &text
                                 Diagnostics &diags);
 
 std::optional<Stage> find_stage(std::string_view name);
-std::vector<std::string> stage_names();
 
 } // namespace kgen

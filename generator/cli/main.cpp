@@ -21,6 +21,10 @@ int execute(const Options &options) {
     return outputs(options);
   case Command::make_new:
     return make_new(options);
+  case Command::completion:
+    return completion(options);
+  case Command::reference:
+    return reference(options);
   case Command::explain:
     return explain(options);
   case Command::run:

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace kgen {
 
-enum class Command { generate, check, outputs, explain, run, verify, make_new };
+enum class Command { generate, check, outputs, explain, run, verify, make_new, completion, reference };
 
 struct Options {
   Command command = Command::generate;
@@ -30,6 +32,31 @@ struct Options {
   std::string data = "both";
   int64_t work = 2'000'000, seeds = 2;
 };
+
+struct CommandRow {
+  Command command;
+  const char *name;
+  const char *help;
+};
+
+struct OptionRow {
+  const char *names; // an argument, or `-s,--long`
+  unsigned commands; // one bit each: see `takes`
+  std::variant<std::string Options::*, std::vector<std::string> Options::*, int64_t Options::*, bool Options::*> member;
+  const char *help;
+  const char *choices = ""; // the values it may have, with blanks between; none: any
+};
+
+struct ExitRow {
+  int code;
+  const char *means;
+};
+
+std::span<const ExitRow> exit_rows();
+std::span<const CommandRow> command_rows();
+std::span<const OptionRow> option_rows();
+bool takes(const OptionRow &option, Command command);
+std::string help_of(const OptionRow &option); // with its choices
 
 // nullopt: leave with `exit_code` (what there was to say is said).
 std::optional<Options> parse_options(int argc, char **argv, int &exit_code);

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import struct
 import subprocess
 import sys
@@ -183,6 +184,27 @@ class Commands(unittest.TestCase):
         self.kgen("new", "../other", code=3)
         self.kgen("new", "while", code=2)
         self.assertEqual(self.files("specs"), [f"my_{k}.toml" for k in ("attention", "map", "matmul", "reduce", "softmax")])
+
+    def test_the_reference_is_that_of_the_tables(self):
+        page = pathlib.Path(__file__).resolve().parents[2] / "docs/commands.md"
+        self.assertEqual(self.kgen("reference", "markdown").stdout, page.read_text(),
+                         "to mend: ./kgen reference markdown > docs/commands.md")
+        manual = self.kgen("reference", "man").stdout
+        for command in ("generate", "verify"):
+            self.assertIn(f".SS {command}\n", manual)
+        if shutil.which("groff"):
+            done = subprocess.run(["groff", "-man", "-Tutf8", "-ww"], input=manual, capture_output=True, text=True)
+            self.assertEqual(done.stderr, "")
+
+    def test_bash_completes_commands_options_and_values(self):
+        script = self.kgen("completion", "bash").stdout
+        for words, expected in ((["ver"], "verify"), (["new", "x", "--like", "soft"], "softmax"),
+                                (["add.toml", "--st"], "--stamp --stop-after"), (["completion", "z"], "zsh")):
+            ask = f"COMP_WORDS=(kgen {' '.join(words)}); COMP_CWORD={len(words)}; _kgen; echo ${{COMPREPLY[@]}}"
+            done = subprocess.run(["bash", "-c", script + ask], capture_output=True, text=True, cwd=self.folder)
+            self.assertEqual((done.stdout.strip(), done.stderr), (expected, ""), words)
+        for shell in ("zsh", "fish"):
+            self.assertIn("--prune" if shell == "zsh" else "-l prune", self.kgen("completion", shell).stdout)
 
     def test_command_line_mistakes(self):
         self.write("add.toml", ADD)

@@ -1,0 +1,91 @@
+// The commands and their options. From here come parsing, --help, completions, the man page and docs/commands.md.
+#include "cli/options.h"
+#include "support/text.h"
+
+namespace kgen {
+
+namespace {
+
+constexpr CommandRow kCommands[] = {
+    {Command::generate, "generate", "write the sources of specs (what kgen does without a command)"},
+    {Command::check, "check", "compare what would be written with what is on disk; exit code 1 where it differs"},
+    {Command::outputs, "outputs", "name the files that would be written, one a line"},
+    {Command::explain, "explain", "what kgen found out about a spec: axes, verdicts, plan"},
+    {Command::make_new, "new", "write a commented spec to start from: kgen new my_kernel --like softmax"},
+    {Command::completion, "completion", "print the completion of this command line for a shell"},
+    {Command::reference, "reference", "print this reference as a man page or as Markdown"},
+    {Command::run, "run", "run a kernel on given or random inputs"},
+    {Command::verify, "verify", "run emitted code against the interpreter over edge sizes"},
+};
+
+constexpr ExitRow kExits[] = {
+    {0, "all is well"},
+    {1, "files differ (check), or emitted code differs from the interpreter (verify)"},
+    {2, "a spec is wrong"},
+    {3, "the command line is wrong"},
+    {4, "a file cannot be read or written"},
+    {70, "kgen is wrong: please report it"},
+};
+
+constexpr unsigned bit(Command command) { return 1u << static_cast<unsigned>(command); }
+constexpr unsigned kAll = 63, kNew = bit(Command::make_new),
+                   kWrites = bit(Command::generate) | bit(Command::check) | bit(Command::outputs),
+                   kRuns = bit(Command::run) | bit(Command::verify);
+
+const OptionRow kOptions[] = {
+    {"specs", kAll, &Options::specs, "specs, or folders of them"},
+    {"shell", bit(Command::completion), &Options::specs, "whose language to print", "bash zsh fish"},
+    {"format", bit(Command::reference), &Options::specs, "what to print", "man markdown"},
+    {"name", kNew, &Options::specs, "of the kernel, and of the file"},
+    {"--like", kNew, &Options::like, "what it is to look like", "attention map matmul reduce softmax"},
+    {"-o,--output", kWrites | kNew, &Options::output, "folder for the files"},
+    {"--prune", bit(Command::generate), &Options::prune, "delete files that these specs gave once and no longer give"},
+    {"--depfile", bit(Command::generate), &Options::depfile, "write a make rule: the stamp hangs on all that was read"},
+    {"--stamp", bit(Command::generate), &Options::stamp, "a file to touch after success, for build tools"},
+    {"-j,--jobs", kWrites, &Options::jobs, "specs to work on at once; default one a core"},
+    {"--diff", bit(Command::check), &Options::diff, "show what differs"},
+    {"-D,--define", kAll, &Options::defines, "NAME=VALUE: fix a param or a type"},
+    {"--batch", kAll, &Options::batch, "AXIS=x,z: a leading parallel dimension of these operands"},
+    {"--include", kAll, &Options::includes, "a further folder for functions_from"},
+    {"--templates", kAll | kNew, &Options::templates, "a folder of templates to use instead of kgen's own"},
+    {"--targets", kWrites, &Options::targets, "openmp,cuda: which sources to write"},
+    {"--stop-after", bit(Command::generate), &Options::stop_after, "print what a stage made",
+     "spec body ir facts rewrite plan"},
+    {"--message-format", kAll | kNew, &Options::format, "how messages look", "human short json github"},
+    {"--color", kAll | kNew, &Options::color, "of messages", "auto always never"},
+    {"--size", bit(Command::run), &Options::sizes, "M=100,N=37: sizes that no given array tells"},
+    {"--in", bit(Command::run), &Options::inputs, "x=x.npy: an operand or table; others are random"},
+    {"--out", bit(Command::run), &Options::outputs, "z=z.npy: where to write an output"},
+    {"--scalar", bit(Command::run), &Options::scalars, "a=0.5"},
+    {"--seed", bit(Command::run), &Options::seed, "of random inputs and of the order of parallel steps"},
+    {"--target", kRuns, &Options::target, "what runs; default interpret (run), openmp (verify)",
+     "interpret openmp cuda_model"},
+    {"--trace", bit(Command::run), &Options::trace, "a line for each step (interpret)"},
+    {"--reference", bit(Command::run), &Options::reference, "compute in double (interpret)"},
+    {"--threads", bit(Command::run), &Options::threads, "of emitted code"},
+    {"--cxx", kRuns, &Options::cxx, "compiler of emitted code; default $CXX, else c++"},
+    {"--cxxflags", kRuns, &Options::cxx_flags, "its flags; default -O2"},
+    {"--model", kRuns, &Options::model, "folder of the CUDA model; default $KGEN_CUDA_MODEL"},
+    {"--model-library", kRuns, &Options::model_library, "the compiled CUDA model; default $KGEN_CUDA_MODEL_LIBRARY"},
+    {"--work", bit(Command::verify), &Options::work, "element operations that one case may take"},
+    {"--seeds", bit(Command::verify), &Options::seeds, "random inputs for each choice of sizes"},
+    {"--data", bit(Command::verify), &Options::data, "random floats: real ones, small integers, or both in turn",
+     "real integers both"},
+};
+
+} // namespace
+
+std::string help_of(const OptionRow &option) {
+  const std::string choices = join(split(option.choices, ' '), ", ");
+  return std::string(option.help) + (choices.empty() ? "" : ": " + choices);
+}
+
+std::span<const ExitRow> exit_rows() { return kExits; }
+
+std::span<const CommandRow> command_rows() { return kCommands; }
+
+std::span<const OptionRow> option_rows() { return kOptions; }
+
+bool takes(const OptionRow &option, Command command) { return (option.commands & bit(command)) != 0; }
+
+} // namespace kgen
