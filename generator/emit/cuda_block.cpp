@@ -47,7 +47,7 @@ static PlanNode head_of(const PlanNode &node) {
 void CudaKernel::find_shared(const std::vector<PlanNode> &list) {
   std::map<VarId, int> touched;
   std::set<VarId> written;
-  auto touch = [&](const PlanNode &node) {
+  auto touch = [&](const PlanNode &node, int times) {
     std::set<VarId> here;
     for (const Access &a : accesses_of(plan_.kernel, node)) {
       if (plan_.storage[a.var].kind == Storage::Kind::scalar || plan_.storage[a.var].kind == Storage::Kind::array)
@@ -57,24 +57,22 @@ void CudaKernel::find_shared(const std::vector<PlanNode> &list) {
         written.insert(a.memory);
     }
     for (VarId var : here)
-      ++touched[var];
+      touched[var] += times;
   };
-  auto visit = [&](auto &&self, const std::vector<PlanNode> &nodes) -> void {
+  // Steps come round again: what they touch is touched twice.
+  auto visit = [&](auto &&self, const std::vector<PlanNode> &nodes, int times) -> void {
     for (const PlanNode &node : nodes) {
       if (node.kind == PlanNode::Kind::branch || node.kind == PlanNode::Kind::repeat ||
           node.kind == PlanNode::Kind::steps) {
-        touch(head_of(node));
-        // Steps come round again: what they touch is touched twice.
-        const int times = node.kind == PlanNode::Kind::branch ? 1 : 2;
-        for (int i = 0; i < times; ++i)
-          for (const auto *inner : {&node.body, &node.otherwise, &node.step})
-            self(self, *inner);
+        touch(head_of(node), times);
+        for (const auto *inner : {&node.body, &node.otherwise, &node.step})
+          self(self, *inner, node.kind == PlanNode::Kind::branch ? times : 2);
         continue;
       }
-      touch(node);
+      touch(node, times);
     }
   };
-  visit(visit, list);
+  visit(visit, list, 1);
   for (VarId var : written)
     if (touched[var] > 1)
       shared_.insert(var);
@@ -143,11 +141,15 @@ void CudaKernel::block_node(const PlanNode &node, const std::vector<PlanNode> &s
     break;
   }
   // One value for all threads: each computes it for itself; memory is written by one of them.
-  const bool memory = node.target != kNone && plan_.storage[node.target].kind != Storage::Kind::scalar &&
-                      plan_.storage[node.target].kind != Storage::Kind::array;
+  const bool memory = node.target != kNone && in_memory(node.target);
+  PlanNode written = node;
+  if (memory && node.kind == PlanNode::Kind::fold_init && node.partner != kNone && !in_memory(node.partner)) {
+    printer_.start(node.partner, siblings); // each thread has its own
+    written.partner = kNone;
+  }
   if (memory)
     out().add("if (threadIdx.x == 0) {");
-  printer_.node(node, siblings);
+  printer_.node(written, siblings);
   if (memory)
     out().add("}");
   barrier_after(node);
@@ -179,6 +181,10 @@ void CudaKernel::block_loop(const PlanNode &node) {
     strided(chain, chain.back()->body);
   }
   barrier_after(node);
+}
+
+bool CudaKernel::in_memory(VarId var) const {
+  return plan_.storage[var].kind != Storage::Kind::scalar && plan_.storage[var].kind != Storage::Kind::array;
 }
 
 // Every thread folds its share, then the block folds the threads' results.
@@ -227,7 +233,13 @@ void CudaKernel::block_reduction(const PlanNode &node, const Printer::Range &ran
       const std::string folded = spelling().helper("block_fold") + "(" + mine[fold->target] + ", [](" + c_type + " " +
                                  a + ", " + c_type + " " + b + ") { return " + c_type + "(" +
                                  spelling().combine(fold->monoid, type, a, {b}).text + "); })";
-      out().add(place + " = " + spelling().combine(fold->monoid, type, place, {folded}).text + ";");
+      // What is in memory is read and written by one thread, when all have come through the fold.
+      const bool memory = in_memory(fold->target);
+      const std::string whole = memory ? names_.claim("whole") : folded;
+      if (memory)
+        out().add("const " + c_type + " " + whole + " = " + folded + ";");
+      out().add((memory ? "if (threadIdx.x == 0) " : "") + place + " = " +
+                spelling().combine(fold->monoid, type, place, {whole}).text + ";");
       continue;
     }
     // The better value, and of equals the smaller index: the order of threads does not count.
@@ -241,11 +253,21 @@ void CudaKernel::block_reduction(const PlanNode &node, const Printer::Range &ran
               ") { return " + b + ".index >= 0 && (" + a + ".index < 0 || " + better + "(" + b + ".value, " + a +
               ".value) || (!" + better + "(" + a + ".value, " + b + ".value) && " + b + ".index < " + a +
               ".index)) ? " + b + " : " + a + "; });");
-    out().add("if (" + pair + ".index >= 0 && (" + place + " < 0 || " + better + "(" + pair + ".value, " + best +
-              "))) {");
-    out().add(best + " = " + pair + ".value;");
-    out().add(place + " = " + pair + ".index;");
-    out().add("}");
+    std::string wins = pair + ".index >= 0 && (" + place + " < 0 || " + better + "(" + pair + ".value, " + best + "))";
+    const bool memory = in_memory(fold->target) || in_memory(fold->partner);
+    if (memory) { // all threads look before one of them writes
+      const std::string name = names_.claim("wins");
+      out().add("const bool " + name + " = " + wins + ";");
+      out().add("__syncthreads();");
+      wins = name;
+    }
+    const std::string keeps_value = best + " = " + pair + ".value;", keeps_index = place + " = " + pair + ".index;";
+    if (!memory) {
+      out().add("if (" + wins + ") {\n" + keeps_value + "\n" + keeps_index + "\n}");
+      continue;
+    }
+    out().add("if (" + wins + (in_memory(fold->partner) ? " && threadIdx.x == 0) " : ") ") + keeps_value);
+    out().add("if (" + wins + (in_memory(fold->target) ? " && threadIdx.x == 0) " : ") ") + keeps_index);
   }
 }
 

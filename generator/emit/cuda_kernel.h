@@ -44,6 +44,7 @@ private:
   void block_list(const std::vector<PlanNode> &list);
   void block_node(const PlanNode &node, const std::vector<PlanNode> &siblings);
   void block_loop(const PlanNode &node);
+  bool in_memory(VarId var) const;
   void block_reduction(const PlanNode &node, const Printer::Range &range);
   void block_in_order(const PlanNode &node);
   void block_steps(const PlanNode &node);

@@ -54,6 +54,7 @@ public:
   // The same, where the steps run in order: for blocks of rows of different lengths a variable, which is declared
   // first.
   std::string step_count_text(GridId grid);
+  void start(VarId var, const std::vector<PlanNode> &siblings); // at 0
   void declare_step_count(GridId grid);
 
   // `x[(b * N + n)]`, at the current point or at coordinates; extra indices of a local array last.

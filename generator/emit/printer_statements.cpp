@@ -102,7 +102,7 @@ void Printer::node(const PlanNode &n, const std::vector<PlanNode> &siblings) {
   case PlanNode::Kind::fold_init:
     set(n.target, spelling.identity(n.monoid, kernel.vars[n.target].type), siblings);
     if (n.partner != kNone)
-      set(n.partner, spelling.constant(kernel.vars[n.partner].type, 0, 0), siblings);
+      start(n.partner, siblings);
     return;
   case PlanNode::Kind::fold_step:
     return fold_step(n);
@@ -153,6 +153,10 @@ void Printer::node(const PlanNode &n, const std::vector<PlanNode> &siblings) {
 }
 
 // Assigns a variable, which lives in a C++ variable or in a buffer.
+void Printer::start(VarId var, const std::vector<PlanNode> &siblings) {
+  set(var, spelling.constant(kernel.vars[var].type, 0, 0), siblings);
+}
+
 void Printer::set(VarId var, const std::string &value, const std::vector<PlanNode> &siblings) {
   if (starts_here(var, siblings)) {
     declared_[var] = true;
