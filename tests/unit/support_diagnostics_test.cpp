@@ -146,6 +146,17 @@ TEST_CASE("messages are sorted by place, files as they came, and said once") {
   CHECK(order == "`one` `other` `two` `three` `four` ");
 }
 
+TEST_CASE("what was not proved is not said beside a witness at the same place") {
+  Diagnostics diags;
+  diags.add(DiagId::revisit_unknown, {"a.toml", 3, 1}, {"y"});
+  diags.add(DiagId::late_revisit, {"a.toml", 3, 1}, {"y"});
+  diags.add(DiagId::revisit_unknown, {"a.toml", 4, 1}, {"z"});
+  const std::vector<Diagnostic> shown = diags.sorted();
+  REQUIRE(shown.size() == 2);
+  CHECK(shown[0].id == DiagId::late_revisit);
+  CHECK(shown[1].place.line == 4);
+}
+
 TEST_CASE("arguments replace their numbers once; errors are counted, warnings are none") {
   Diagnostics diags;
   CHECK(diags.add(DiagId::file_unreadable, {}, {"{1}", "reason"}).text == "cannot read {1}: reason");
