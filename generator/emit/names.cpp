@@ -20,8 +20,8 @@ constexpr const char *kReserved[] = {
     "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while",
     "xor", "I", "complex", "imaginary", "NAN", "INFINITY", "NULL", "EOF", "errno", "assert", "stdin", "stdout",
     "stderr", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t",
-    "main", "std", "linux", "unix", "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "workspace",
-    "workspace_bytes", "stream", "item", "items", "status", "table_status", "lanes", "lane",
+    "main", "std", "typeof", "linux", "unix", "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3",
+    "workspace", "workspace_bytes", "stream", "item", "items", "status", "table_status", "lanes", "lane",
     // Functions of <cmath> and of CUDA that a variable would hide.
     "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "signgam", "exp", "log", "sqrt", "floor", "ceil", "round", "trunc",
     "fma", "max", "min", "abs", "index", "maximum", "minimum", "saturate", "inside"};
@@ -34,8 +34,8 @@ const std::set<std::string> kUsed = {
     "status", "chunk", "lane", "lanes", "tile",
     // CUDA's variables, macros and types.
     "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "OMP", "EOF", "NULL", "NAN", "INFINITY",
-    "errno", "stdin", "stdout", "stderr", "linux", "unix", "std", "main", "Index", "Lanes", "Mask", "Best", "WindowSet",
-    "AllLanes", "FirstLanes", "VectorOf", "IntegerOf", "LanesOf", "kVectorBytes", "complex", "imaginary",
+    "errno", "stdin", "stdout", "stderr", "linux", "unix", "typeof", "std", "main", "Index", "Lanes", "Mask", "Best",
+    "WindowSet", "AllLanes", "FirstLanes", "VectorOf", "IntegerOf", "LanesOf", "kVectorBytes", "complex", "imaginary",
     "cudaStream_t", "cudaError_t", "cudaSuccess", "kLanes8", "kLanes16", "kLanes32", "kLanes64", "float2", "float4",
     "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t", "ptrdiff_t",
     "max_align_t", "signgam",

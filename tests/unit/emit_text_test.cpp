@@ -61,6 +61,7 @@ TEST_CASE("names step aside for keywords and for each other") {
   CHECK(names.claim("total") == "total2");
   CHECK(names.claim("total") == "total3");
   CHECK(names.claim("int") == "int_");
+  CHECK(names.claim("typeof") == "typeof_"); // a word of the GNU dialect
 }
 
 TEST_CASE("helper sections bring what they need") {
