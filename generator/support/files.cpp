@@ -2,6 +2,7 @@
 #include "support/files.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -88,6 +89,24 @@ std::string write_plain(const std::string &path, const std::string &text) {
   return {};
 }
 
+// Whoever interrupts waits until all files are there, or none.
+class SignalsWait {
+public:
+  SignalsWait() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (int signal : {SIGINT, SIGTERM, SIGHUP})
+      sigaddset(&signals, signal);
+    pthread_sigmask(SIG_BLOCK, &signals, &before_);
+  }
+  ~SignalsWait() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsWait(const SignalsWait &) = delete;
+  SignalsWait &operator=(const SignalsWait &) = delete;
+
+private:
+  sigset_t before_;
+};
+
 std::string make_parent(const std::string &path) {
   const fs::path parent = fs::path(path).parent_path();
   std::error_code error;
@@ -100,6 +119,7 @@ std::string make_parent(const std::string &path) {
 } // namespace
 
 bool write_files(const std::vector<OutputFile> &files, std::vector<std::string> &written, Diagnostics &diags) {
+  const SignalsWait until_written;
   std::vector<const OutputFile *> staged;
   std::error_code ignored;
   auto fail = [&](const std::string &path, const std::string &reason) {

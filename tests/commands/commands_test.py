@@ -3,10 +3,12 @@
 import os
 import pathlib
 import shutil
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 KGEN = str(pathlib.Path(sys.argv.pop(1)).resolve())
@@ -205,6 +207,21 @@ class Commands(unittest.TestCase):
             self.assertEqual((done.stdout.strip(), done.stderr), (expected, ""), words)
         for shell in ("zsh", "fish"):
             self.assertIn("--prune" if shell == "zsh" else "-l prune", self.kgen("completion", shell).stdout)
+
+    def test_interrupted_it_leaves_all_or_nothing(self):
+        for i in range(8):
+            self.write(f"specs/k{i}.toml", ADD.replace('"add"', f'"k{i}"'))
+        states = set()
+        for wait_ms in (*range(0, 200, 10), 3000):
+            shutil.rmtree(self.folder / "out", ignore_errors=True)
+            process = subprocess.Popen([KGEN, "specs", "-o", "out"], cwd=self.folder, stdout=subprocess.DEVNULL)
+            time.sleep(wait_ms / 1000)
+            process.send_signal(signal.SIGINT)
+            process.wait()
+            names = [name for name in self.files() if name != "kgen.lock"] if (self.folder / "out").exists() else []
+            self.assertIn(len(names), (0, 24), names)
+            states.add(len(names))
+        self.assertEqual(states, {0, 24})  # else the signal never came in time, or always
 
     def test_command_line_mistakes(self):
         self.write("add.toml", ADD)
