@@ -13,7 +13,7 @@ constexpr CommandRow kCommands[] = {
     {Command::explain, "explain", "what kgen found out about a spec: axes, verdicts, plan"},
     {Command::make_new, "new", "write a commented spec to start from: kgen new my_kernel --like softmax"},
     {Command::completion, "completion", "print the completion of this command line for a shell"},
-    {Command::reference, "reference", "print this reference as a man page or as Markdown"},
+    {Command::reference, "reference", "print this reference as a man page or as Markdown, or the list of all messages"},
     {Command::run, "run", "run a kernel on given or random inputs"},
     {Command::verify, "verify", "run emitted code against the interpreter over edge sizes"},
 };
@@ -35,7 +35,7 @@ constexpr unsigned kAll = 63, kNew = bit(Command::make_new),
 const OptionRow kOptions[] = {
     {"specs", kAll, &Options::specs, "specs, or folders of them"},
     {"shell", bit(Command::completion), &Options::specs, "whose language to print", "bash zsh fish"},
-    {"format", bit(Command::reference), &Options::specs, "what to print", "man markdown"},
+    {"format", bit(Command::reference), &Options::specs, "what to print", "man markdown diagnostics"},
     {"name", kNew, &Options::specs, "of the kernel, and of the file"},
     {"--like", kNew, &Options::like, "what it is to look like", "attention map matmul reduce softmax"},
     {"-o,--output", kWrites | kNew, &Options::output, "folder for the files"},

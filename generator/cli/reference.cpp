@@ -168,6 +168,29 @@ std::string markdown() {
   return out.str();
 }
 
+// Messages in the order of their codes; what they name is shown as dots.
+std::string diagnostics_page() {
+  std::ostringstream out;
+  auto text = [](std::string_view row) {
+    std::string shown;
+    for (size_t i = 0; i < row.size(); ++i)
+      if (row[i] == '{' && i + 2 < row.size() && row[i + 2] == '}')
+        shown += "...", i += 2;
+      else
+        shown += row[i] == '|' ? "\\|" : row[i] == '<' ? "&lt;" : std::string(1, row[i]);
+    return shown;
+  };
+  constexpr const char *kSeverities[] = {"error", "warning", "note"};
+  out << "# All messages\nWritten by `kgen reference diagnostics`. A message also says what helps in its own case, "
+         "with the "
+         "names and sizes\nat hand; `tests/bad` has a spec for each.\n\n"
+      << "| code | is | says | what helps |\n|---|---|---|---|\n";
+  for (const DiagnosticRow &row : diagnostic_rows())
+    out << "| " << row.code << " | " << kSeverities[static_cast<size_t>(row.severity)] << " | " << text(row.text)
+        << " | " << text(row.help) << " |\n";
+  return out.str();
+}
+
 } // namespace
 
 int completion(const Options &options) {
@@ -177,7 +200,8 @@ int completion(const Options &options) {
 }
 
 int reference(const Options &options) {
-  std::cout << (options.specs[0] == "man" ? man() : markdown());
+  const std::string &format = options.specs[0];
+  std::cout << (format == "man" ? man() : format == "markdown" ? markdown() : diagnostics_page());
   return kOk;
 }
 

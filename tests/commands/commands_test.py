@@ -188,9 +188,10 @@ class Commands(unittest.TestCase):
         self.assertEqual(self.files("specs"), [f"my_{k}.toml" for k in ("attention", "map", "matmul", "reduce", "softmax")])
 
     def test_the_reference_is_that_of_the_tables(self):
-        page = pathlib.Path(__file__).resolve().parents[2] / "docs/commands.md"
-        self.assertEqual(self.kgen("reference", "markdown").stdout, page.read_text(),
-                         "to mend: ./kgen reference markdown > docs/commands.md")
+        docs = pathlib.Path(__file__).resolve().parents[2] / "docs"
+        for form, page in (("markdown", "commands.md"), ("diagnostics", "diagnostics.md")):
+            self.assertEqual(self.kgen("reference", form).stdout, (docs / page).read_text(),
+                             f"to mend: ./kgen reference {form} > docs/{page}")
         manual = self.kgen("reference", "man").stdout
         for command in ("generate", "verify"):
             self.assertIn(f".SS {command}\n", manual)
