@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kMostNames = 40;
 constexpr int kMostNodes = 400;
+constexpr int kMostPieces = 64; // of a piecewise value
 
 // Thrown and caught in this file: the question is beyond the bound.
 struct TooLarge {};
@@ -120,9 +121,9 @@ private:
     case Size::Op::subtract:
       return value(size.args[0]).sub(value(size.args[1]));
     case Size::Op::min:
-      return value(size.args[0]).min(value(size.args[1]));
+      return bounded(value(size.args[0]).min(value(size.args[1])));
     case Size::Op::max:
-      return value(size.args[0]).max(value(size.args[1]));
+      return bounded(value(size.args[0]).max(value(size.args[1])));
     case Size::Op::multiply:
       if (size.args[0].is_integer())
         return value(size.args[1]).scale(isl::val(ctx_, static_cast<long>(size.args[0].value)));
@@ -136,7 +137,7 @@ private:
     case Size::Op::choose: {
       const isl::set when = condition(size.args[0]);
       const isl::pw_aff indicator = isl::manage(isl_set_indicator_function(when.copy()));
-      return indicator.cond(value(size.args[1]), value(size.args[2]));
+      return bounded(indicator.cond(value(size.args[1]), value(size.args[2])));
     }
     case Size::Op::less:
     case Size::Op::less_equal:
@@ -153,6 +154,13 @@ private:
     default:
       return parameter(size);
     }
+  }
+
+  // Each choice may double the pieces, and the memory with them, within few operations.
+  static isl::pw_aff bounded(isl::pw_aff p) {
+    if (isl_pw_aff_n_piece(p.get()) > kMostPieces)
+      throw TooLarge();
+    return p;
   }
 
   isl::pw_aff quotient(const Size &size) {
