@@ -12,6 +12,7 @@ Truth negate(Truth t) { return t == Truth::unknown ? t : t == Truth::yes ? Truth
 Truth truth(bool b) { return b ? Truth::yes : Truth::no; }
 
 constexpr size_t kMostQuestions = 12;
+constexpr size_t kDeepestTwice = 6; // loops within each other
 
 // The questions that a body asks of a step.
 struct Question {
@@ -246,22 +247,39 @@ private:
     statements(stmt.step);
   }
 
+  // As if an iteration had been before: nothing is known of locals, and what the loop writes may have been written.
+  void forget(const Stmt &loop) {
+    state_.constants.clear();
+    for (const std::vector<Stmt> *list : {&loop.body, &loop.step})
+      visit_statements(*list, [&](const Stmt &stmt, const auto &) {
+        if (stmt.kind == Stmt::Kind::assign)
+          state_.maybe[stmt.target] = true;
+      });
+  }
+
+  // Two iterations are followed, so nested loops would double the work at every depth: deep ones are followed once, with
+  // nothing known.
   void loop(const Stmt &stmt) {
     if (stmt.value != kNone)
       expression(stmt.value);
+    const bool twice = loops_.size() < kDeepestTwice;
     const bool enters = stmt.value == kNone || condition(stmt.value) == Truth::yes;
     const auto saved = outside_;
     if (stmt.value != kNone && !kernel_.expr(stmt.value).axes.empty() && !outside_)
       outside_ = state_.surely;
     const State before = state_;
+    if (!twice)
+      forget(stmt);
     loops_.emplace_back();
     iteration(stmt);
     const State once = state_;
     // Once more with what an iteration leaves behind: constants may have changed, reads may come after writes.
     state_.constants.clear();
-    if (stmt.value != kNone)
-      expression(stmt.value);
-    iteration(stmt);
+    if (twice) {
+      if (stmt.value != kNone)
+        expression(stmt.value);
+      iteration(stmt);
+    }
     State after = enters ? once : meet(before, once);
     after.dead = stmt.value == kNone || (enters && once.dead);
     after.constants.clear();
