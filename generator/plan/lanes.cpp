@@ -48,6 +48,15 @@ bool is_costly(Op op) {
 // ---- how values and accesses move -----------------------------------------------------------------------------------
 
 bool LaneAnalysis::varies(ExprId id, AxisId lane) const {
+  const auto known = varying_.find({id, lane});
+  if (known != varying_.end())
+    return known->second;
+  const bool found = find_varying(id, lane);
+  varying_[{id, lane}] = found;
+  return found;
+}
+
+bool LaneAnalysis::find_varying(ExprId id, AxisId lane) const {
   bool found = false;
   walk(kernel_, id, [&](ExprId at) {
     const Expr &e = kernel_.expr(at);

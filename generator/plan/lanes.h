@@ -2,6 +2,7 @@
 // whether it becomes a vector, and a small count of instructions which loop of a nest is taken.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 
@@ -44,6 +45,7 @@ public:
   std::set<const PlanNode *> choose() const;
 
 private:
+  bool find_varying(ExprId id, AxisId lane) const;
   bool possible(const PlanNode &node, const PlanNode &loop, bool masked) const;
   bool target_fits(const PlanNode &node, AxisId lane, bool masked) const;
   LaneStep buffer_step(VarId var, const std::vector<Coordinate> &coords, AxisId lane) const;
@@ -58,6 +60,8 @@ private:
   const Plan &plan_;
   const Kernel &kernel_;
   const Scopes scopes_;
+  // Accesses ask of their coordinates, coordinates of the accesses in them: each is answered once.
+  mutable std::map<std::pair<ExprId, AxisId>, bool> varying_;
 };
 
 // Does `fold` reduce over the axis (so that it takes part in combining lanes)?
