@@ -9,6 +9,8 @@ namespace kgen::build {
 
 namespace {
 
+constexpr int64_t kLongestSize = 2000; // names, numbers and signs
+
 // The brackets of operands and tables in file order: the order of size arguments.
 class Mentions {
 public:
@@ -117,29 +119,70 @@ private:
   const Mentions &mentions_;
 };
 
-// Does the size of `axis` lead back to itself? Arguments stand for themselves.
-bool is_circular(const Build &build, AxisId axis, AxisSet open) {
+// Does the size of `axis` lead back to itself? Arguments stand for themselves. `straight` are those known not to.
+bool is_circular(const Build &build, AxisId axis, AxisSet open, AxisSet &straight) {
   const Axis &own = build.kernel.axes[axis];
   const std::vector<AxisId> &arguments = build.kernel.size_arguments;
-  if (std::find(arguments.begin(), arguments.end(), axis) != arguments.end())
+  if (straight.contains(axis) || std::find(arguments.begin(), arguments.end(), axis) != arguments.end())
     return false;
   if (open.contains(axis))
     return true;
-  return any_node(own.size, [&](const Size &node) {
+  const bool circular = any_node(own.size, [&](const Size &node) {
     AxisId next = node.op == Size::Op::axis ? build.axis_of(node.name) : kNone;
-    return next != kNone && is_circular(build, next, open | AxisSet::of(axis));
+    return next != kNone && is_circular(build, next, open | AxisSet::of(axis), straight);
   });
+  if (!circular)
+    straight = straight | AxisSet::of(axis);
+  return circular;
 }
+
+// The length of sizes once those that they name are put in: sizes that name each other twice grow beyond all bounds.
+class PutIn {
+public:
+  explicit PutIn(const Build &build) : build_(build), lengths_(build.kernel.axes.size(), 0) {}
+
+  int64_t length(AxisId axis) {
+    int64_t &known = lengths_[axis];
+    if (known == 0) {
+      known = 1; // arguments, which lead to themselves
+      known = length(build_.kernel.axes[axis].size);
+    }
+    return known;
+  }
+
+private:
+  int64_t length(const Size &size) {
+    const AxisId axis = size.op == Size::Op::axis ? build_.axis_of(size.name) : kNone;
+    int64_t out = axis != kNone ? length(axis) : 1;
+    for (const Size &arg : size.args)
+      out = std::min(out + length(arg), kLongestSize + 1);
+    return out;
+  }
+
+  const Build &build_;
+  std::vector<int64_t> lengths_;
+};
 
 // Puts sizes of axes into each other until only arguments and computed axes are named; refuses circles.
 void settle_sizes(Build &build) {
   std::vector<Axis> &axes = build.kernel.axes;
+  AxisSet straight;
   for (size_t i = 0; i < axes.size(); ++i)
-    if (is_circular(build, static_cast<AxisId>(i), AxisSet())) {
+    if (is_circular(build, static_cast<AxisId>(i), AxisSet(), straight)) {
       build.diags.add(DiagId::axis_circular, axes[i].place, {axes[i].name}).help =
           "one of the sizes that lead to each other must be given";
       axes[i].size = Size::integer(1);
     }
+  PutIn put_in(build);
+  std::vector<size_t> too_long;
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (put_in.length(static_cast<AxisId>(i)) > kLongestSize)
+      too_long.push_back(i);
+  if (!too_long.empty()) // one message: those that name it are too long as well
+    build.diags.add(DiagId::spec_expression_too_long, axes[too_long.front()].place, {std::to_string(kLongestSize)})
+        .help = "so it is with the sizes that it names put in";
+  for (size_t i : too_long)
+    axes[i].size = Size::integer(1);
   for (size_t round = 0; round < axes.size(); ++round)
     for (Axis &axis : axes)
       axis.size = build.resolve(axis.size);
