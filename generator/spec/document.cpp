@@ -107,9 +107,12 @@ size_t skip_string(std::string_view text, size_t i) {
   for (i += multiline ? 3 : 1; i < text.size(); ++i) {
     if (quote == '"' && text[i] == '\\')
       ++i;
-    else if (multiline && text.substr(i, 3) == triple) // up to two more quotes are content
-      return std::min(i + 5, std::max(i + 3, std::min(text.find_first_not_of(quote, i), text.size())));
-    else if (!multiline && (text[i] == quote || text[i] == '\n'))
+    else if (multiline && text.substr(i, 3) == triple) { // up to two more quotes are content
+      const size_t most = std::min(i + 5, text.size());
+      for (i += 3; i < most && text[i] == quote;)
+        ++i;
+      return i;
+    } else if (!multiline && (text[i] == quote || text[i] == '\n'))
       return i + 1;
   }
   return text.size();

@@ -25,6 +25,18 @@ void read_kernel(Reader &reader, const Node &node) {
     reader.diags.add(DiagId::spec_reserved_name, reader.spec.kernel_place, {*name, "a word of C++"});
 }
 
+// Text for the heads of the emitted files.
+std::string read_prose(Reader &reader, const Entry &entry) {
+  constexpr size_t kLongest = 20'000;
+  std::string text = read_string(reader, entry.value, ticked(entry.key)).value_or("");
+  if (text.size() > kLongest)
+    reader.diags
+        .add(DiagId::spec_too_large, entry.place,
+             {ticked(entry.key) + " has more than " + std::to_string(kLongest) + " characters"})
+        .help = "it is repeated in every file: name a place where more is said";
+  return text;
+}
+
 Text read_code(Reader &reader, const Entry &entry) {
   const Node &node = entry.value;
   Text out;
@@ -103,9 +115,9 @@ void read_text(Reader &reader, const Node &root) {
       has_kernel = true;
       read_kernel(reader, entry.value);
     } else if (entry.key == "doc") {
-      spec.doc = read_string(reader, entry.value, "`doc`").value_or("");
+      spec.doc = read_prose(reader, entry);
     } else if (entry.key == "license") {
-      spec.license = read_string(reader, entry.value, "`license`").value_or("");
+      spec.license = read_prose(reader, entry);
     } else if (entry.key == "body") {
       has_body = true;
       spec.body = read_code(reader, entry);

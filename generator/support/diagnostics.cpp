@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
 #include "support/text.h"
@@ -24,6 +25,15 @@ const DiagnosticRow &diagnostic_row(DiagId id) { return diagnostic_rows()[static
 
 namespace {
 
+// Whole code points, as many as a person reads.
+std::string_view shortened(std::string_view text) {
+  constexpr size_t kMost = 1000;
+  size_t end = std::min(text.size(), kMost);
+  while (end < text.size() && (text[end] & 0xC0) == 0x80)
+    --end;
+  return text.substr(0, end);
+}
+
 // Replaces {0} .. {9}; an argument is never looked into again.
 std::string substitute(std::string_view text, const std::vector<std::string> &arguments) {
   std::string out;
@@ -36,7 +46,7 @@ std::string substitute(std::string_view text, const std::vector<std::string> &ar
     }
     const size_t index = static_cast<size_t>(text[i + 1] - '0');
     if (index < arguments.size())
-      out += arguments[index];
+      out += shortened(arguments[index]);
     i += 2;
   }
   return out;
@@ -70,10 +80,13 @@ std::vector<Diagnostic> Diagnostics::sorted() const {
   auto same = [&](const Diagnostic &a, const Diagnostic &b) {
     return a.id == b.id && key(a) == key(b) && a.text == b.text;
   };
+  using Said = std::tuple<std::string_view, int, int, DiagId>;
+  std::set<Said> said;
+  for (const Diagnostic &d : list_)
+    said.emplace(d.place.file, d.place.line, d.place.column, d.id);
   std::erase_if(out, [&](const Diagnostic &d) {
-    return std::any_of(list_.begin(), list_.end(), [&](const Diagnostic &other) {
-      return key(other) == key(d) && std::find(std::begin(kUnprovedAndWitnessed), std::end(kUnprovedAndWitnessed),
-                                               std::pair(d.id, other.id)) != std::end(kUnprovedAndWitnessed);
+    return std::any_of(std::begin(kUnprovedAndWitnessed), std::end(kUnprovedAndWitnessed), [&](const auto &row) {
+      return row.first == d.id && said.count({d.place.file, d.place.line, d.place.column, row.second}) != 0;
     });
   });
   // Equal ones need not be neighbours when others stand at the same place.
