@@ -93,7 +93,8 @@ std::vector<SpecFile> find_specs(const std::vector<std::string> &arguments, Diag
     fs::recursive_directory_iterator it(argument, fs::directory_options::skip_permission_denied, error), end;
     for (; !error && it != end; it.increment(error)) {
       std::string name = it->path().filename().string();
-      if (it->is_regular_file(error) && it->path().extension() == ".toml" && !name.ends_with(".tune.toml"))
+      std::error_code dangles; // a link to nothing is no spec, and not the end of the folder
+      if (it->is_regular_file(dangles) && it->path().extension() == ".toml" && !name.ends_with(".tune.toml"))
         found.push_back(
             {it->path().generic_string(), it->path().parent_path().lexically_relative(argument).generic_string()});
     }
