@@ -27,6 +27,8 @@ namespace {
 
 constexpr unsigned kStackBytes = 256u << 20; // reserved, not used: only what recursion touches is memory
 
+constexpr size_t kMostInstances = 10000, kMostInstancesOfOne = 50; // of function templates; of each set of functions
+
 constexpr const char *kArguments[] = {"-x",
                                       "c++",
                                       "-std=c++20",
@@ -133,11 +135,26 @@ public:
       result_.bodies.push_back(convert_variant(context, unit_, static_cast<int>(i), reporter_, result_.real_locals));
   }
 
+  // Depth is bounded by an option, but a few templates that name each other twice are millions of functions.
+  void HandleCXXImplicitFunctionInstantiation(clang::FunctionDecl *function) override {
+    const size_t most = kMostInstances + kMostInstancesOfOne * unit_.variants->size();
+    if (++instances_ < most)
+      return;
+    function->setInvalidDecl(); // so that its body is not made, and nothing that it calls
+    if (instances_ > most)
+      return;
+    clang::DiagnosticsEngine &engine = function->getASTContext().getDiagnostics();
+    engine.Report(function->getLocation(),
+                  engine.getCustomDiagID(clang::DiagnosticsEngine::Error, "more than %0 functions come from templates"))
+        << std::to_string(most);
+  }
+
 private:
   const Unit &unit_;
   const MessageCollector &collector_;
   Reporter &reporter_;
   ParseResult &result_;
+  size_t instances_ = 0;
 };
 
 class Action : public clang::ASTFrontendAction {

@@ -182,6 +182,8 @@ void Converter::statement(const clang::Stmt *s, std::vector<Stmt> &out) {
   if (llvm::isa<clang::NullStmt>(s))
     return;
   statement_ = at;
+  if (!count_operations(1, at))
+    return;
   if (const auto *declarations = llvm::dyn_cast<clang::DeclStmt>(s)) {
     for (const clang::Decl *d : declarations->decls())
       declaration(d, out);

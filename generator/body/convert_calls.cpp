@@ -10,7 +10,7 @@
 namespace kgen::body {
 namespace {
 
-constexpr int64_t kMaxOperations = 1000000; // with all calls inlined
+constexpr int kMaxCoordinates = 6; // within each other: a guarded read writes its coordinates down more than once
 
 } // namespace
 
@@ -71,8 +71,14 @@ Expr Converter::coordinate(const clang::CXXOperatorCallExpr *e) {
   Expr out = argument(e->getArg(0));
   out.kind = Expr::Kind::coordinate;
   out.place = place(at);
+  if (coordinate_depth_ == kMaxCoordinates)
+    return std::exchange(too_deep_, true)
+               ? failed_value()
+               : fail(DiagId::body_too_deep, at, {"coordinates", std::to_string(kMaxCoordinates)});
   const bool outer = std::exchange(in_coordinate_, true);
+  ++coordinate_depth_;
   Expr inner = value(e->getArg(1));
+  --coordinate_depth_;
   in_coordinate_ = outer;
   if (is_failed(inner) || is_failed(out))
     return failed_value();
@@ -129,6 +135,19 @@ bool Converter::check_coordinate(const clang::Expr *e, const BuiltinRow &row, co
   return false;
 }
 
+// All later stages take time and memory for each operation of each set of functions. False when there are too many.
+bool Converter::count_operations(int64_t count, const Span &at) {
+  constexpr int64_t kMax = 20000, kMaxOfAll = 100000;
+  const int64_t sets = static_cast<int64_t>(unit_.variants->size()), most = std::min(kMax, kMaxOfAll / sets);
+  frame_->operations = std::min(frame_->operations + count, kMax + 1);
+  if (frame_->operations <= most)
+    return true;
+  if (!std::exchange(too_large_, true))
+    fail(DiagId::body_too_large, at, {std::to_string(most)},
+         most < kMax ? "with fewer types and choices there may be more, or split the kernel" : "split the kernel");
+  return false;
+}
+
 Expr Converter::function_call(const clang::CallExpr *e, const clang::FunctionDecl *callee) {
   const Span at = span(e);
   Expr out;
@@ -138,11 +157,8 @@ Expr Converter::function_call(const clang::CallExpr *e, const clang::FunctionDec
   out.function = function_of(callee, span(e->getCallee()));
   if (out.function < 0)
     return failed_value();
-  frame_->operations = std::min(frame_->operations + sizes_[static_cast<size_t>(out.function)], kMaxOperations + 1);
-  if (frame_->operations > kMaxOperations)
-    return std::exchange(too_large_, true)
-               ? failed_value()
-               : fail(DiagId::body_too_large, at, {std::to_string(kMaxOperations)}, "fewer calls of calls");
+  if (!count_operations(sizes_[static_cast<size_t>(out.function)], at))
+    return failed_value();
   const Function made = body_.functions[static_cast<size_t>(out.function)];
   out.type = made.result;
   for (unsigned i = 0; i < e->getNumArgs() && i < static_cast<unsigned>(made.parameters); ++i) {

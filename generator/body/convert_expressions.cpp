@@ -177,7 +177,8 @@ Expr Converter::argument(const clang::Expr *e) {
   if (e->containsErrors())
     return failed_value();
   const Count depth(depth_);
-  ++frame_->operations;
+  if (!count_operations(1, span(e)))
+    return failed_value();
   if (depth.count() > kMaxDepth)
     return std::exchange(too_deep_, true) ? failed_value()
                                           : fail(DiagId::body_too_deep, span(clang::SourceRange(e->getExprLoc())),

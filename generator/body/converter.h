@@ -94,6 +94,7 @@ private:
   Expr table_read(const clang::CXXOperatorCallExpr *e);
   Expr call(const clang::CallExpr *e);
   Expr builtin_call(const clang::CallExpr *e, const clang::FunctionDecl *callee);
+  bool count_operations(int64_t count, const Span &at);
   Expr function_call(const clang::CallExpr *e, const clang::FunctionDecl *callee);
   Expr coordinate(const clang::CXXOperatorCallExpr *e);
   bool check_coordinate(const clang::Expr *e, const BuiltinRow &row, const Span &call);
@@ -131,6 +132,7 @@ private:
   std::optional<Span> call_site_; // of the user's call, while a library function is converted
   std::set<size_t> doubles_;      // statements that were warned of
   int depth_ = 0;
+  int coordinate_depth_ = 0;
   bool too_deep_ = false; // said
   bool too_large_ = false;
   bool in_coordinate_ = false;

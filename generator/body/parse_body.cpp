@@ -52,6 +52,17 @@ ParseResult parse_until_settled(const Spec &spec, const std::vector<Variant> &va
   }
 }
 
+// Clang reads the texts once for each set of functions.
+bool check_copies(const SourceText &text, size_t sets, Reporter &reporter) {
+  constexpr size_t kMost = 4000000;
+  if (text.text().size() * sets <= kMost)
+    return true;
+  reporter.add(DiagId::body_too_long, {&text, 0, 1},
+               {"this text, once for each of " + std::to_string(sets) + " sets of functions,",
+                std::to_string(kMost) + " characters"});
+  return false;
+}
+
 } // namespace
 
 std::optional<std::vector<Body>> parse_body(const Spec &spec, const std::vector<Variant> &variants,
@@ -67,6 +78,9 @@ std::optional<std::vector<Body>> parse_body(const Spec &spec, const std::vector<
   reporter.next_phase();
   const SourceText *known_functions = functions ? &*functions : nullptr;
   if (!check_function_params(spec, known_functions, diags) || !body.sound || (functions && !functions->sound))
+    return std::nullopt;
+  if (!check_copies(body, variants.size(), reporter) ||
+      (functions && !check_copies(*functions, variants.size(), reporter)))
     return std::nullopt;
   ParseResult result = parse_until_settled(spec, variants, body, known_functions, reporter);
   if (reporter.failed())

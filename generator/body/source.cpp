@@ -16,6 +16,8 @@ namespace {
 
 constexpr size_t kMaxCharacters = 1000000;
 constexpr size_t kMaxWordsPerStatement = 20000;
+constexpr size_t kMaxStatements = 5000; // of a body; Clang compares names that are declared again with each other
+constexpr size_t kMaxDigits = 1000;     // Clang takes room for all of them on its stack
 constexpr size_t kMaxBrackets = 200;
 constexpr int kMaxControl = 200;
 constexpr int kMaxErrors = 20;
@@ -121,14 +123,19 @@ private:
   }
 
   void read_number() {
-    for (++at_; at_ < text_.size(); ++at_) {
-      const char c = text_[at_];
-      const char before = text_[at_ - 1];
-      const bool sign = (c == '+' || c == '-') && (before == 'e' || before == 'E' || before == 'p' || before == 'P');
-      const bool separator = c == '\'' && at_ + 1 < text_.size() && is_name(text_[at_ + 1]);
-      if (!is_name(c) && c != '.' && !sign && !separator)
-        return;
-    }
+    const size_t begin = at_++;
+    while (at_ < text_.size() && is_number(at_))
+      ++at_;
+    if (at_ - begin > kMaxDigits)
+      unsound(DiagId::body_too_long, begin, at_ - begin, {"this number", std::to_string(kMaxDigits) + " digits"});
+  }
+
+  // Does the number go on here?
+  bool is_number(size_t at) const {
+    const char c = text_[at], before = text_[at - 1];
+    const bool sign = (c == '+' || c == '-') && (before == 'e' || before == 'E' || before == 'p' || before == 'P');
+    const bool separator = c == '\'' && at + 1 < text_.size() && is_name(text_[at + 1]);
+    return is_name(c) || c == '.' || sign || separator;
   }
 
   void read_text_literal() {
@@ -181,6 +188,11 @@ private:
   void end_statement() {
     words_ = 0;
     source_.statement_ends.push_back(at_);
+    if (source_.is_body() && source_.statement_ends.size() > kMaxStatements) {
+      unsound(DiagId::body_too_long, at_, 1, {"this body", std::to_string(kMaxStatements) + " statements"});
+      stop_ = true;
+      return;
+    }
     ++at_;
     skip_space();
     const bool goes_on = starts("else") && (at_ + 4 == text_.size() || !is_name(text_[at_ + 4]));

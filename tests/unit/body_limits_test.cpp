@@ -42,10 +42,43 @@ TEST_CASE("length is limited") {
   CHECK(diags.sorted()[0].text == "this text is longer than 1000000 characters");
 }
 
+TEST_CASE("numbers are no longer than a stack holds") {
+  CHECK(messages("o = 0." + std::string(900, '7') + ";") == "");
+  CHECK(messages("o = 0." + std::string(100000, '7') + ";") == "15:5: this number is longer than 1000 digits\n");
+}
+
+TEST_CASE("coordinates within coordinates are limited") {
+  auto nested = [](int depth) {
+    return "o = " + repeat("at(x, N = int64_t(", depth) + "x" + repeat("))", depth) + ";";
+  };
+  CHECK(messages(nested(6)) == "");
+  CHECK(messages(nested(7)).find("coordinates nested more than 6 deep") != std::string::npos);
+}
+
+TEST_CASE("templates that name each other twice do not make millions of functions") {
+  const std::string
+      head = "template <int K, int J> real f(real v) { return f<(K > 0 ? K - 1 : 0), (K > 0 ? 2 * J : 0)>(v)",
+      tail = " + f<(K > 0 ? K - 1 : 0), (K > 0 ? 2 * J + 1 : 0)>(v); }";
+  CHECK(messages("o = f<20, 0>(x);", head + tail).find("functions come from templates") != std::string::npos);
+}
+
+TEST_CASE("all sets of functions together are limited") {
+  std::string head = "kernel = \"k\"\ninputs.x = \"f32[N]\"\noutputs.o = \"f32[N]\"\n";
+  for (int i = 0; i < 10; ++i)
+    head += "params.p" + std::to_string(i) + " = [1, 2]\n";
+  CHECK(parse_spec(head + "body = 'o = x" + repeat(" + x", 20) + ";'\n").messages == "");
+  CHECK(parse_spec(head + "body = 'o = x" + repeat(" + x", 200) + ";'\n").messages.find("more than 97 operations") !=
+        std::string::npos);
+  CHECK(parse_spec(head + "body = ''' " + repeat("o = x;\n", 1000) + "'''\n")
+            .messages.find("once for each of 1024 sets") != std::string::npos);
+}
+
 TEST_CASE("many statements are no matter") {
-  const Outcome out = parse_text(repeat("o = x;\n", 20000));
+  const Outcome out = parse_text(repeat("o = x;\n", 5000));
   CHECK(out.messages == "");
   CHECK(out.bodies.size() == 1);
+  CHECK(messages(repeat("o = x;\n", 5001)) == "5015:6: this body is longer than 5000 statements\n");
+  CHECK(messages(repeat("o = x + x + x + x;\n", 4000)).find("more than 20000 operations") != std::string::npos);
 }
 
 TEST_CASE("at most 20 messages") { CHECK(parse_text(repeat("o = N;\n", 1000)).list.size() == 20); }
@@ -60,7 +93,7 @@ TEST_CASE("calls of calls of calls are counted as they inline") {
   }
   const Outcome large = parse_text("o = f59(x);", twice);
   REQUIRE(large.list.size() == 1);
-  CHECK(large.list[0].text == "with all calls inlined, this has more than 1000000 operations");
+  CHECK(large.list[0].text == "with all calls inlined, this has more than 20000 operations");
   const Outcome deep = parse_text("o = f4999(x);", once);
   REQUIRE(deep.list.size() == 1);
   CHECK(deep.list[0].text == "calls nested more than 64 deep");
