@@ -130,12 +130,11 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
   plan.axis_order = memory_order(kernel);
   std::vector<PlanNode> program = lower(plan.kernel);
   prune(plan.kernel, program);
-  for (int round = 0; round < kPlacementRounds; ++round) {
+  int rounds = 0;
+  do {
     plan.phases = make_phases(build_tree(plan.kernel, plan.axis_order, program));
     place_variables(plan);
-    if (!recompute_cheap_locals(plan, program))
-      break;
-  }
+  } while (++rounds < kPlacementRounds && recompute_cheap_locals(plan, program)); // which makes new variables
   for (Phase &phase : plan.phases)
     map_phase(plan.kernel, phase);
   return plan;

@@ -192,3 +192,24 @@ body = 'y = x;'
   const std::vector<AxisId> order = memory_order(a.kernel);
   CHECK(a.kernel.axes[order.back()].name == "M");
 }
+
+TEST_CASE("every variable has its place, also where placing ends before it has settled") {
+  const std::string text = R"(kernel = "block"
+inputs.x = "f32[B, S, D]"
+inputs.w = "f32[D, E]"
+inputs.u = "f32[E, D]"
+outputs.y = "f32[B, S, D]"
+outputs.aux = "f32[E]"
+body = '''
+real h = dot(x, w, D);
+real g = gelu(h);
+real p = softmax(g, E);
+aux = mean(p, B, S);
+y = x + dot(p * g, u, E);
+y = layernorm(y, D, 1e-5);
+''')";
+  for (const TargetKind target : {TargetKind::openmp, TargetKind::cuda}) {
+    const Plan plan = plan_of(text, target);
+    CHECK(plan.storage.size() == plan.kernel.vars.size());
+  }
+}
