@@ -22,7 +22,8 @@ class Axis:
 class Variable:
     def __init__(self, name, role, cls, axes, bound, grain=0, unsigned=False, elements=(), optional=False, exact=True,
                  readable=True):
-        self.name, self.role, self.cls, self.axes, self.bound, self.grain = name, role, cls, frozenset(axes), bound, grain
+        self.name, self.role, self.cls, self.axes = name, role, cls, frozenset(axes)
+        self.bound, self.grain = bound, grain
         self.unsigned, self.elements, self.optional, self.exact = unsigned, tuple(elements), optional, exact
         self.readable, self.hidden = readable, False
 
@@ -49,7 +50,6 @@ class Body(Expressions):
         self.axes, self.vars, self.tables, self.params = {}, {}, [], {}
         self.steps, self.functions, self.allow_functions = [], {}, rng.random() < 0.25
         self.closed = frozenset()    # axes of the conditions around
-        self.never_empty = False
         self.in_loop = 0
         self.count = 0
         self.used = Counter()
@@ -135,7 +135,7 @@ class Body(Expressions):
         if v.cls == "f" and not (self.real and self.rng.random() < 0.7) and node.cls == "f":
             node = self.fit(node, v.most())
             if node.grain and v.most() < LIMIT:
-                node = Node("floor(%0)", [node], "f", node.axes, node.bound + 1, exact=node.exact) if node.exact else node
+                node = Node("floor(%0)", [node], "f", node.axes, node.bound + 1) if node.exact else node
         return node
 
     def assign(self, v, node, op="="):
@@ -286,7 +286,8 @@ class Body(Expressions):
         self.in_loop -= 1
         counter.hidden = True
         n = counter.name
-        return [Statement(f"for (int {n} = 0; {n} < clamp(int(%0), 0, 4); ++{n}) @0", [trips], [inner])] if inner else []
+        head = f"for (int {n} = 0; {n} < clamp(int(%0), 0, 4); ++{n}) @0"
+        return [Statement(head, [trips], [inner])] if inner else []
 
     def state_while_loop(self, depth):
         able = self.targets()
@@ -357,7 +358,8 @@ class Body(Expressions):
         node = self.make(v.cls, v.axes, depth)
         statement = self.assign(v, node)
         if v.cls == "f":
-            v.bound, v.grain = (statement.args[0].bound or 0), statement.args[0].grain if statement.args[0].cls == "f" else 0
+            stored = statement.args[0]
+            v.bound, v.grain = (stored.bound or 0), stored.grain if stored.cls == "f" else 0
         return statement
 
     def scatters(self, v):

@@ -17,9 +17,10 @@ MOST_LINES = 12  # of a spec that was cut down
 # The fault: file, text, what takes its place; the runner that shows it; what the small spec must still hold.
 FAULTS = {
     "nothing": ("common/helpers.h", "", "", "openmp", None),
-    "absolute": ("common/helpers.h", "T(T(0) - v)", "T(T(1) - v)", "openmp", r"\babs\("),
-    "barrier": ("cuda/helpers.h", "slots[threadIdx.x] = value;\n  __syncthreads();", "slots[threadIdx.x] = value;",
-                "cuda_model", r"\w+\(.*, \w+"),
+    "clamp": ("common/helpers.h", "minimum(maximum(v, low), high)", "minimum(maximum(v, low), T(high + 1))", "openmp",
+              r"\bclamp\("),
+    "barrier": ("cuda/helpers.h", "slots[threadIdx.x] = value;\n  __syncthreads();",
+                "slots[threadIdx.x] = value;", "cuda_model", r"\w+\(.*, \w+"),
 }
 
 
@@ -60,9 +61,10 @@ def main():
         plant(fault, folder)
         shutil.rmtree(keep, ignore_errors=True)
         command = [sys.executable, HERE / "run", "--templates", folder, "--keep", keep, "--targets", FAULTS[fault][3],
-                   "--mode", "integers", "--flags", "-O0", *options.rest]
+                   "--mode", "integers", "--flags=-O0", *options.rest]
         done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
         text = verdict(fault, done, keep)
+        text += done.stderr[-2000:] if text else ""
         wrong += text != ""
         print(f"{fault}: {'right' if not text else text}")
     return 1 if wrong else 0

@@ -1,4 +1,4 @@
-"""What was reached: features of the language, counted by the generator, and decisions of the planner, read from plans."""
+"""What was reached: features of the language, counted by the generator; decisions of the planner, read from plans."""
 import re
 from collections import Counter
 
@@ -64,7 +64,8 @@ class Coverage:
         out = ["feature of the language            specs"]
         out += [f"  {name:<34}{count:>6}" for name, count in sorted(self.features.items())]
         out += ["decision of the planner           openmp    cuda"]
-        out += [f"  {name:<32}{self.decisions['openmp'][name]:>8}{self.decisions['cuda'][name]:>8}" for name in DECISIONS]
+        openmp, cuda = self.decisions["openmp"], self.decisions["cuda"]
+        out += [f"  {name:<32}{openmp[name]:>8}{cuda[name]:>8}" for name in DECISIONS]
         if self.refused:
             out += ["refused by                         specs"]
             out += [f"  {code:<34}{count:>6}" for code, count in self.refused.most_common()]

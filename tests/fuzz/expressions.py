@@ -1,27 +1,20 @@
 """Random expressions: a table of productions with weights for each class of value (f, i, b).
 
-What is made is legal by construction: values have no axis that the place cannot take, folds go along axes that the value
-has and that no condition around them has, and numbers stay small enough to be exact in f32. In the mode of real numbers
-only exact values (inputs, whole numbers) are compared or rounded, so that few elements are undecided.
+What is made is legal by construction: values have no axis that the place cannot take, folds go along axes that the
+value has and that no condition around them has, and numbers stay small enough to be exact in f32. In the mode of real
+numbers only exact values (inputs, whole numbers) are compared or rounded, so that few elements are undecided.
 """
 from tree import Node
+from whole_numbers import BIG, COMPARISONS, INT_SCANS, SCAN_FORMS, TYPES, WholeNumbers
 
 LIMIT = 1 << 21          # bound << grain of floats: all sums of that size are exact in f32
-BIG = 1024               # no axis is longer, but derived ones
-TYPES = {                # class, bits
-    "f64": ("f", 64), "f32": ("f", 32), "f16": ("f", 16), "bf16": ("f", 16), "i64": ("i", 64), "i32": ("i", 32),
-    "i16": ("i", 16), "i8": ("i", 8), "u64": ("i", 64), "u32": ("i", 32), "u16": ("i", 16), "u8": ("i", 8),
-    "bool": ("b", 1)}
 EXACT_BELOW = {"f64": 1 << 22, "f32": 1 << 22, "f16": 1 << 11, "bf16": 1 << 8}
-COMPARISONS = ["<", "<=", ">", ">=", "==", "!="]
 MATHS = ["exp", "tanh", "sin", "cos", "sigmoid", "erf", "expm1", "exp2", "sinh", "cosh", "cbrt", "tan"]
 POSITIVE_MATHS = ["log", "sqrt", "rsqrt", "log2", "log1p"]
 ROUNDINGS = ["floor", "ceil", "round", "trunc", "sign"]
 LIBRARY = ["relu", "relu6", "leaky_relu", "elu", "selu", "celu", "gelu", "gelu_tanh", "silu", "mish", "softplus",
            "softsign", "log_sigmoid", "hardtanh", "hardsigmoid", "hardswish", "tanhshrink", "square"]
 AXIS_LIBRARY = ["softmax", "log_softmax", "logsumexp", "variance", "layernorm", "rmsnorm", "norm", "normalize"]
-INT_SCANS = ["cumsum", "cumprod", "cummax"]
-SCAN_FORMS = ["", "_reverse", "_exclusive", "_reverse_exclusive"]
 
 FLOATS = {"leaf": 5, "binary": 6, "negate": 1, "select": 3, "extreme": 3, "clamp": 1, "fold": 5, "dot": 3, "scan": 2,
           "linrec": 1, "at": 3, "of_integer": 2, "of_bool": 1, "divide": 1, "round": 1, "function": 2, "random": 0.5,
@@ -34,7 +27,7 @@ BOOLS = {"compare": 6, "compare_i": 4, "logic": 4, "leaf_b": 3, "positions": 2, 
          "isnan": 0.5, "of_number": 0.5, "parity": 1}
 
 
-class Expressions:
+class Expressions(WholeNumbers):
     """Mixed into Body: needs rng, real, axes, vars, tables, functions, closed (axes of conditions around), use()."""
 
     def pick(self, table):
@@ -150,6 +143,8 @@ class Expressions:
         position = Node(f"index({axis})", (), "i", self.with_over({axis}), self.axes[axis].big)
         if having and self.rng.random() < 0.8:
             other = self.read(self.rng.choice(having))
+        elif not self.axes[axis].index:
+            return None
         elif cls == "b":
             other = Node(f"(%0 % 2 == 0)", [position], "b", position.axes, 1)
         elif cls == "f":
@@ -168,7 +163,7 @@ class Expressions:
         return [v for v in self.vars.values() if v.cls == cls and v.readable and not v.optional and not v.hidden]
 
     def read(self, v):
-        return Node(v.name, (), v.cls, v.axes, v.bound, v.grain, v.unsigned, v.exact, {v.name})
+        return Node(v.name, (), v.cls, v.axes, v.bound, v.grain, v.unsigned, v.exact)
 
     def variable(self, cls, allowed):
         fitting = [v for v in self.readable(cls) if v.axes <= allowed]
@@ -336,7 +331,9 @@ class Expressions:
         if first is None:
             return None
         inner = first.axes | frozenset(allowed)
-        factors = [first] + [self.make("f", inner, self.rng.choice([0, 0, depth])) for _ in range(self.rng.choice([1, 1, 2]))]
+        factors = [first]
+        for _ in range(self.rng.choice([1, 1, 2])):
+            factors.append(self.make("f", inner, self.rng.choice([0, 0, depth])))
         if self.rng.random() < 0.2:
             factors[-1] = self.make("b", inner, 0)
         bound, grain = self.times(axes), 0
@@ -424,8 +421,8 @@ class Expressions:
         node = self.fit(self.make("f", allowed, depth), 1 << 12)
         name, text, grows, grain, axis_argument = row
         axes = node.axes
-        if not node.exact and not axis_argument:
-            return None
+        if not node.exact and (not axis_argument or name == "ranked"):
+            return None  # it compares
         arguments = "%0"
         if axis_argument:
             able = [a for a in sorted(node.axes) if self.axes[a].fold and a not in self.closed and
@@ -488,253 +485,12 @@ class Expressions:
         if found is None:
             return None
         v, places, axes, where = found
-        node = Node(f"at({v.name}, {where})", places, "f", axes, max(v.bound, 8), v.grain, exact=v.exact, reads={v.name})
+        node = Node(f"at({v.name}, {where})", places, "f", axes, max(v.bound, 8), v.grain, exact=v.exact)
         if v.role == "input" and self.rng.random() < 0.2:
             self.use("inside")
             return Node(f"(inside({v.name}, {where}) ? %{len(places)} : 1.0f)", places + [node], "f", axes, node.bound,
                         node.grain, exact=v.exact)
         return node
-
-    # ---- whole numbers
-    def integer(self, text, args, rule, unsigned=None, axes=None):
-        """`rule` makes a bound of bounds; unknown ones stay so, and what may wrap becomes unknown."""
-        if axes is None:
-            axes = frozenset().union(*(a.axes for a in args))
-        if unsigned is None:
-            unsigned = any(a.unsigned for a in args)
-        bounds = [a.bound for a in args if a.cls == "i"]
-        bound = None if any(b is None for b in bounds) else rule(*bounds)
-        return Node(text, args, "i", axes, bound if bound is not None and bound < 1 << 30 else None, 0, unsigned)
-
-    def make_leaf_i(self, allowed, depth):
-        node = self.variable("i", allowed)
-        if node is not None:
-            return node
-        return self.reduced("i", allowed) if self.rng.random() < 0.3 else self.make_position(allowed, depth)
-
-    def make_position(self, allowed, depth):
-        names = [a for a in sorted(allowed) if self.axes[a].index]
-        sizes = [a for a in sorted(self.axes) if self.axes[a].index and (not self.axes[a].over or self.axes[a].over in allowed)]
-        kind = self.rng.random()
-        if names and kind < 0.6:
-            name = self.rng.choice(names)
-            self.use("index")
-            return Node(f"index({name})", (), "i", self.with_over({name}), self.axes[name].big)
-        if self.steps and kind < 0.75:
-            self.use("step of the grid")
-            return Node(f"(0 + {self.rng.choice(self.steps)})", (), "i", (), BIG)
-        if sizes:
-            name = self.rng.choice(sizes)
-            self.use("size")
-            over = self.axes[name].over
-            return Node(f"size({name})", (), "i", {over} if over else (), self.axes[name].big)
-        return None
-
-    def make_binary_i(self, allowed, depth):
-        a, b = self.pair("i", allowed, depth)
-        op = self.rng.choice("++--**/%")
-        if op == "-" and (a.unsigned or b.unsigned):
-            return self.integer("(%0 - %1)", [a, b], lambda x, y: None)
-        rule = {"+": lambda x, y: x + y, "-": lambda x, y: x + y, "*": lambda x, y: x * y,
-                "/": lambda x, y: x, "%": lambda x, y: x}[op]
-        return self.integer(f"(%0 {op} %1)", [a, b], rule)
-
-    def make_bits(self, allowed, depth):
-        a, b = self.pair("i", allowed, depth)
-        return self.integer(f"(%0 {self.rng.choice('&|^')} %1)", [a, b], lambda x, y: 2 * max(x, y) + 2)
-
-    def make_shift(self, allowed, depth):
-        a = self.make("i", allowed, depth)
-        n = self.rng.choice([Node("1", (), "i"), Node("3", (), "i"), self.make("i", allowed, 0)])
-        return self.integer(f"(%0 {self.rng.choice(['<<', '>>'])} %1)", [a, n], lambda x, y: None)
-
-    def make_unary_i(self, allowed, depth):
-        a = self.make("i", allowed, depth)
-        text = self.rng.choice(["(-%0)", "(~%0)", "abs(%0)", "sign(%0)", "popcount(%0)"])
-        return self.integer(text, [a], lambda x: None if a.unsigned and text in ("(-%0)", "(~%0)") else max(x + 1, 64))
-
-    def make_select_i(self, allowed, depth):
-        c, (a, b) = self.make("b", allowed, depth), self.pair("i", allowed, depth)
-        return self.integer("(%0 ? %1 : %2)", [c, a, b], max)
-
-    def make_extreme_i(self, allowed, depth):
-        a, b = self.pair("i", allowed, depth)
-        if a.unsigned != b.unsigned:
-            return None
-        return self.integer(f"{self.rng.choice(['min', 'max'])}(%0, %1)", [a, b], max)
-
-    def fold_i(self, name, node, axes, names, extra=()):
-        factor = self.times(axes) if name == "sum" else 1
-        rule = (lambda x: None) if name == "prod" else lambda x: x * factor
-        bound = None if node.bound is None or not self.never_empty else rule(node.bound)
-        return Node(f"{name}(%0, {names}" + (", where(%1))" if extra else ")"), [node, *extra], "i",
-                    node.axes - set(axes), bound if bound is not None and bound < 1 << 30 else
-                    (rule(node.bound) if name == "sum" and node.bound is not None and node.bound * factor < 1 << 30 else None),
-                    0, node.unsigned)
-
-    def make_fold_i(self, allowed, depth):
-        axes = self.fold_axes(allowed)
-        node = self.argument("i", allowed, axes, depth) if axes else None
-        if node is None:
-            return None
-        name = self.rng.choice(["sum", "sum", "max", "min", "prod"])
-        text, args = self.folded(name, node, axes)
-        return self.fold_i(name, node, axes, ", ".join(axes), args[1:])
-
-    def make_dot_i(self, allowed, depth):
-        axes = self.fold_axes(allowed)
-        first = self.argument("i", allowed, axes, depth) if axes else None
-        if first is None:
-            return None
-        second = self.make(self.rng.choice("iib"), first.axes | frozenset(allowed), 0)
-        factor = self.times(axes)
-        return self.integer(f"dot(%0, %1, {', '.join(axes)})", [first, second], lambda *b: factor * b[0] * b[-1],
-                            axes=(first.axes | second.axes) - set(axes))
-
-    def make_scan_i(self, allowed, depth):
-        node = self.make(self.rng.choice("iiib"), allowed, depth)
-        axis = self.scan_axis(node)
-        if axis is None:
-            return None
-        name, form = self.rng.choice(INT_SCANS), self.rng.choice(SCAN_FORMS)
-        self.use("scan " + name + form)
-        factor = self.times([axis])
-        bound = node.bound * factor if name == "cumsum" and node.bound is not None else None
-        return Node(f"{name}{form}(%0, {axis})", [node], "i", node.axes, bound if bound is None or bound < 1 << 30 else None,
-                    0, node.unsigned)
-
-    def make_count(self, allowed, depth):
-        axes = self.fold_axes(allowed)
-        node = self.argument("b", allowed, axes, depth) if axes else None
-        if node is None:
-            return None
-        text, args = self.folded("sum", node, axes)
-        return Node(text, args, "i", node.axes - set(axes), self.times(axes))
-
-    def make_arg(self, allowed, depth):
-        axes = [a for a in self.fold_axes(allowed) if self.axes[a].scan][:1]
-        node = self.argument(self.rng.choice("ffi"), allowed, axes, depth) if axes else None
-        if node is None or not node.exact:
-            return None
-        text, args = self.folded(self.rng.choice(["argmax", "argmin"]), node, axes)
-        return Node(text, args, "i", node.axes - set(axes), self.axes[axes[0]].big)
-
-    def make_of_float(self, allowed, depth):
-        a = self.make("f", allowed, depth)
-        if not a.exact:
-            return None
-        return Node(self.rng.choice(["int(%0)", "int64_t(%0)", "int(floor(%0))"]), [a], "i", a.axes, None)
-
-    def make_cast_i(self, allowed, depth):
-        a = self.make("i", allowed, depth)
-        name, bound = self.rng.choice([("int8_t", 128), ("uint8_t", 256), ("int16_t", 32768), ("uint16_t", 65536),
-                                       ("int", None), ("int64_t", None), ("uint32_t", None), ("uint64_t", None)])
-        return Node(f"{name}(%0)", [a], "i", a.axes, bound, 0, name in ("uint32_t", "uint64_t"))
-
-    def make_table(self, allowed, depth):
-        if not self.tables:
-            return None
-        name, rank, bound = self.rng.choice(self.tables)
-        places = [self.make("i", allowed, min(depth, 1)) for _ in range(rank)]
-        self.use("table in the body")
-        return Node(name + "".join(f"[%{i}]" for i in range(rank)), places, "i",
-                    frozenset().union(*(p.axes for p in places)), bound)
-
-    def make_at_i(self, allowed, depth):
-        found = self.at("i", allowed, depth)
-        if found is None:
-            return None
-        v, places, axes, where = found
-        return Node(f"at({v.name}, {where})", places, "i", axes, v.bound, 0, v.unsigned, reads={v.name})
-
-    def make_random_bits(self, allowed, depth):
-        i = self.make("i", allowed, depth)
-        return Node(f"random_bits({self.rng.randrange(9)}, %0)", [i], "i", i.axes, None, 0, True)
-
-    def make_bitcast(self, allowed, depth):
-        like = [v for v in self.readable("f") if v.elements == ("f32",) and v.role == "input" and v.axes <= allowed]
-        if not like:
-            return None
-        v = self.rng.choice(like)
-        return Node("bitcast<int>(%0)", [self.read(v)], "i", v.axes, None)
-
-    def make_function_i(self, allowed, depth):
-        if not self.allow_functions:
-            return None
-        name, text, bound = self.rng.choice(FUNCTIONS_OF_INTEGERS)
-        a = self.small(self.make("i", allowed, depth), 64)
-        self.functions.setdefault(name, text)
-        self.use("call of a function")
-        return Node(f"{name}(%0)", [a], "i", a.axes, bound)
-
-    # ---- conditions
-    def make_compare(self, allowed, depth):
-        a, b = self.pair("f", allowed, depth)
-        if not a.exact or not b.exact:
-            return None
-        return Node(f"(%0 {self.rng.choice(COMPARISONS)} %1)", [a, b], "b", a.axes | b.axes, 1)
-
-    def make_compare_i(self, allowed, depth):
-        a, b = self.pair("i", allowed, depth)
-        return Node(f"(%0 {self.rng.choice(COMPARISONS)} %1)", [a, b], "b", a.axes | b.axes, 1)
-
-    def make_positions(self, allowed, depth):
-        names = [a for a in sorted(allowed) if self.axes[a].index]
-        if not names:
-            return None
-        a = self.rng.choice(names)
-        other = self.rng.choice(names + ["1", "3"])
-        text = other if other.isdigit() else f"index({other})"
-        axes = self.with_over({a} | ({other} - {"1", "3"}))
-        return Node(f"(index({a}) {self.rng.choice(COMPARISONS)} {text})", (), "b", axes, 1)
-
-    def make_logic(self, allowed, depth):
-        a, b = self.pair("b", allowed, depth)
-        text = self.rng.choice(["(%0 && %1)", "(%0 || %1)", "(%0 != %1)", "(!%0)", "(%0 == %1)"])
-        args = [a] if text == "(!%0)" else [a, b]
-        return Node(text, args, "b", frozenset().union(*(n.axes for n in args)), 1)
-
-    def make_leaf_b(self, allowed, depth):
-        node = self.variable("b", allowed)
-        if node is not None or self.rng.random() < 0.3:
-            return node
-        v = self.variable("f", allowed)
-        if v is not None and v.exact:
-            return Node(f"(%0 {self.rng.choice(COMPARISONS)} {self.rng.choice([0, 1, -1])})", [v], "b", v.axes, 1)
-        return self.make_positions(allowed, depth)
-
-    def make_fold_b(self, allowed, depth):
-        axes = self.fold_axes(allowed)
-        node = self.argument("b", allowed, axes, depth) if axes else None
-        if node is None:
-            return None
-        text, args = self.folded(self.rng.choice(["any", "all", "max", "min"]), node, axes)
-        return Node(text, args, "b", node.axes - set(axes), 1)
-
-    def make_inside(self, allowed, depth):
-        found = self.at("f", allowed, depth)
-        if found is None or found[0].role != "input":
-            return None
-        v, places, axes, where = found
-        return Node(f"inside({v.name}, {where})", places, "b", frozenset().union(*(p.axes for p in places)), 1)
-
-    def make_at_b(self, allowed, depth):
-        found = self.at("b", allowed, depth)
-        if found is None:
-            return None
-        v, places, axes, where = found
-        return Node(f"at({v.name}, {where})", places, "b", axes, 1, reads={v.name})
-
-    def make_isnan(self, allowed, depth):
-        a = self.make("f", allowed, depth)
-        return Node(f"{self.rng.choice(['isnan', 'isinf'])}(%0)", [a], "b", a.axes, 1)
-
-    def make_of_number(self, allowed, depth):
-        return Node("bool(%0)", [a := self.make("i", allowed, depth)], "b", a.axes, 1)
-
-    def make_parity(self, allowed, depth):
-        a = self.make("i", allowed, depth)
-        return Node(f"(%0 % {self.rng.choice([2, 3])} == {self.rng.choice([0, 1])})", [a], "b", a.axes, 1)
 
 
 # name, text, bound of the result by that of the argument, bits below the point that are added, takes an axis
@@ -747,12 +503,4 @@ FUNCTIONS_OF_FLOATS = [
     ("smooth", "real smooth(real v, axis A) { return v + at(v, A = A < 1 ? 0 : A - 1); }", lambda b: 2 * b, 0, True),
     ("ranked", "real ranked(real v, axis A) { real r = 9; for (int i = 0; i < 2; ++i) { "
                "r = max(v, A, where(v < r)); } return isinf(r) ? 0 : r; }", lambda b: b, 0, True),
-]
-# name, text, bound
-FUNCTIONS_OF_INTEGERS = [
-    ("bits", "int bits(int v) { int n = 0; while (v > 0) { n += v & 1; v >>= 1; } return n; }", 32),
-    ("odd", "bool odd(int v) { if (v < 0) v = -v; return v % 2 == 1; }", 1),
-    ("steps", "int steps(int v) { int n = 0; for (int i = 0; i < 6; ++i) { if (v == i) return n; if (i % 2 == 1) continue; "
-              "n += i; } return -1; }", 12),
-    ("either", "template <class V> V either(V v) { return v > 3 ? V(3) : v; }", 64),
 ]

@@ -61,7 +61,7 @@ class Runner:
         return front_end(code, err)
 
     def count(self, out):
-        found = re.search(r": (\d+) cases on .*?, (\d+) elements compared, (\d+) of them bit for bit, (\d+) undecided", out)
+        found = re.search(r": (\d+) cases on .*?, (\d+) elements compared, (\d+) of them bit for bit, (\d+) und", out)
         if found:
             cases, elements, exact, undecided = map(int, found.groups())
             self.cases += cases

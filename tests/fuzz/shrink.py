@@ -1,8 +1,8 @@
 """Cuts a failing spec down: the smallest that still fails in the same way.
 
-Candidates get smaller by one cut: a statement gone, a condition or loop replaced by what stands in it, an expression by a
-part of it or a constant, a declaration or one of its keys gone, a list by one choice, a type by f32. A cut that makes the
-spec illegal, or fail in another way, is undone. Runs through all cuts until none helps or the time is over.
+Candidates get smaller by one cut: a statement gone, a condition or loop replaced by what stands in it, an expression by
+a part of it or a constant, a declaration or one of its keys gone, a list by one choice, a type by f32. A cut that makes
+the spec illegal, or fail in another way, is undone. Runs through all cuts until none helps or the time is over.
 """
 import time
 

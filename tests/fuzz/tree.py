@@ -8,12 +8,11 @@ import copy
 
 
 class Node:
-    __slots__ = ("text", "args", "cls", "axes", "bound", "grain", "unsigned", "exact", "reads")
+    __slots__ = ("text", "args", "cls", "axes", "bound", "grain", "unsigned", "exact")
 
-    def __init__(self, text, args=(), cls="f", axes=frozenset(), bound=0, grain=0, unsigned=False, exact=True, reads=()):
+    def __init__(self, text, args=(), cls="f", axes=frozenset(), bound=0, grain=0, unsigned=False, exact=True):
         self.text, self.args, self.cls, self.axes = text, list(args), cls, frozenset(axes)
         self.bound, self.grain, self.unsigned, self.exact = bound, grain, unsigned, exact
-        self.reads = frozenset(reads).union(*(a.reads for a in self.args))
 
     def __str__(self):
         return fill(self.text, self.args)
