@@ -24,7 +24,15 @@ constexpr const char *kReserved[] = {
     "workspace", "workspace_bytes", "stream", "item", "items", "status", "table_status", "lanes", "lane",
     // Functions of <cmath> and of CUDA that a variable would hide.
     "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "signgam", "exp", "log", "sqrt", "floor", "ceil", "round", "trunc",
-    "fma", "max", "min", "abs", "index", "maximum", "minimum", "saturate", "inside"};
+    "fma", "max", "min", "abs", "index", "maximum", "minimum", "saturate", "inside",
+    // Helpers that kernels call.
+    "above", "absolute", "across", "any_lane", "atomic_add", "atomic_add_bf16", "atomic_add_f16", "below", "bits_as",
+    "block_fold", "broadcast", "ceil_div", "choose", "convert", "copy_bits", "divide", "each_lane", "floor_div",
+    "floor_mod", "fold_best", "for_lanes", "from_bf16", "from_f16", "gather", "in_lane", "is_inf", "is_nan", "keep",
+    "larger", "load", "load_every", "load_field", "load_inside", "longest_row", "mask_of", "padded_bytes", "pick_field",
+    "positions", "random_uniform", "remainder_of", "row_at", "rsqrt", "shift_left", "shift_right", "sigmoid", "smaller",
+    "store", "store_every", "table_at", "take", "thread_count", "thread_number", "to_bf16", "to_f16", "wrapping_add",
+    "wrapping_multiply", "wrapping_negate", "wrapping_subtract"};
 
 // What emitted files use beside the names above; operands, sizes, scalars and tables of these names are renamed.
 const std::set<std::string> kUsed = {
