@@ -15,6 +15,7 @@ int outputs(const Options &options);
 int make_new(const Options &options);
 int completion(const Options &options);
 int reference(const Options &options);
+int schema(const Options &options);
 int explain(const Options &options);
 int run(const Options &options);
 int verify(const Options &options);

@@ -25,6 +25,8 @@ int execute(const Options &options) {
     return completion(options);
   case Command::reference:
     return reference(options);
+  case Command::schema:
+    return schema(options);
   case Command::explain:
     return explain(options);
   case Command::run:

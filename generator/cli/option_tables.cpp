@@ -14,6 +14,7 @@ constexpr CommandRow kCommands[] = {
     {Command::make_new, "new", "write a commented spec to start from: kgen new my_kernel --like softmax"},
     {Command::completion, "completion", "print the completion of this command line for a shell"},
     {Command::reference, "reference", "print this reference as a man page or as Markdown, or the list of all messages"},
+    {Command::schema, "schema", "print the JSON schema of specs, for editors"},
     {Command::run, "run", "run a kernel on given or random inputs"},
     {Command::verify, "verify", "run emitted code against the interpreter over edge sizes"},
 };

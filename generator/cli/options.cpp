@@ -73,7 +73,7 @@ bool check_values(Options &options) {
     return refuse("--depfile needs --stamp: its rule is for the stamp");
   const bool many = options.command == Command::generate || options.command == Command::check ||
                     options.command == Command::outputs || options.command == Command::explain;
-  if (!many && options.specs.size() != 1)
+  if (!many && options.command != Command::schema && options.specs.size() != 1)
     return refuse("this command takes one argument");
   return true;
 }

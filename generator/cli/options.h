@@ -10,7 +10,7 @@
 
 namespace kgen {
 
-enum class Command { generate, check, outputs, explain, run, verify, make_new, completion, reference };
+enum class Command { generate, check, outputs, explain, run, verify, make_new, completion, reference, schema };
 
 struct Options {
   Command command = Command::generate;

@@ -1,7 +1,9 @@
 """Runs kgen's commands in a temporary folder: what they write, what they say on which stream, and their exit codes."""
 
+import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import struct
@@ -9,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 import unittest
 
 KGEN = str(pathlib.Path(sys.argv.pop(1)).resolve())
@@ -21,6 +24,34 @@ outputs.z = "T[N]"
 body = 'z = x + y;'
 """
 BAD = ADD.replace("x + y", "x + q")
+
+
+JSON_TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int, "number": (int, float)}
+
+
+def violations(schema, value, where=""):
+    """What a value breaks of a JSON schema, for the keywords that kgen's schema uses."""
+    found = []
+    kinds = schema.get("type", list(JSON_TYPES))
+    is_kind = [isinstance(value, JSON_TYPES[k]) and (k == "boolean" or not isinstance(value, bool))
+               for k in ([kinds] if isinstance(kinds, str) else kinds)]
+    if not any(is_kind):
+        return [f"{where}: not {kinds}"]
+    if "enum" in schema and value not in schema["enum"] or not re.search(schema.get("pattern", ""), str(value)):
+        found.append(f"{where}: {value} is not allowed")
+    if "anyOf" in schema and all(choices := [violations(s, value, where) for s in schema["anyOf"]]):
+        found += sum(choices, [])
+    if isinstance(value, list) and "items" in schema:
+        found += sum((violations(schema["items"], item, where) for item in value), [])
+    if isinstance(value, dict):
+        found += [f"{where}: no {key}" for key in schema.get("required", []) if key not in value]
+        for key, item in value.items():
+            rule = schema.get("properties", {}).get(key, schema.get("additionalProperties", True))
+            if rule is False:
+                found.append(f"{where}: unknown {key}")
+            elif rule is not True:
+                found += violations(rule, item, f"{where}.{key}")
+    return found
 
 
 class Commands(unittest.TestCase):
@@ -223,6 +254,18 @@ class Commands(unittest.TestCase):
             self.assertIn(len(names), (0, 24), names)
             states.add(len(names))
         self.assertEqual(states, {0, 24})  # else the signal never came in time, or always
+
+    def test_the_schema_takes_what_kgen_takes(self):
+        schema = json.loads(self.kgen("schema").stdout)
+        specs = sorted((pathlib.Path(__file__).resolve().parents[2] / "specs").rglob("*.toml"))
+        self.assertGreater(len(specs), 30)
+        for path in specs:
+            self.assertEqual(violations(schema, tomllib.loads(path.read_text())), [], path)
+        for text, wrong in ((ADD + "bodies = ''", "bodies"), (ADD + "grid.i = { sizes = 3 }", "sizes"),
+                            (ADD + "grid.i = { size = true }", "size"), ("kernel = 'k'", "body"),
+                            (ADD + "inputs.w = { type = 'f32[N]', layout = 'fast' }", "layout"),
+                            (ADD.replace('"add"', '"1add"'), "kernel")):
+            self.assertIn(wrong, " ".join(violations(schema, tomllib.loads(text))))
 
     def test_command_line_mistakes(self):
         self.write("add.toml", ADD)
