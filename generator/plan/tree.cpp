@@ -375,17 +375,16 @@ private:
     return false;
   }
 
-  // The lanes of a local or of scratch end where those of the operands end that made it; an output has its own window.
+  // The lanes of a local end where those of the operands end that made it.
   void find_limits(const std::vector<PlanNode> &program) {
     var_limits_.clear();
     for (bool changed = true; changed;) {
       changed = false;
       for (const PlanNode &root : program)
         for_each_node(root, [&](const PlanNode &node) {
-          if (node.target == kNone || kernel_.vars[node.target].kind == Var::Kind::output)
-            return;
           for (VarId var : {node.target, node.partner}) {
-            if (var == kNone)
+            // A local has the lanes of what it was made from; scratch keeps what other steps wrote.
+            if (var == kNone || kernel_.vars[var].kind != Var::Kind::local)
               continue;
             for (AxisId axis : kernel_.vars[var].axes.list())
               for (const auto &limit : limits(node, axis))
