@@ -703,10 +703,11 @@ extern "C" int attention_causal_f32_openmp(float scale, const float* q, const fl
     if (overlap(k, B * H * R * 64 * 4, o, B * H * S * 64 * 4)) return 13;
     if (overlap(v, B * H * R * 64 * 4, o, B * H * S * 64 * 4)) return 14;
     const AttentionCausalF32D64Workspace space(B, H, S, D, R);
-    void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-    if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
+    const bool own = workspace == nullptr && space.bytes > 0;
+    void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+    if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
     attention_causal_f32_d64(scale, q, k, v, o, B, H, S, D, R, static_cast<char*>(memory));
-    if (workspace == nullptr) std::free(memory);
+    if (own) std::free(memory);
     return 0;
   }
   if (D == 128) {
@@ -725,10 +726,11 @@ extern "C" int attention_causal_f32_openmp(float scale, const float* q, const fl
     if (overlap(k, B * H * R * 128 * 4, o, B * H * S * 128 * 4)) return 13;
     if (overlap(v, B * H * R * 128 * 4, o, B * H * S * 128 * 4)) return 14;
     const AttentionCausalF32D128Workspace space(B, H, S, D, R);
-    void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-    if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
+    const bool own = workspace == nullptr && space.bytes > 0;
+    void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+    if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
     attention_causal_f32_d128(scale, q, k, v, o, B, H, S, D, R, static_cast<char*>(memory));
-    if (workspace == nullptr) std::free(memory);
+    if (own) std::free(memory);
     return 0;
   }
   return 16;
@@ -760,10 +762,11 @@ extern "C" int attention_causal_bf16_openmp(float scale, const uint16_t* q, cons
     if (overlap(k, B * H * R * 64 * 2, o, B * H * S * 64 * 2)) return 13;
     if (overlap(v, B * H * R * 64 * 2, o, B * H * S * 64 * 2)) return 14;
     const AttentionCausalBf16D64Workspace space(B, H, S, D, R);
-    void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-    if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
+    const bool own = workspace == nullptr && space.bytes > 0;
+    void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+    if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
     attention_causal_bf16_d64(scale, q, k, v, o, B, H, S, D, R, static_cast<char*>(memory));
-    if (workspace == nullptr) std::free(memory);
+    if (own) std::free(memory);
     return 0;
   }
   if (D == 128) {
@@ -782,10 +785,11 @@ extern "C" int attention_causal_bf16_openmp(float scale, const uint16_t* q, cons
     if (overlap(k, B * H * R * 128 * 2, o, B * H * S * 128 * 2)) return 13;
     if (overlap(v, B * H * R * 128 * 2, o, B * H * S * 128 * 2)) return 14;
     const AttentionCausalBf16D128Workspace space(B, H, S, D, R);
-    void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-    if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
+    const bool own = workspace == nullptr && space.bytes > 0;
+    void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+    if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
     attention_causal_bf16_d128(scale, q, k, v, o, B, H, S, D, R, static_cast<char*>(memory));
-    if (workspace == nullptr) std::free(memory);
+    if (own) std::free(memory);
     return 0;
   }
   return 16;

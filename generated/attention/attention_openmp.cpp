@@ -861,10 +861,11 @@ extern "C" int attention_f32_openmp(const float* q, const float* k, const float*
     if (overlap(k, B * H * R * 64 * 4, o, B * H * S * 64 * 4)) return 13;
     if (overlap(v, B * H * R * 64 * 4, o, B * H * S * 64 * 4)) return 14;
     const AttentionF32D64Workspace space(B, H, S, D, R);
-    void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-    if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
+    const bool own = workspace == nullptr && space.bytes > 0;
+    void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+    if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
     attention_f32_d64(q, k, v, scale, o, B, H, S, D, R, static_cast<char*>(memory));
-    if (workspace == nullptr) std::free(memory);
+    if (own) std::free(memory);
     return 0;
   }
   if (D == 128) {
@@ -883,10 +884,11 @@ extern "C" int attention_f32_openmp(const float* q, const float* k, const float*
     if (overlap(k, B * H * R * 128 * 4, o, B * H * S * 128 * 4)) return 13;
     if (overlap(v, B * H * R * 128 * 4, o, B * H * S * 128 * 4)) return 14;
     const AttentionF32D128Workspace space(B, H, S, D, R);
-    void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-    if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
+    const bool own = workspace == nullptr && space.bytes > 0;
+    void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+    if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
     attention_f32_d128(q, k, v, scale, o, B, H, S, D, R, static_cast<char*>(memory));
-    if (workspace == nullptr) std::free(memory);
+    if (own) std::free(memory);
     return 0;
   }
   return 16;
@@ -917,10 +919,11 @@ extern "C" int attention_bf16_openmp(const uint16_t* q, const uint16_t* k, const
     if (overlap(k, B * H * R * 64 * 2, o, B * H * S * 64 * 2)) return 13;
     if (overlap(v, B * H * R * 64 * 2, o, B * H * S * 64 * 2)) return 14;
     const AttentionBf16D64Workspace space(B, H, S, D, R);
-    void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-    if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
+    const bool own = workspace == nullptr && space.bytes > 0;
+    void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+    if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
     attention_bf16_d64(q, k, v, scale, o, B, H, S, D, R, static_cast<char*>(memory));
-    if (workspace == nullptr) std::free(memory);
+    if (own) std::free(memory);
     return 0;
   }
   if (D == 128) {
@@ -939,10 +942,11 @@ extern "C" int attention_bf16_openmp(const uint16_t* q, const uint16_t* k, const
     if (overlap(k, B * H * R * 128 * 2, o, B * H * S * 128 * 2)) return 13;
     if (overlap(v, B * H * R * 128 * 2, o, B * H * S * 128 * 2)) return 14;
     const AttentionBf16D128Workspace space(B, H, S, D, R);
-    void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-    if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
+    const bool own = workspace == nullptr && space.bytes > 0;
+    void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+    if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
     attention_bf16_d128(q, k, v, scale, o, B, H, S, D, R, static_cast<char*>(memory));
-    if (workspace == nullptr) std::free(memory);
+    if (own) std::free(memory);
     return 0;
   }
   return 16;
@@ -973,10 +977,11 @@ extern "C" int attention_f16_openmp(const uint16_t* q, const uint16_t* k, const 
     if (overlap(k, B * H * R * 64 * 2, o, B * H * S * 64 * 2)) return 13;
     if (overlap(v, B * H * R * 64 * 2, o, B * H * S * 64 * 2)) return 14;
     const AttentionF16D64Workspace space(B, H, S, D, R);
-    void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-    if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
+    const bool own = workspace == nullptr && space.bytes > 0;
+    void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+    if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
     attention_f16_d64(q, k, v, scale, o, B, H, S, D, R, static_cast<char*>(memory));
-    if (workspace == nullptr) std::free(memory);
+    if (own) std::free(memory);
     return 0;
   }
   if (D == 128) {
@@ -995,10 +1000,11 @@ extern "C" int attention_f16_openmp(const uint16_t* q, const uint16_t* k, const 
     if (overlap(k, B * H * R * 128 * 2, o, B * H * S * 128 * 2)) return 13;
     if (overlap(v, B * H * R * 128 * 2, o, B * H * S * 128 * 2)) return 14;
     const AttentionF16D128Workspace space(B, H, S, D, R);
-    void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-    if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
+    const bool own = workspace == nullptr && space.bytes > 0;
+    void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+    if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
     attention_f16_d128(q, k, v, scale, o, B, H, S, D, R, static_cast<char*>(memory));
-    if (workspace == nullptr) std::free(memory);
+    if (own) std::free(memory);
     return 0;
   }
   return 16;

@@ -417,10 +417,11 @@ extern "C" int giou_loss_padded_openmp(const float* pred, const float* target, f
   if (overlap(target, B * N * 4 * 4, loss, 4)) return 18;
   if (overlap(mask, B * N, loss, 4)) return 19;
   const GiouLossPaddedWorkspace space(B, N);
-  void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-  if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 20;
+  const bool own = workspace == nullptr && space.bytes > 0;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 20;
   giou_loss_padded(pred, target, giou, mask, loss, B, N, static_cast<char*>(memory));
-  if (workspace == nullptr) std::free(memory);
+  if (own) std::free(memory);
   return 0;
 }
 

@@ -416,10 +416,11 @@ extern "C" int giou_loss_ragged_openmp(const int64_t* box_start, const float* pr
   if (overlap(target, N * 4 * 4, loss, 4)) return 21;
   if (overlap(picture_loss, B * 4, loss, 4)) return 22;
   const GiouLossRaggedWorkspace space(B, N);
-  void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-  if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 23;
+  const bool own = workspace == nullptr && space.bytes > 0;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 23;
   giou_loss_ragged(box_start, pred, target, giou, picture_loss, loss, B, N, static_cast<char*>(memory));
-  if (workspace == nullptr) std::free(memory);
+  if (own) std::free(memory);
   return 0;
 }
 

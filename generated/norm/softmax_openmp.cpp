@@ -540,10 +540,11 @@ extern "C" int softmax_f32_openmp(const float* x, float* y, int64_t rows, int64_
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 4, y, rows * N * 4)) return 6;
   const SoftmaxF32Workspace space(rows, N);
-  void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-  if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 7;
+  const bool own = workspace == nullptr && space.bytes > 0;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 7;
   softmax_f32(x, y, rows, N, static_cast<char*>(memory));
-  if (workspace == nullptr) std::free(memory);
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -560,10 +561,11 @@ extern "C" int softmax_f64_openmp(const double* x, double* y, int64_t rows, int6
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 8, y, rows * N * 8)) return 6;
   const SoftmaxF64Workspace space(rows, N);
-  void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-  if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 7;
+  const bool own = workspace == nullptr && space.bytes > 0;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 7;
   softmax_f64(x, y, rows, N, static_cast<char*>(memory));
-  if (workspace == nullptr) std::free(memory);
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -580,10 +582,11 @@ extern "C" int softmax_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows,
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 6;
   const SoftmaxBf16Workspace space(rows, N);
-  void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-  if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 7;
+  const bool own = workspace == nullptr && space.bytes > 0;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 7;
   softmax_bf16(x, y, rows, N, static_cast<char*>(memory));
-  if (workspace == nullptr) std::free(memory);
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -600,10 +603,11 @@ extern "C" int softmax_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, 
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 6;
   const SoftmaxF16Workspace space(rows, N);
-  void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-  if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 7;
+  const bool own = workspace == nullptr && space.bytes > 0;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 7;
   softmax_f16(x, y, rows, N, static_cast<char*>(memory));
-  if (workspace == nullptr) std::free(memory);
+  if (own) std::free(memory);
   return 0;
 }
 

@@ -447,10 +447,11 @@ extern "C" int cross_entropy_f32_openmp(const float* score, const int32_t* targe
   if (overlap(score, B * V * 4, mean_loss, 4)) return 12;
   if (overlap(target, B * 4, mean_loss, 4)) return 13;
   const CrossEntropyF32Workspace space(B, V);
-  void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-  if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 14;
+  const bool own = workspace == nullptr && space.bytes > 0;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 14;
   cross_entropy_f32(score, target, loss, mean_loss, B, V, static_cast<char*>(memory));
-  if (workspace == nullptr) std::free(memory);
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -475,10 +476,11 @@ extern "C" int cross_entropy_bf16_openmp(const uint16_t* score, const int32_t* t
   if (overlap(score, B * V * 2, mean_loss, 4)) return 12;
   if (overlap(target, B * 4, mean_loss, 4)) return 13;
   const CrossEntropyBf16Workspace space(B, V);
-  void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-  if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 14;
+  const bool own = workspace == nullptr && space.bytes > 0;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 14;
   cross_entropy_bf16(score, target, loss, mean_loss, B, V, static_cast<char*>(memory));
-  if (workspace == nullptr) std::free(memory);
+  if (own) std::free(memory);
   return 0;
 }
 

@@ -197,10 +197,11 @@ extern "C" int cumsum_f32_openmp(const float* x, float* inclusive, float* exclus
   if (overlap(reverse, M * N * 4, exclusive, M * N * 4)) return 12;
   if (overlap(x, M * N * 4, reverse, M * N * 4)) return 13;
   const CumsumF32Workspace space(M, N);
-  void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-  if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 14;
+  const bool own = workspace == nullptr && space.bytes > 0;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 14;
   cumsum_f32(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory));
-  if (workspace == nullptr) std::free(memory);
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -224,10 +225,11 @@ extern "C" int cumsum_f64_openmp(const double* x, double* inclusive, double* exc
   if (overlap(reverse, M * N * 8, exclusive, M * N * 8)) return 12;
   if (overlap(x, M * N * 8, reverse, M * N * 8)) return 13;
   const CumsumF64Workspace space(M, N);
-  void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-  if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 14;
+  const bool own = workspace == nullptr && space.bytes > 0;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 14;
   cumsum_f64(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory));
-  if (workspace == nullptr) std::free(memory);
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -251,10 +253,11 @@ extern "C" int cumsum_i32_openmp(const int32_t* x, int32_t* inclusive, int32_t* 
   if (overlap(reverse, M * N * 4, exclusive, M * N * 4)) return 12;
   if (overlap(x, M * N * 4, reverse, M * N * 4)) return 13;
   const CumsumI32Workspace space(M, N);
-  void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-  if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 14;
+  const bool own = workspace == nullptr && space.bytes > 0;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 14;
   cumsum_i32(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory));
-  if (workspace == nullptr) std::free(memory);
+  if (own) std::free(memory);
   return 0;
 }
 

@@ -366,10 +366,11 @@ extern "C" int coo_matmul_openmp(const int32_t* row, const int32_t* col, const f
   if (overlap(a, S * 64 * 64 * 4, z, M * N * 4)) return 17;
   if (overlap(x, K * N * 4, z, M * N * 4)) return 18;
   const CooMatmulWorkspace space(S, M, K, N);
-  void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));
-  if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return 19;
+  const bool own = workspace == nullptr && space.bytes > 0;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 19;
   coo_matmul(row, col, a, x, z, S, M, K, N, static_cast<char*>(memory));
-  if (workspace == nullptr) std::free(memory);
+  if (own) std::free(memory);
   return 0;
 }
 

@@ -75,9 +75,9 @@ public:
     }
     report_.elements += n;
     report_.undecided += undecided;
-    double most = std::max(4.0, options_.undecided_share * static_cast<double>(n));
-    return static_cast<double>(undecided) <= most ||
-           differs(std::to_string(undecided) + " of " + std::to_string(n) + " elements of " + name + " are undecided");
+    report_.tally[name].compared += n - undecided;
+    report_.tally[name].undecided += undecided;
+    return true;
   }
 
 private:
@@ -266,6 +266,10 @@ DifferentialReport verify_native(const Compiled &compiled, const NativeKernel &n
       }
   }
   report.sizes.assign(tried.begin(), tried.end());
+  for (const auto &[name, tally] : report.tally)
+    if (tally.undecided > tally.compared)
+      report.no_verdict = std::to_string(tally.undecided) + " of " + std::to_string(tally.undecided + tally.compared) +
+                          " elements of " + name;
   return report;
 }
 

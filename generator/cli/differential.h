@@ -2,6 +2,7 @@
 // threads and unaligned arrays? The core of `kgen verify`, of the conformance tests and of the fuzzer.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,6 @@ struct DifferentialOptions {
   RandomData data = RandomData::both;
   std::vector<int> threads = {1, 2, 3}; // all bitwise equal
   bool unaligned = true;
-  double undecided_share = 0.02; // of the elements of one output, and at least 4
   int timeout_s = 60;
 };
 
@@ -29,8 +29,13 @@ struct DifferentialReport {
   int64_t elements = 0; // compared
   int64_t exact = 0;    // of these, bit for bit
   int64_t undecided = 0;
-  std::vector<std::string> sizes; // tried, as "M=1 N=7"
-  std::string difference;         // the first one; empty: none
+  struct Tally {
+    int64_t compared = 0, undecided = 0;
+  };
+  std::map<std::string, Tally> tally; // by output
+  std::string no_verdict;             // the output, if any, most of whose elements are undecided
+  std::vector<std::string> sizes;     // tried, as "M=1 N=7"
+  std::string difference;             // the first one; empty: none
 };
 
 // Sizes that tend to go wrong: 0, 1, around each block, primes, one bigger; one axis at a time.

@@ -38,7 +38,7 @@ constexpr const char *kReserved[] = {
 const std::set<std::string> kUsed = {
     // Further arguments of launchers, their locals, and those of kernels.
     "stream", "workspace", "workspace_bytes", "table_status", "space", "memory", "queue", "error", "small", "entry",
-    "windows", "kernel", "blocks", "threads", "tiles", "in_shared", "bytes", "active", "shared", "item", "items",
+    "windows", "own", "kernel", "blocks", "threads", "tiles", "in_shared", "bytes", "active", "shared", "item", "items",
     "status", "chunk", "lane", "lanes", "tile",
     // CUDA's variables, macros and types.
     "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "OMP", "EOF", "NULL", "NAN", "INFINITY",

@@ -334,12 +334,12 @@ std::string launcher(const Function &function, std::deque<OpenmpKernel> &kernels
     text += checks_text(function, v, spelling, statuses, false);
     if (kernels[i].needs_workspace()) {
       text += workspace_declaration(kernels[i].name(), function);
-      text +=
-          "void* const memory = workspace != nullptr ? workspace : std::malloc(static_cast<size_t>(space.bytes));\n";
-      text += "if (memory == nullptr || (workspace != nullptr && workspace_bytes < space.bytes)) return " +
+      text += "const bool own = workspace == nullptr && space.bytes > 0;\n";
+      text += "void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;\n";
+      text += "if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return " +
               std::to_string(statuses.of("there is not enough memory for the workspace")) + ";\n";
       text += kernels[i].name() + "(" + arguments_text(function) + ", static_cast<char*>(memory));\n";
-      text += "if (workspace == nullptr) std::free(memory);\n";
+      text += "if (own) std::free(memory);\n";
     } else {
       text += kernels[i].name() + "(" + arguments_text(function) + ");\n";
     }

@@ -82,6 +82,22 @@ body = 't = x; y = at(t, N = max(0, index(N) - 1));'
   CHECK(report.too_big > 0);
 }
 
+TEST_CASE("elements at a jump are left out, and too many of them are no verdict") {
+  auto verified = [](const std::string &body) {
+    Compiled spec =
+        compiled("kernel = \"jump\"\ninputs.x = \"f32[M, N]\"\noutputs.q = \"i32[M, N]\"\nbody = '" + body + "'\n");
+    return verify_native(spec, *build(spec), {});
+  };
+  // A quantiser meets halves exactly, now and then.
+  DifferentialReport some = verified("real m = max(abs(x), N) / 127; q = m > 0 ? round(x / m) : 0;");
+  CHECK(some.difference == "");
+  CHECK(some.no_verdict == "");
+  CHECK(some.undecided > 0);
+  DifferentialReport all = verified("real s = exp(x) - exp(x); q = s > 0 ? 1 : 0;");
+  CHECK(all.difference == "");
+  CHECK(all.no_verdict.find("elements of q") != std::string::npos);
+}
+
 TEST_CASE("random tables keep their declared facts; row starts run from 0 to the total") {
   Compiled spec = compiled(R"(kernel = "ragged"
 axes.N = { ragged = "start", over = "B" }
