@@ -15,12 +15,14 @@ def to_bf16(values):
     """The bits of the nearest bf16, ties to even."""
     with np.errstate(over="ignore"):
         bits = np.asarray(values, np.float32).view(np.uint32).astype(np.uint64)
-    rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+    half, one = np.uint64(16), np.uint64(1)  # plain numbers would make floats of single values in older NumPy
+    rounded = ((bits + np.uint64(0x7FFF) + ((bits >> half) & one)) >> half).astype(np.uint16)
     return np.where(np.isnan(values), np.uint16(0x7FC0), rounded).astype(np.uint16, order="C")
 
 
 def from_bf16(bits):
-    return (np.asarray(bits, np.uint16).astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    wide = np.atleast_1d(np.asarray(bits, np.uint16)).astype(np.uint32) << np.uint32(16)
+    return wide.view(np.float32).astype(np.float64).reshape(np.shape(bits))
 
 
 def stored(values, element):
