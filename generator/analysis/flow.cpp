@@ -257,8 +257,8 @@ private:
       });
   }
 
-  // Two iterations are followed, so nested loops would double the work at every depth: deep ones are followed once, with
-  // nothing known.
+  // Two iterations are followed, so nested loops would double the work at every depth: deep ones are followed once,
+  // with nothing known.
   void loop(const Stmt &stmt) {
     if (stmt.value != kNone)
       expression(stmt.value);
@@ -438,6 +438,29 @@ bool all_true(const std::vector<Truth> &truths, const std::vector<Truth> &window
       return false;
   return window == kNone || windows[window] != Truth::no;
 }
+
+// What each variable comes from, through others as well.
+std::vector<std::set<VarId>> reached_by(const std::vector<std::set<VarId>> &direct) {
+  std::vector<std::set<VarId>> out;
+  for (const std::set<VarId> &first : direct) {
+    std::vector<bool> seen(direct.size(), false);
+    std::vector<VarId> open(first.begin(), first.end());
+    while (!open.empty()) {
+      const VarId v = open.back();
+      open.pop_back();
+      if (seen[v])
+        continue;
+      seen[v] = true;
+      open.insert(open.end(), direct[v].begin(), direct[v].end());
+    }
+    std::set<VarId> all;
+    for (size_t v = 0; v < seen.size(); ++v)
+      if (seen[v])
+        all.insert(all.end(), static_cast<VarId>(v));
+    out.push_back(std::move(all));
+  }
+  return out;
+}
 } // namespace
 
 bool begins(const Scenario &scenario, uint64_t steps, VarId window) {
@@ -467,15 +490,7 @@ Flow follow(const Context &context, const std::set<const Stmt *> &complete) {
     for (const Stmt *outer : enclosing)
       visit_expressions(kernel, outer->value, note);
   });
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (auto &sources : flow.sources) {
-      const size_t before = sources.size();
-      for (VarId v : std::vector<VarId>(sources.begin(), sources.end()))
-        sources.insert(flow.sources[v].begin(), flow.sources[v].end());
-      changed |= sources.size() != before;
-    }
-  }
+  flow.sources = reached_by(flow.sources);
   return flow;
 }
 
