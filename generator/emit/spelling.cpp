@@ -161,6 +161,9 @@ Code Spelling::operation(Op op, Type type, const std::vector<Code> &args, bool w
   }
   if (const int level = infix_binding(spelling); level > 0 && args.size() == 2)
     return binary(spelling, level, args);
+  // A comparison of ~ of what was unsigned is taken for a mistake.
+  if (op == Op::bit_not && type == Type::i32 && args[0].text.rfind("int32_t(", 0) == 0)
+    return binary("^", infix_binding("^"), {args[0], {"-1", binding::kUnary}});
   if (args.size() == 1 && (spelling == "-" || spelling == "~" || spelling == "!")) {
     const std::string inner = at_least(args[0], binding::kUnary);
     return {std::string(spelling) + (spelling == "-" && inner[0] == '-' ? "(" + inner + ")" : inner), binding::kUnary};

@@ -301,8 +301,9 @@ def blocks_by_table(frame):
     steps_of(frame, ["s", "j"])
     body.statements.append(Statement(f"if (first({z.name})) {z.name} = 0;"))
     z.readable, z.hidden = True, True
-    node = Node(f"dot({a.name}, {x.name}, {k})", (), "f", {m, n}, 9 * bk) if r.random() < 0.5 else \
-        fold_into(frame, "f", z, [k], "sum")
+    whole = z.cls == "i" and body.real  # what is not exact is not rounded to whole numbers
+    node = Node(f"dot({a.name}, {x.name}, {k})", (), "f", {m, n}, 9 * bk) if not whole and r.random() < 0.5 else \
+        fold_into(frame, "i" if whole else "f", z, [k], "sum")
     z.hidden = False
     body.axes[k].fold = True
     body.statements += body.state_local(2)
