@@ -186,7 +186,7 @@ GENERATED = {
     "500 conditions": body("y = 0;\n" + "if (x > 1) { y = 1; }\n" * 500),
     "200 loops": body("y = 0;\n" + "for (int i = 0; i < 4; ++i) { y += x; }\n" * 200),
     "200 sums": body("y = x;\n" + "y += sum(y, N);\n" * 200),
-    "200 squares": body("real a0 = x;\n" + lines(200, "real a{j} = a{i} * a{i};\n") + "y = a200;"),
+    "1000 squares": body("real a0 = x;\n" + lines(1000, "real a{j} = a{i} * a{i};\n") + "y = a1000;"),
     "100 sums of sums": body("real a0 = x;\n" + lines(100, "real a{j} = sum(a{i} * a{i}, N) + x;\n") + "y = a100;"),
     "300 scans": body("real a = x;\n" + "a = cumsum(a, N);\n" * 300 + "y = a;"),
     "200 locals that widen": body(
