@@ -246,6 +246,7 @@ extern "C" int giou_loss_ragged_cuda(const int64_t* box_start, const float* pred
   if (overflows({4, N, 4})) return 3;
   if (overflows({4, N})) return 4;
   if (overflows({4, B})) return 5;
+  if (B > INT64_MAX / 8) return 6;
   if (overflows({8, B + 1})) return 6;
   if (box_start == nullptr && (B + 1) > 0) return 7;
   if (pred == nullptr && N * 4 > 0) return 8;

@@ -275,6 +275,7 @@ extern "C" int ragged_mean_square_openmp(const int64_t* row_start, const float* 
   if (!(N >= 0)) return 2;
   if (overflows({4, N})) return 3;
   if (overflows({4, B})) return 4;
+  if (B > INT64_MAX / 8) return 5;
   if (overflows({8, B + 1})) return 5;
   if (row_start == nullptr && (B + 1) > 0) return 6;
   if (x == nullptr && N > 0) return 7;

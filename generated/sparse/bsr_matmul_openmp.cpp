@@ -285,6 +285,7 @@ extern "C" int bsr_matmul_openmp(const int32_t* row_ptr, const int32_t* col, con
   if (overflows({4, S, 64, 64})) return 5;
   if (overflows({4, K, N})) return 6;
   if (overflows({4, R, 64, N})) return 7;
+  if (R > INT64_MAX / 8) return 8;
   if (overflows({4, R + 1})) return 8;
   if (overflows({4, S})) return 9;
   if (row_ptr == nullptr && (R + 1) > 0) return 10;

@@ -106,6 +106,9 @@ std::vector<Argument> arguments_of(const Kernel &kernel) {
   return out;
 }
 
+// A size beyond that, in a sum, might leave 64 bits before the sum is looked at.
+constexpr const char *kMostInSums = "INT64_MAX / 8";
+
 class CheckPrinter {
 public:
   CheckPrinter(Printer &printer, Statuses &statuses, bool device) : p_(printer), statuses_(statuses), device_(device) {}
@@ -120,6 +123,8 @@ public:
     switch (c.kind) {
     case Check::Kind::overflow: {
       std::string factors;
+      for (const Size &f : c.factors)
+        bound_sums(f, refuse);
       for (const Size &f : c.factors)
         factors += (factors.empty() ? "" : ", ") + p_.size_text(f);
       p_.lines.add("if (" + p_.spelling.helper("overflows") + "({" + factors + "})) " + refuse);
@@ -175,6 +180,17 @@ private:
   }
 
   // The same product, in any order, need not be asked for twice.
+  // `B + 1` is computed before the product is tested, so B itself is bounded first.
+  void bound_sums(const Size &factor, const std::string &refuse) {
+    if (factor.args.empty())
+      return;
+    any_node(factor, [&](const Size &node) {
+      if (node.op == Size::Op::axis && bounded_.insert(node.name).second)
+        p_.lines.add("if (" + p_.size_text(node) + " > " + kMostInSums + ") " + refuse);
+      return false;
+    });
+  }
+
   bool is_new(const Check &c) {
     std::multiset<std::string> factors;
     for (const Size &f : c.factors)
@@ -234,7 +250,8 @@ private:
   Printer &p_;
   Statuses &statuses_;
   bool device_;
-  std::set<std::string> seen_; // conditions that an earlier line has refused
+  std::set<std::string> seen_;    // conditions that an earlier line has refused
+  std::set<std::string> bounded_; // sizes
 };
 
 } // namespace

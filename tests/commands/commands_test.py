@@ -267,6 +267,29 @@ class Commands(unittest.TestCase):
                             (ADD.replace('"add"', '"1add"'), "kernel")):
             self.assertIn(wrong, " ".join(violations(schema, tomllib.loads(text))))
 
+    def test_launchers_refuse_sizes_beyond_counting_without_overflow(self):
+        self.write("rows.toml", """kernel = "rows"
+axes.N = { ragged = "start", over = "B" }
+tables.start = "i64[B + 1]"
+inputs.x = "f32[B, N]"
+outputs.y = "f32[B]"
+body = 'y = sum(x, N);'
+""")
+        self.write("main.cpp", """#include <cstdio>
+#include "out/rows.h"
+int main() {
+  const int64_t start[1] = {0};
+  std::puts(rows_error(rows_openmp(start, nullptr, nullptr, INT64_MAX, 0)));
+  std::puts(rows_error(rows_openmp(start, nullptr, nullptr, 0, INT64_MAX)));
+}
+""")
+        self.kgen("rows.toml", "-o", "out", "--targets", "openmp")
+        flags = ["-fsanitize=undefined", "-fno-sanitize-recover=all", "-O1", "-o", "main"]
+        subprocess.run(["c++", *flags, "main.cpp", "out/rows_openmp.cpp"], cwd=self.folder, check=True)
+        done = subprocess.run(["./main"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout, "y has more bytes than can be counted\nx has more bytes than can be counted\n")
+
     def test_command_line_mistakes(self):
         self.write("add.toml", ADD)
         self.kgen(code=3)
