@@ -29,6 +29,9 @@ int report(const Diagnostics &diags, const Options &options);
 // One spec from its path, through the pipeline.
 std::optional<Compiled> compile_file(const std::string &path, const CompileOptions &options, Diagnostics &diags);
 
+// The text of a diagnostic's row, with dots for what it names.
+std::string pattern_text(std::string_view row);
+
 struct SpecFile {
   std::string path;
   std::string folder; // below the output folder

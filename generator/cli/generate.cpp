@@ -132,8 +132,8 @@ int explain(const Options &options) {
   if (options.specs.size() == 1)
     for (const DiagnosticRow &row : diagnostic_rows())
       if (row.code == options.specs[0]) {
-        std::cout << row.code << " " << row.name << ": " << row.text << "\n"
-                  << (row.help.empty() ? "" : "help: " + std::string(row.help) + "\n");
+        std::cout << row.code << ": " << pattern_text(row.text) << "\n"
+                  << (row.help.empty() ? "" : "help: " + pattern_text(row.help) + "\n");
         return kOk;
       }
   Diagnostics diags;

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 
 #include "cli/compile.h"
@@ -46,6 +47,19 @@ bool check_choice(const OptionRow &row, const Options &options) {
   for (const std::string &value : given)
     if (*row.choices != 0 && !value.empty() && std::find(choices.begin(), choices.end(), value) == choices.end())
       return refuse(std::string(row.names) + " takes " + join(choices, ", ") + ", not " + value);
+  return true;
+}
+
+// A word that is no file, but nearly a command. False: it may be a spec.
+bool is_mistyped(const std::string &word) {
+  std::vector<std::string> commands;
+  for (const CommandRow &row : command_rows())
+    commands.emplace_back(row.name);
+  const std::string meant = did_you_mean(word, commands);
+  std::error_code error;
+  if (meant.empty() || word.starts_with("-") || std::filesystem::exists(word, error))
+    return false;
+  refuse("there is neither a command nor a file " + word + "; " + meant);
   return true;
 }
 
@@ -99,8 +113,12 @@ std::optional<Options> parse_options(int argc, char **argv, int &exit_code) {
                        [&](const CommandRow &row) { return word == row.name; });
   };
   bool general = arguments.empty() || arguments[0] == "-h" || arguments[0] == "--help" || arguments[0] == "--version";
-  if (!general && !is_command(arguments[0]))
+  if (!general && !is_command(arguments[0])) {
+    exit_code = 3;
+    if (is_mistyped(arguments[0]))
+      return std::nullopt;
     arguments.insert(arguments.begin(), "generate");
+  }
   std::reverse(arguments.begin(), arguments.end()); // as CLI11 takes them
   try {
     app.parse(arguments);

@@ -168,30 +168,31 @@ std::string markdown() {
   return out.str();
 }
 
-// Messages in the order of their codes; what they name is shown as dots.
+// Messages in the order of their codes.
 std::string diagnostics_page() {
   std::ostringstream out;
-  auto text = [](std::string_view row) {
-    std::string shown;
-    for (size_t i = 0; i < row.size(); ++i)
-      if (row[i] == '{' && i + 2 < row.size() && row[i + 2] == '}')
-        shown += "...", i += 2;
-      else
-        shown += row[i] == '|' ? "\\|" : row[i] == '<' ? "&lt;" : std::string(1, row[i]);
-    return shown;
-  };
+  auto cell = [](const std::string &text) { return join(split(join(split(text, '|'), "\\|"), '<'), "&lt;"); };
   constexpr const char *kSeverities[] = {"error", "warning", "note"};
-  out << "# All messages\nWritten by `kgen reference diagnostics`. A message also says what helps in its own case, "
-         "with the "
-         "names and sizes\nat hand; `tests/bad` has a spec for each.\n\n"
+  out << "# All messages\nWritten by `kgen reference diagnostics`. A message also says what helps in its own "
+         "case, with the names and sizes\nat hand; `tests/bad` has a spec for each.\n\n"
       << "| code | is | says | what helps |\n|---|---|---|---|\n";
   for (const DiagnosticRow &row : diagnostic_rows())
-    out << "| " << row.code << " | " << kSeverities[static_cast<size_t>(row.severity)] << " | " << text(row.text)
-        << " | " << text(row.help) << " |\n";
+    out << "| " << row.code << " | " << kSeverities[static_cast<size_t>(row.severity)] << " | "
+        << cell(pattern_text(row.text)) << " | " << cell(pattern_text(row.help)) << " |\n";
   return out.str();
 }
 
 } // namespace
+
+std::string pattern_text(std::string_view row) {
+  std::string out;
+  for (size_t i = 0; i < row.size(); ++i)
+    if (row[i] == '{' && i + 2 < row.size() && row[i + 2] == '}')
+      out += "...", i += 2;
+    else
+      out += row[i];
+  return out;
+}
 
 int completion(const Options &options) {
   const std::string &shell = options.specs[0];

@@ -294,6 +294,7 @@ int main() {
         self.write("add.toml", ADD)
         self.kgen(code=3)
         self.kgen("add.toml", "--no-such-option", code=3)
+        self.assertIn("did you mean `explain`?", self.kgen("exlain", "add.toml", code=3).stderr)
         self.kgen("add.toml", "-D", "T", code=3)
         self.kgen("add.toml", "--stop-after", "lunch", code=3)
         self.kgen("add.toml", "--targets", "opencl", code=3)
@@ -392,7 +393,7 @@ body = 'u = 0; u = u - 1; i = -1; b = 255;'
 
     def test_explain(self):
         self.write("add.toml", ADD)
-        self.assertIn("file_unreadable", self.kgen("explain", "KG0001").stdout)
+        self.assertIn("KG0001: cannot read ...: ...\nhelp: ", self.kgen("explain", "KG0001").stdout)
         self.assertIn("add", self.kgen("explain", "add.toml").stdout)
 
 
