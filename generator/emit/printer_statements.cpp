@@ -206,6 +206,8 @@ void Printer::store(const PlanNode &n) {
   const std::string text = spelling.stored(expression(n.value), value.type, var.type);
   std::string statement = place + " = " + text + ";";
   if (n.scatter_add) {
+    if (parallel && spelling.target() == TargetKind::cuda && bytes_of(var.type) < 4)
+      spelling.helper("atomic_add_small"); // an overload
     if (parallel && is_half(var.type))
       statement = spelling.helper(var.type == Type::bf16 ? "atomic_add_bf16" : "atomic_add_f16") + "(&" + place + ", " +
                   spelling.cast(expression(n.value), value.type, Type::f32).text + ");";
