@@ -43,9 +43,7 @@ private:
       return;
     for (const ExprId arg : e.args)
       collect(arg, axis);
-    const bool elsewhere =
-        std::any_of(e.coords.begin(), e.coords.end(), [&](const Coordinate &c) { return c.axis == axis; });
-    if (e.op != Op::read || elsewhere)
+    if (e.op != Op::read || find_coordinate(e.coords, axis) != nullptr)
       return;
     const Var &var = context_.var(e.ref);
     if (var.kind == Var::Kind::local && visited_.insert(e.ref).second)

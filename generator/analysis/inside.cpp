@@ -76,9 +76,8 @@ private:
     if (var.kind == Var::Kind::local || var.kind == Var::Kind::scratch)
       return elsewhere_in_block(expr, reason);
     for (const Dim &dim : var.dims) {
-      const auto named = std::find_if(expr.coords.begin(), expr.coords.end(),
-                                      [&](const Coordinate &c) { return dim.axis != kNone && c.axis == dim.axis; });
-      if (named != expr.coords.end()) {
+      const Coordinate *const named = find_coordinate(expr.coords, dim.axis);
+      if (named != nullptr) {
         if (var.kind == Var::Kind::output && !dim.whole) {
           reason = "only its block is at hand";
           return false;
@@ -107,8 +106,8 @@ private:
   bool elsewhere_in_block(const Expr &expr, std::string &reason) {
     for (const Coordinate &c : expr.coords) {
       const Axis &axis = kernel_.axes[c.axis];
-      const bool whole = axis.uniform && axis.start.is_integer(0) &&
-                         (axis.block == axis.size || axis.block == Size::axis(axis.name)) && axis.ragged == kNone;
+      const bool whole =
+          axis.uniform && axis.start.is_integer(0) && is_size_of(axis, axis.block) && axis.ragged == kNone;
       if (!whole) {
         reason = "only a block of " + axis.name + " is at hand";
         return false;

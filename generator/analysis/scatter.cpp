@@ -109,7 +109,7 @@ private:
   AxisId permuted_axis(const Size &size, const Size &extent) {
     for (AxisId axis : lanes_.list()) {
       const Axis &a = kernel_.axes[axis];
-      const bool whole = a.start.is_integer(0) && a.uniform && (a.block == a.size || a.block == Size::axis(a.name));
+      const bool whole = a.start.is_integer(0) && a.uniform && is_size_of(a, a.block);
       const Polynomial index = symbols_.polynomial(coordinates_.index(axis, kNone));
       const Polynomial last = symbols_.polynomial(extent) - Polynomial::constant(1);
       const auto count = index_count(kernel_, axis, kNone);

@@ -116,7 +116,7 @@ bool follows_axis(const Kernel &kernel, const Dim &dim) {
     return false;
   const Axis &axis = kernel.axes[dim.axis];
   const GridDim &grid = kernel.grid[axis.grid];
-  return (dim.extent == axis.size || dim.extent == Size::axis(axis.name)) && dim.block == grid.block &&
+  return is_size_of(axis, dim.extent) && dim.block == grid.block &&
          dim.start == Size::make(Size::Op::multiply, {Size::grid(grid.name), grid.block});
 }
 

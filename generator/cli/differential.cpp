@@ -43,8 +43,8 @@ bool same(Value a, Value b, Type type) {
 class OutputComparison {
 public:
   OutputComparison(const Kernel &kernel, const RunResult &declared, const RunResult &reference,
-                   const DifferentialOptions &options, DifferentialReport &report)
-      : kernel_(kernel), declared_(declared), reference_(reference), options_(options), report_(report) {}
+                   DifferentialReport &report)
+      : kernel_(kernel), declared_(declared), reference_(reference), report_(report) {}
 
   bool compare(const std::string &name, const Array &out, const Array *before) {
     const Array &wanted = declared_.outputs.at(name);
@@ -88,7 +88,6 @@ private:
 
   const Kernel &kernel_;
   const RunResult &declared_, &reference_;
-  const DifferentialOptions &options_;
   DifferentialReport &report_;
 };
 
@@ -219,7 +218,7 @@ bool compare_once(const Kernel &kernel, const NativeKernel &native, const RunInp
     }
     if (result.status != 0)
       return differs("the launcher returned " + std::to_string(result.status) + ": " + result.message);
-    OutputComparison comparison(kernel, declared, reference, options, report);
+    OutputComparison comparison(kernel, declared, reference, report);
     for (const auto &[name, array] : result.outputs) {
       if (first.empty() && !comparison.compare(name, array, held_before(kernel, input, name)))
         return differs(report.difference);

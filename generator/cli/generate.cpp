@@ -17,8 +17,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr size_t kLargestOutput = size_t{64} << 20;
-
 // A make rule for the stamp, of all that was read. Only files that exist are named, so that nothing is always out of
 // date.
 std::string depfile_text(const Options &options, std::vector<std::string> sources) {

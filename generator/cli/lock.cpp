@@ -11,7 +11,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kFirstLine = "# Written by kgen: what each file was made from. DO NOT EDIT.\n";
-constexpr size_t kLargestLock = size_t{64} << 20;
 constexpr int kFoldersAbove = 32;
 
 fs::path resolved(const std::string &path) {
@@ -66,7 +65,7 @@ Lock Lock::find(const std::string &output) {
 
 bool Lock::read() {
   std::string reason;
-  const std::optional<std::string> text = read_file(path_, kLargestLock, reason);
+  const std::optional<std::string> text = read_file(path_, kLargestOutput, reason);
   if (!text || !text->starts_with(kFirstLine))
     return false;
   std::istringstream in(*text);

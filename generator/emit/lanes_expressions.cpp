@@ -164,13 +164,12 @@ std::string LanePrinter::load_inside(const Expr &e, const LaneStep &step) {
   int moving = 0;
   std::optional<int64_t> moves;
   for (const Dim &dim : var.dims) {
-    const auto given =
-        std::find_if(e.coords.begin(), e.coords.end(), [&](const Coordinate &c) { return c.axis == dim.axis; });
-    const bool by_itself = given == e.coords.end() ? dim.axis == lane_ : varies(given->value);
+    const Coordinate *const given = find_coordinate(e.coords, dim.axis);
+    const bool by_itself = given == nullptr ? dim.axis == lane_ : varies(given->value);
     if (!by_itself)
       continue;
     ++moving;
-    moves = given == e.coords.end() ? std::optional<int64_t>(1) : analysis_.coefficient(given->value, lane_);
+    moves = given == nullptr ? std::optional<int64_t>(1) : analysis_.coefficient(given->value, lane_);
   }
   if (moving != 1 || !moves || *moves < 1 || !step.stride.is_integer(*moves))
     return "";

@@ -99,7 +99,6 @@ private:
   std::pair<std::string, std::string> within(const Code &coordinate, const Size &start, const Size &block,
                                              const Size &extent);
   std::string coordinate_text(const Dim &dim, const std::vector<Coordinate> &coords);
-  const Coordinate *find(const std::vector<Coordinate> &coords, AxisId axis) const;
   Size origin(AxisId axis) const;
   bool counts_rows(GridId grid) const;
   static Size written(std::string text); // stands for itself

@@ -80,6 +80,11 @@ struct Axis {
   Place place;
 };
 
+// Is this the size of the whole axis? (A derived axis has a formula, and is called by its name.)
+inline bool is_size_of(const Axis &axis, const Size &size) {
+  return size == axis.size || (size.op == Size::Op::axis && size.name == axis.name);
+}
+
 // One dimension of an array with one axis or none. A split dimension `(G C)` is two of these with one array_dim: in
 // memory it is one. So is a ragged axis with the axis that it is ragged over: [B, N] is one packed dimension, element
 // table[b] + n. A window that moves (not whole) may be that of an axis which the body does not see (squeezed: axis
@@ -174,6 +179,14 @@ struct Coordinate {
   AxisId axis;
   ExprId value;
 };
+
+// The one along the axis; none where there is no axis.
+inline const Coordinate *find_coordinate(const std::vector<Coordinate> &coords, AxisId axis) {
+  for (const Coordinate &c : coords)
+    if (axis != kNone && c.axis == axis)
+      return &c;
+  return nullptr;
+}
 
 struct Expr {
   Op op = Op::constant;

@@ -98,10 +98,6 @@ std::vector<Access> accesses_of(const Kernel &kernel, const PlanNode &root) {
 
 bool conflict(const Access &a, const Access &b) { return a.memory == b.memory && (a.write || b.write); }
 
-bool is_size_of(const Axis &axis, const Size &size) {
-  return size == axis.size || (size.op == Size::Op::axis && size.name == axis.name);
-}
-
 bool sticks_out(const Kernel &kernel, AxisId axis) {
   return std::any_of(kernel.vars.begin(), kernel.vars.end(), [&](const Var &var) {
     return std::any_of(var.dims.begin(), var.dims.end(),
@@ -134,8 +130,7 @@ bool counts(const Kernel &kernel, const PlanNode &node, AxisId axis) {
 // has.)
 bool touches(const Kernel &kernel, const PlanNode &node, AxisId axis) {
   auto here = [&](VarId var, const std::vector<Coordinate> &coords) {
-    return kernel.vars[var].axes.contains(axis) &&
-           std::none_of(coords.begin(), coords.end(), [&](const Coordinate &c) { return c.axis == axis; });
+    return kernel.vars[var].axes.contains(axis) && find_coordinate(coords, axis) == nullptr;
   };
   bool found =
       node.target != kNone && kernel.vars[node.target].kind == Var::Kind::output && here(node.target, node.coords);
@@ -162,8 +157,7 @@ std::vector<std::pair<VarId, int>> own_limits(const Kernel &kernel, const PlanNo
       const Dim &dim = v.dims[d];
       if (dim.axis != axis)
         continue;
-      const bool elsewhere =
-          std::any_of(coords.begin(), coords.end(), [&](const Coordinate &c) { return c.axis == axis; });
+      const bool elsewhere = find_coordinate(coords, axis) != nullptr;
       if (elsewhere || (dim.offset && !written))
         continue;
       if (a.uniform && dim.start == a.start && is_size_of(a, dim.extent)) {

@@ -32,9 +32,6 @@ std::vector<const PlanNode *> folds_over(const PlanNode &loop);
 // The expressions that the node itself evaluates (not those of its children).
 std::vector<ExprId> expressions_of(const PlanNode &node);
 
-// Is this the size of the whole axis? (A derived axis has a formula, and is called by its name.)
-bool is_size_of(const Axis &axis, const Size &size);
-
 // Do windows of an input by `offset` reach beyond the axis, where they read `outside`?
 bool sticks_out(const Kernel &kernel, AxisId axis);
 

@@ -148,13 +148,6 @@ private:
   std::optional<Size> sum_;
 };
 
-const Coordinate *find(const std::vector<Coordinate> &coords, AxisId axis) {
-  for (const Coordinate &c : coords)
-    if (c.axis == axis)
-      return &c;
-  return nullptr;
-}
-
 } // namespace
 
 LaneStep LaneAnalysis::buffer_step(VarId var, const std::vector<Coordinate> &coords, AxisId lane) const {
@@ -164,7 +157,7 @@ LaneStep LaneAnalysis::buffer_step(VarId var, const std::vector<Coordinate> &coo
   for (int64_t extent : kernel_.vars[var].array)
     stride = Size::make(Size::Op::multiply, {stride, Size::integer(extent)});
   for (auto axis = dims.rbegin(); axis != dims.rend(); ++axis) {
-    const Coordinate *given = find(coords, *axis);
+    const Coordinate *given = find_coordinate(coords, *axis);
     if (given != nullptr && !is_identity(kernel_, *given))
       sum.add(coefficient(given->value, lane), stride);
     else if (*axis == lane)
@@ -198,7 +191,7 @@ LaneStep LaneAnalysis::step_of(VarId id, const std::vector<Coordinate> &coords, 
           label += kernel_.axes[other.axis].rest ? "rows" : kernel_.axes[other.axis].name;
       stride = Size::axis(var.name + "_stride_" + (label.empty() ? std::to_string(dim.array_dim) : label));
     }
-    const Coordinate *given = dim.axis == kNone ? nullptr : find(coords, dim.axis);
+    const Coordinate *given = find_coordinate(coords, dim.axis);
     if (given != nullptr && !is_identity(kernel_, *given))
       sum.add(coefficient(given->value, lane), stride);
     else if (dim.axis == lane)
@@ -223,8 +216,9 @@ bool LaneAnalysis::guarded(const Expr &e, AxisId lane) const {
       return true;
   if (plan_.storage[e.ref].kind != Storage::Kind::argument || var.kind != Var::Kind::input)
     return false;
-  return std::any_of(var.dims.begin(), var.dims.end(),
-                     [&](const Dim &dim) { return dim.offset && dim.axis == lane && find(e.coords, lane) == nullptr; });
+  return std::any_of(var.dims.begin(), var.dims.end(), [&](const Dim &dim) {
+    return dim.offset && dim.axis == lane && find_coordinate(e.coords, lane) == nullptr;
+  });
 }
 
 namespace {

@@ -14,6 +14,9 @@ namespace kgen {
 // No spec and no file of functions comes near; it bounds the time that garbage can take.
 constexpr size_t kLargestSource = size_t{1} << 20;
 
+// Nor does what is written.
+constexpr size_t kLargestOutput = size_t{64} << 20;
+
 // The whole file. `reason` says in words why not.
 std::optional<std::string> read_file(const std::string &path, size_t limit, std::string &reason);
 // The same, with the failure as a message about the file.

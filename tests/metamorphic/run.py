@@ -11,6 +11,7 @@ the text of each form.
 import argparse
 import collections
 import concurrent.futures
+import copy
 import itertools
 import re
 import subprocess
@@ -25,8 +26,8 @@ sys.path.insert(0, str(HERE.parent / "reference"))
 sys.path.insert(0, str(HERE.parent / "conformance"))
 import cases  # noqa: E402
 import inputs as makers  # noqa: E402
-from agreement import disagreement  # noqa: E402
-from run import TIMEOUT_S, expected_outputs, partial_contents, prepare_environment  # noqa: E402
+from run import TIMEOUT_S, command_line, expected_outputs  # noqa: E402
+from run import partial_contents, prepare_environment, wrong_outputs  # noqa: E402
 from spec_file import SPECS, SpecFile  # noqa: E402
 from variants import variants  # noqa: E402
 
@@ -42,6 +43,7 @@ def chosen_runs(path):
 
 
 def turned(array, variant, name):
+    """An array from one form to the other; the same way back."""
     return np.ascontiguousarray(np.transpose(array)) if name in variant.permuted else array
 
 
@@ -51,33 +53,20 @@ def compare(kgen, spec, variant, run, target, folder):
     stored = makers.make(spec, run["define"], sizes, run["seed"])
     before = partial_contents(spec, run, sizes)
     expected = expected_outputs(spec, run, sizes, stored)
-    command = [str(kgen), "run", str(folder / "spec.toml"), "--target", target, "--include", str(spec.path.parent)]
+    form = copy.copy(spec)
+    form.path = folder / "spec.toml"
+    arrays = {name: turned(value, variant, name) for name, value in {**stored, **before}.items()}
+    renamed = {**run, "sizes": {variant.axes.get(axis, axis): size for axis, size in run["sizes"].items()}}
+    command = command_line(kgen, form, renamed, target, arrays, folder) + ["--include", str(spec.path.parent)]
     if target != "interpret":
         command += ["--cxxflags", "-O1"]
-    for name, value in run["define"].items():
-        command += ["-D", f"{name}={value}"]
-    if run["sizes"]:
-        command += ["--size", ",".join(f"{variant.axes.get(a, a)}={n}" for a, n in run["sizes"].items())]
-    for name, value in {**stored, **before}.items():
-        if isinstance(value, np.ndarray):
-            np.save(folder / f"{name}.npy", turned(value, variant, name))
-            command += ["--in", f"{name}={folder / name}.npy"]
-        elif value is not None:
-            command += ["--scalar", f"{name}={value!r}"]
-    for operand in spec.of("outputs"):
-        command += ["--out", f"{operand.name}={folder / operand.name}.out.npy"]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S)
     if done.returncode != 0:
         codes = set(re.findall(r"error\[(KG\d+)\]", done.stderr))
         if codes and codes <= variant.may_refuse:
             return "refused"
         return f"exit {done.returncode}: {' | '.join((done.stderr or done.stdout).strip().splitlines()[:4])}"
-    for operand in spec.of("outputs"):
-        element = spec.element_type(operand.type, run["define"])
-        got = turned(np.load(folder / f"{operand.name}.out.npy"), variant, operand.name)
-        if problem := disagreement(got, expected[operand.name], element, before.get(operand.name)):
-            return f"{operand.name}: {problem}"
-    return None
+    return wrong_outputs(spec, run, folder, expected, before, lambda array, name: turned(array, variant, name))
 
 
 def attempt(kgen, path, targets, show):

@@ -78,6 +78,19 @@ def command_line(kgen, spec, run, target, stored, folder):
     return command
 
 
+def wrong_outputs(spec, run, folder, expected, before, turned=lambda array, name: array):
+    """None, or what is wrong with the outputs that a run left. `turned` brings one into the form of the reference."""
+    for operand in spec.of("outputs"):
+        path = folder / f"{operand.name}.out.npy"
+        if not path.exists():
+            return f"{operand.name}: not written"
+        element = spec.element_type(operand.type, run["define"])
+        got = turned(np.load(path), operand.name)
+        if problem := disagreement(got, expected[operand.name], element, before.get(operand.name)):
+            return f"{operand.name}: {problem}"
+    return None
+
+
 def attempt(kgen, run, target):
     """One run on one target: None, or what went wrong."""
     spec = SpecFile(run["spec"])
@@ -94,15 +107,7 @@ def attempt(kgen, run, target):
             return f"no end within {TIMEOUT_S} s"
         if done.returncode != 0:
             return f"exit {done.returncode}: {' | '.join((done.stderr or done.stdout).strip().splitlines()[:4])}"
-        for operand in spec.of("outputs"):
-            path = folder / f"{operand.name}.out.npy"
-            if not path.exists():
-                return f"{operand.name}: not written"
-            element = spec.element_type(operand.type, run["define"])
-            problem = disagreement(np.load(path), expected[operand.name], element, before.get(operand.name))
-            if problem:
-                return f"{operand.name}: {problem}"
-    return None
+        return wrong_outputs(spec, run, folder, expected, before)
 
 
 def attempt_all(kgen, group, targets):

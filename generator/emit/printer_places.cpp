@@ -1,0 +1,221 @@
+// Where values lie: the element of an array or buffer at the current point or at coordinates, and what must hold for it
+// to be inside.
+#include "emit/interface.h"
+#include "emit/printer.h"
+#include "plan/exprs.h"
+#include "support/check.h"
+
+namespace kgen {
+
+// Loop variables are global indices where all windows of the axis agree, else positions.
+Size Printer::origin(AxisId axis) const {
+  const Axis &a = kernel.axes[axis];
+  return a.uniform ? a.start : Size::integer(0);
+}
+
+Code Printer::position(AxisId axis) {
+  const Size start = origin(axis);
+  if (start.is_integer(0))
+    return {axis_names_[axis]};
+  return {axis_names_[axis] + " - " + at_least(size(start), binding::kAdd + 1), binding::kAdd};
+}
+
+Size Printer::extent_of(AxisId axis) const {
+  const Axis &a = kernel.axes[axis];
+  if (a.uniform)
+    return a.block;
+  for (const Var &var : kernel.vars)
+    for (const Dim &dim : var.dims)
+      if (dim.axis == axis)
+        return dim.block;
+  return a.size;
+}
+
+Code Printer::coordinate(const Dim &dim) {
+  if (dim.axis == kNone)
+    return size(dim.start);
+  const Size start = origin(dim.axis);
+  if (dim.start == start)
+    return {axis_names_[dim.axis]};
+  const Code pos = position(dim.axis);
+  if (dim.start.is_integer(0))
+    return pos;
+  return {at_least(size(dim.start), binding::kAdd) + " + " + at_least(pos, binding::kAdd), binding::kAdd};
+}
+
+// Is this the dimension of rows of different lengths, packed one after the other?
+bool Printer::is_packed_row(const Var &var, size_t d) const {
+  const AxisId axis = var.dims[d].axis;
+  return axis != kNone && kernel.axes[axis].ragged != kNone && d > 0 && var.dims[d - 1].axis == kernel.axes[axis].over;
+}
+
+// The coordinate in an operand's dimension: the current point, or what `at` says.
+std::string Printer::coordinate_text(const Dim &dim, const std::vector<Coordinate> &coords) {
+  const Coordinate *given = find_coordinate(coords, dim.axis);
+  return given != nullptr ? expression(given->value).text : coordinate(dim).text;
+}
+
+bool Printer::given_elsewhere(const Dim &dim, const std::vector<Coordinate> &coords) const {
+  const Coordinate *given = find_coordinate(coords, dim.axis);
+  return given != nullptr && !is_identity(kernel, *given);
+}
+
+// Where a packed row begins. Nothing has checked a table in device memory, so its entries are kept within the array.
+std::string Printer::row_start(AxisId axis, const std::string &row) {
+  const Axis &a = kernel.axes[axis];
+  const Table &table = kernel.tables[a.ragged];
+  if (spelling.target() == TargetKind::openmp || table.on_host)
+    return c_name(table.name) + "[" + row + "]";
+  return spelling.helper("row_at") + "(" + c_name(table.name) + ", " + row + ", " + size_text(a.size) + ")";
+}
+
+Code Printer::row_length(AxisId axis, const std::string &row) {
+  return {row_start(axis, row + " + 1") + " - " + row_start(axis, row), binding::kAdd};
+}
+
+// The linear index of an operand's element; notes the coordinates that must be checked to lie inside.
+Code Printer::index_text(VarId id, const std::vector<Coordinate> &coords,
+                         std::vector<std::pair<std::string, std::string>> *checks) {
+  const Var &var = kernel.vars[id];
+  Code linear{""};
+  auto horner = [&](const Size &extent, const Code &coord) {
+    if (linear.text.empty() || linear.text == "0") {
+      linear = coord;
+      return;
+    }
+    linear = {at_least(linear, binding::kMultiply) + " * " + at_least(size(extent), binding::kUnary),
+              binding::kMultiply};
+    if (coord.text != "0")
+      linear = {linear.text + " + " + at_least(coord, binding::kAdd), binding::kAdd};
+  };
+  std::string strided;
+  for (size_t d = 0; d < var.dims.size(); ++d) {
+    const Dim &dim = var.dims[d];
+    Code coord = coordinate(dim);
+    const Coordinate *given = find_coordinate(coords, dim.axis);
+    const bool identity = given != nullptr && is_identity(kernel, *given);
+    if (given != nullptr && !identity)
+      coord = expression(given->value);
+    const AxisId axis = dim.axis;
+    const bool packed_row = is_packed_row(var, d);
+    const std::string row = packed_row ? coordinate_text(var.dims[d - 1], coords) : "";
+    const bool elsewhere = (given != nullptr && !identity) || (packed_row && given_elsewhere(var.dims[d - 1], coords));
+    const bool may_be_outside = elsewhere || (dim.offset && var.kind == Var::Kind::input) || dim.may_miss;
+    if (may_be_outside && checks != nullptr) {
+      if (packed_row)
+        checks->push_back({coord.text, row_length(axis, row).text});
+      else if (elsewhere && var.kind == Var::Kind::output && !dim.whole) // other points of the block, not of the array
+        checks->push_back(within(coord, dim.start, dim.block, dim.extent));
+      else
+        checks->push_back({coord.text, size_text(dim.extent)});
+    }
+    if (packed_row) {
+      // The row's start takes the place of the outer coordinate. `linear` ends with that of `over`.
+      const std::string packed = row_start(axis, row) + " + " + at_least(coord, binding::kAdd);
+      linear = {""};
+      for (size_t before = 0; before + 1 < d; ++before) {
+        const Coordinate *c = find_coordinate(coords, var.dims[before].axis);
+        horner(var.dims[before].extent, c != nullptr ? expression(c->value) : coordinate(var.dims[before]));
+      }
+      horner(kernel.axes[axis].size, {packed, binding::kAdd});
+      continue;
+    }
+    if (var.strided) {
+      // Split dimensions share one stride.
+      const bool inner_of_split = d > 0 && var.dims[d - 1].array_dim == dim.array_dim;
+      const bool outer_of_split = d + 1 < var.dims.size() && var.dims[d + 1].array_dim == dim.array_dim;
+      if (!inner_of_split)
+        linear = {""};
+      horner(dim.extent, coord);
+      if (outer_of_split)
+        continue;
+      std::string axis_label;
+      for (const Dim &other : var.dims)
+        if (other.array_dim == dim.array_dim && other.axis != kNone)
+          axis_label += kernel.axes[other.axis].rest ? "rows" : kernel.axes[other.axis].name;
+      if (axis_label.empty())
+        axis_label = std::to_string(dim.array_dim);
+      const std::string term = at_least(linear, binding::kMultiply) + " * " + var.name + "_stride_" + axis_label;
+      strided += (strided.empty() ? "" : " + ") + term;
+      continue;
+    }
+    horner(dim.extent, coord);
+  }
+  if (var.strided)
+    return {strided.empty() ? "0" : strided, binding::kAdd};
+  return linear.text.empty() ? Code{"0"} : linear;
+}
+
+std::string Printer::element(VarId id, const std::vector<Coordinate> &coords, const std::vector<ExprId> &indices) {
+  const Var &var = kernel.vars[id];
+  const Storage &storage = plan.storage[id];
+  if (storage.kind == Storage::Kind::argument)
+    return var_names_[id] + "[" + index_text(id, coords, nullptr).text + "]";
+  if (storage.kind == Storage::Kind::scalar)
+    return var_names_[id];
+  Code linear{""};
+  auto horner = [&](const std::string &extent, const Code &coord) {
+    if (linear.text.empty())
+      linear = coord;
+    else
+      linear = {at_least(linear, binding::kMultiply) + " * " + extent + " + " + at_least(coord, binding::kAdd),
+                binding::kAdd};
+  };
+  for (AxisId axis : storage.dims) {
+    const Coordinate *given = find_coordinate(coords, axis);
+    Code coord = position(axis);
+    if (given != nullptr && !is_identity(kernel, *given)) {
+      coord = expression(given->value);
+      if (const Size start = origin(axis); !start.is_integer(0))
+        coord = {at_least(coord, binding::kAdd) + " - " + at_least(size(start), binding::kAdd + 1), binding::kAdd};
+    }
+    horner(at_least(size(extent_of(axis)), binding::kUnary), coord);
+  }
+  for (size_t i = 0; i < indices.size(); ++i)
+    horner(std::to_string(var.array[i]), expression(indices[i]));
+  return var_names_[id] + "[" + (linear.text.empty() ? "0" : linear.text) + "]";
+}
+
+std::string Printer::buffer_elements(VarId id) {
+  std::string text;
+  auto times = [&](const Code &code) { text += (text.empty() ? "" : " * ") + at_least(code, binding::kMultiply); };
+  for (AxisId axis : plan.storage[id].dims)
+    times(size(extent_of(axis)));
+  for (int64_t extent : kernel.vars[id].array)
+    times({std::to_string(extent)});
+  return text.empty() ? "1" : text;
+}
+
+Code Printer::inside(const std::vector<std::pair<std::string, std::string>> &checks) {
+  Code all{""};
+  for (const auto &[coord, extent] : checks) {
+    const std::string one = spelling.helper("inside") + "(" + coord + ", " + extent + ")";
+    all = all.text.empty() ? Code{one} : Code{all.text + " && " + one, binding::kAnd};
+  }
+  return all.text.empty() ? Code{"true"} : all;
+}
+
+// What must be inside for a coordinate to lie in a window and in the array: the position, and how many there are.
+std::pair<std::string, std::string> Printer::within(const Code &coordinate, const Size &start, const Size &block,
+                                                    const Size &extent) {
+  if (start.is_integer(0))
+    return {coordinate.text, size_text(block == extent ? block : Size::make(Size::Op::min, {block, extent}))};
+  const Size rest = Size::make(Size::Op::subtract, {extent, start});
+  return {at_least(coordinate, binding::kAdd) + " - " + at_least(size(start), binding::kAdd + 1),
+          size_text(block == extent ? block : Size::make(Size::Op::min, {block, rest}))};
+}
+
+// A local or scratch holds the positions of this step; beyond them there is nothing.
+std::vector<std::pair<std::string, std::string>> Printer::buffer_checks(const std::vector<Coordinate> &coords) {
+  std::vector<std::pair<std::string, std::string>> checks;
+  for (const Coordinate &c : coords) {
+    if (is_identity(kernel, c))
+      continue;
+    const Axis &axis = kernel.axes[c.axis];
+    const Size extent = extent_of(c.axis);
+    checks.push_back(within(expression(c.value), origin(c.axis), extent, axis.uniform ? axis.size : extent));
+  }
+  return checks;
+}
+
+} // namespace kgen
