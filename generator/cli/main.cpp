@@ -17,6 +17,8 @@ int execute(const Options &options) {
     return generate(options);
   case Command::check:
     return check(options);
+  case Command::fmt:
+    return fmt(options);
   case Command::outputs:
     return outputs(options);
   case Command::make_new:

@@ -9,6 +9,7 @@ namespace {
 constexpr CommandRow kCommands[] = {
     {Command::generate, "generate", "write the sources of specs (what kgen does without a command)"},
     {Command::check, "check", "compare what would be written with what is on disk; exit code 1 where it differs"},
+    {Command::fmt, "fmt", "lay specs out as all are laid out: blanks and blank lines, never what they say; - is stdin"},
     {Command::outputs, "outputs", "name the files that would be written, one a line"},
     {Command::explain, "explain", "what kgen found out about a spec: axes, verdicts, plan"},
     {Command::make_new, "new", "write a commented spec to start from: kgen new my_kernel --like softmax"},
@@ -21,7 +22,7 @@ constexpr CommandRow kCommands[] = {
 
 constexpr ExitRow kExits[] = {
     {0, "all is well"},
-    {1, "files differ (check), or emitted code differs from the interpreter (verify)"},
+    {1, "files differ (check, fmt --check), or emitted code differs from the interpreter (verify)"},
     {2, "a spec is wrong"},
     {3, "the command line is wrong"},
     {4, "a file cannot be read or written"},
@@ -29,12 +30,12 @@ constexpr ExitRow kExits[] = {
 };
 
 constexpr unsigned bit(Command command) { return 1u << static_cast<unsigned>(command); }
-constexpr unsigned kAll = 63, kNew = bit(Command::make_new),
+constexpr unsigned kAll = 63, kNew = bit(Command::make_new), kFmt = bit(Command::fmt),
                    kWrites = bit(Command::generate) | bit(Command::check) | bit(Command::outputs),
                    kRuns = bit(Command::run) | bit(Command::verify);
 
 const OptionRow kOptions[] = {
-    {"specs", kAll, &Options::specs, "specs, or folders of them"},
+    {"specs", kAll | kFmt, &Options::specs, "specs, or folders of them"},
     {"shell", bit(Command::completion), &Options::specs, "whose language to print", "bash zsh fish"},
     {"format", bit(Command::reference), &Options::specs, "what to print", "man markdown diagnostics"},
     {"name", kNew, &Options::specs, "of the kernel, and of the file"},
@@ -44,7 +45,8 @@ const OptionRow kOptions[] = {
     {"--depfile", bit(Command::generate), &Options::depfile, "write a make rule: the stamp hangs on all that was read"},
     {"--stamp", bit(Command::generate), &Options::stamp, "a file to touch after success, for build tools"},
     {"-j,--jobs", kWrites, &Options::jobs, "specs to work on at once; default one a core"},
-    {"--diff", bit(Command::check), &Options::diff, "show what differs"},
+    {"--check", kFmt, &Options::check, "write nothing, name the files that would change; exit code 1 if there are any"},
+    {"--diff", bit(Command::check) | kFmt, &Options::diff, "show what differs; fmt then writes nothing"},
     {"-D,--define", kAll, &Options::defines, "NAME=VALUE: fix a param or a type"},
     {"--batch", kAll, &Options::batch, "AXIS=x,z: a leading parallel dimension of these operands"},
     {"--include", kAll, &Options::includes, "a further folder for functions_from"},
@@ -52,8 +54,8 @@ const OptionRow kOptions[] = {
     {"--targets", kWrites, &Options::targets, "openmp,cuda: which sources to write"},
     {"--stop-after", bit(Command::generate), &Options::stop_after, "print what a stage made",
      "spec body ir facts rewrite plan"},
-    {"--message-format", kAll | kNew, &Options::format, "how messages look", "human short json github"},
-    {"--color", kAll | kNew, &Options::color, "of messages", "auto always never"},
+    {"--message-format", kAll | kNew | kFmt, &Options::format, "how messages look", "human short json github"},
+    {"--color", kAll | kNew | kFmt, &Options::color, "of messages", "auto always never"},
     {"--size", bit(Command::run), &Options::sizes, "M=100,N=37: sizes that no given array tells"},
     {"--in", bit(Command::run), &Options::inputs, "x=x.npy: an operand or table; others are random"},
     {"--out", bit(Command::run), &Options::outputs, "z=z.npy: where to write an output"},

@@ -85,9 +85,9 @@ bool check_values(Options &options) {
       return refuse("--targets takes openmp, cuda or both, not " + options.targets);
   if (!options.depfile.empty() && options.stamp.empty())
     return refuse("--depfile needs --stamp: its rule is for the stamp");
-  const bool many = options.command == Command::generate || options.command == Command::check ||
-                    options.command == Command::outputs || options.command == Command::explain;
-  if (!many && options.command != Command::schema && options.specs.size() != 1)
+  constexpr Command kOfOne[] = {Command::run, Command::verify, Command::make_new, Command::completion,
+                                Command::reference};
+  if (std::find(std::begin(kOfOne), std::end(kOfOne), options.command) != std::end(kOfOne) && options.specs.size() != 1)
     return refuse("this command takes one argument");
   return true;
 }

@@ -10,13 +10,13 @@
 
 namespace kgen {
 
-enum class Command { generate, check, outputs, explain, run, verify, make_new, completion, reference, schema };
+enum class Command { generate, check, outputs, explain, run, verify, make_new, completion, reference, schema, fmt };
 
 struct Options {
   Command command = Command::generate;
   std::vector<std::string> specs;
   std::string output = ".";
-  bool diff = false, prune = false;
+  bool diff = false, check = false, prune = false;
   std::string depfile, stamp, like = "map";
   int64_t jobs = 0;
   std::vector<std::string> defines, batch, includes;

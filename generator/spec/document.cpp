@@ -32,6 +32,24 @@ std::string_view kind_name(const Node &node) {
   return kNames[static_cast<size_t>(node.kind)];
 }
 
+size_t skip_string(std::string_view text, size_t i) {
+  const char quote = text[i];
+  const std::string triple(3, quote);
+  const bool multiline = text.substr(i, 3) == triple;
+  for (i += multiline ? 3 : 1; i < text.size(); ++i) {
+    if (quote == '"' && text[i] == '\\')
+      ++i;
+    else if (multiline && text.substr(i, 3) == triple) { // up to two more quotes are content
+      const size_t most = std::min(i + 5, text.size());
+      for (i += 3; i < most && text[i] == quote;)
+        ++i;
+      return i;
+    } else if (!multiline && (text[i] == quote || text[i] == '\n'))
+      return i + 1;
+  }
+  return text.size();
+}
+
 namespace {
 
 constexpr int kDeepest = 32;    // brackets and braces within each other
@@ -97,25 +115,6 @@ bool check_bytes(const Source &source, Diagnostics &diags) {
   if (const size_t bad = find_control(text); bad != std::string_view::npos)
     return refuse(bad, "this is a control character");
   return true;
-}
-
-// Skips the string that begins at `i` and returns the offset after it; TOML's four kinds.
-size_t skip_string(std::string_view text, size_t i) {
-  const char quote = text[i];
-  const std::string triple(3, quote);
-  const bool multiline = text.substr(i, 3) == triple;
-  for (i += multiline ? 3 : 1; i < text.size(); ++i) {
-    if (quote == '"' && text[i] == '\\')
-      ++i;
-    else if (multiline && text.substr(i, 3) == triple) { // up to two more quotes are content
-      const size_t most = std::min(i + 5, text.size());
-      for (i += 3; i < most && text[i] == quote;)
-        ++i;
-      return i;
-    } else if (!multiline && (text[i] == quote || text[i] == '\n'))
-      return i + 1;
-  }
-  return text.size();
 }
 
 // The parser and the trees it builds recurse; dotted keys nest as brackets do.

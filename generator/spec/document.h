@@ -42,4 +42,7 @@ std::string_view kind_name(const Node &node);
 // text.
 std::optional<Node> read_document(const std::string &file, std::string_view text, Diagnostics &diags);
 
+// The offset after the string that begins at `i`, of any of TOML's four kinds.
+size_t skip_string(std::string_view text, size_t i);
+
 } // namespace kgen

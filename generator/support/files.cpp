@@ -138,6 +138,8 @@ bool write_files(const std::vector<OutputFile> &files, std::vector<std::string> 
     reason = write_plain(temporary_name(file.path), file.text);
     if (!reason.empty())
       return fail(file.path, reason);
+    if (const fs::file_status before = fs::status(file.path, ignored); fs::exists(before))
+      fs::permissions(temporary_name(file.path), before.permissions(), ignored);
   }
   for (const OutputFile *file : staged) {
     std::error_code error;

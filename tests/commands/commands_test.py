@@ -8,21 +8,13 @@ import shutil
 import signal
 import struct
 import subprocess
-import sys
 import tempfile
 import time
 import tomllib
 import unittest
 
-KGEN = str(pathlib.Path(sys.argv.pop(1)).resolve())
+from sandbox import ADD, KGEN, Sandbox
 
-ADD = """kernel = "add"
-types.T = ["f32", "f64"]
-inputs.x = "T[N]"
-inputs.y = "T[N]"
-outputs.z = "T[N]"
-body = 'z = x + y;'
-"""
 BAD = ADD.replace("x + y", "x + q")
 
 
@@ -54,29 +46,7 @@ def violations(schema, value, where=""):
     return found
 
 
-class Commands(unittest.TestCase):
-    def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory(prefix="kgen_commands_")
-        self.folder = pathlib.Path(self.temporary.name)
-        self.addCleanup(self.temporary.cleanup)
-
-    def write(self, name, text):
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-
-    def kgen(self, *arguments, code=0, environment=None):
-        variables = {**os.environ, **(environment or {})}
-        done = subprocess.run(
-            [KGEN, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=60, env=variables
-        )
-        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        return done
-
-    def files(self, folder="out"):
-        root = self.folder / folder
-        return sorted(p.relative_to(root).as_posix() for p in root.rglob("*") if p.is_file())
-
+class Commands(Sandbox):
     def test_generate_writes_and_leaves_what_is_right(self):
         self.write("add.toml", ADD)
         first = self.kgen("add.toml", "-o", "out")

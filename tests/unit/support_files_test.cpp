@@ -58,6 +58,9 @@ TEST_CASE("files are written with their folders, and left alone when they hold t
   std::string reason;
   CHECK(read_file(folder / "x/y/a.h", 100, reason) == "two\n");
   CHECK(folder.files() == 2);
+  fs::permissions(folder / "b.cu", fs::perms::owner_all);
+  CHECK(write_files({{folder / "b.cu", "changed"}}, written, diags));
+  CHECK(fs::status(folder / "b.cu").permissions() == fs::perms::owner_all);
   CHECK(diags.empty());
 }
 
