@@ -47,6 +47,7 @@ void Run::scan_info() {
 }
 
 void Run::execute() {
+  note_plain(kernel_.statements);
   enumerate_steps();
   step_ = step_count_;
   for (size_t v = 0; v < kernel_.vars.size(); ++v)
@@ -140,17 +141,17 @@ void Run::run_statement(const Stmt &s) {
   case Kind::loop:
     return loop(s);
   case Kind::leave:
-  case Kind::next: {
-    MaskPtr &stopped = s.kind == Kind::leave ? frame_->left : frame_->skipped;
-    MaskPtr now = mask_ ? mask_ : minus(nullptr, empty_mask(AxisSet(), full_));
-    stopped = unite(stopped, now);
-    (s.kind == Kind::leave ? frame_->any_left : frame_->any_skipped) = true;
+    return leave(all_lanes());
+  case Kind::next:
+    frame_->skipped = unite(frame_->skipped, all_lanes());
+    frame_->any_skipped = true;
     return;
-  }
   case Kind::check:
     return check(s);
   }
 }
+
+MaskPtr Run::all_lanes() { return mask_ ? mask_ : minus(nullptr, empty_mask(AxisSet(), full_)); }
 
 // The box and the mask of a condition: where it has lanes. Callers put the mask back.
 void Run::widen_box(AxisSet axes) {
@@ -158,6 +159,16 @@ void Run::widen_box(AxisSet axes) {
   if (MaskPtr rows = ragged_mask(axes))
     mask_ = minus(mask_, minus(nullptr, rows));
 }
+
+namespace {
+// Does the statement end a round, or all rounds, of a loop around it?
+bool jumps_out(const Stmt &s) {
+  if (s.kind == Stmt::Kind::leave || s.kind == Stmt::Kind::next)
+    return true;
+  return s.kind != Stmt::Kind::loop && (std::any_of(s.body.begin(), s.body.end(), jumps_out) ||
+                                        std::any_of(s.otherwise.begin(), s.otherwise.end(), jumps_out));
+}
+} // namespace
 
 void Run::branch(const Stmt &s) {
   MaskPtr outer = mask_;
@@ -173,7 +184,9 @@ void Run::branch(const Stmt &s) {
   }
   condition = converted(condition, kernel_.expr(s.value).type, Type::boolean);
   MaskPtr yes = and_mask(mask_, condition, false, true);
-  MaskPtr no = s.otherwise.empty() ? nullptr : and_mask(mask_, condition, true, true);
+  MaskPtr no = s.otherwise.empty() && uncommon_ == 0 ? nullptr : and_mask(mask_, condition, true, true);
+  if (uncommon_ != 0 && jumps_out(s))
+    leave(minus(mask_, unite(yes, no))); // where the condition has no lane, the loop ends
   if (yes->any) {
     mask_ = yes;
     run_statements(s.body);
@@ -183,6 +196,11 @@ void Run::branch(const Stmt &s) {
     run_statements(s.otherwise);
   }
   mask_ = outer;
+}
+
+void Run::leave(const MaskPtr &lanes) {
+  frame_->left = unite(frame_->left, lanes);
+  frame_->any_left = true;
 }
 
 void Run::loop(const Stmt &s) {

@@ -387,7 +387,7 @@ void Run::reach_of_var(const Expr &e, AxisId axis, Reach &reach) {
       return;
   const Var &var = kernel_.vars[e.ref];
   if (var.kind == Var::Kind::local) {
-    if (storage_[e.ref].present && var.axes.contains(axis)) {
+    if (var.axes.contains(axis)) {
       reach.range = intersect(reach.range, storage_[e.ref].exists[axis]);
       reach.touches = true;
     }

@@ -94,7 +94,7 @@ void Run::make_local(VarId id) {
   for (size_t k = list.size(); k-- > 0;) {
     storage.stride[k] = storage.lanes;
     storage.lanes *= full_[list[k]].count();
-    storage.range[list[k]] = storage.exists[list[k]] = full_[list[k]];
+    storage.range[list[k]] = full_[list[k]];
   }
   int64_t elements = storage.lanes;
   for (int64_t extent : var.array)

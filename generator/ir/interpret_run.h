@@ -22,7 +22,7 @@ struct Storage {
   std::vector<int64_t> stride;  // by dimension (operands, scratch) or rank of the axis (locals)
   int64_t lanes = 1;            // locals: elements of an array lie this far apart
   std::array<Range, 64> range;  // locals: positions there is memory for
-  std::array<Range, 64> exists; // locals: positions that its value has
+  std::array<Range, 64> exists; // locals: positions that it has, in all of the body
 };
 
 struct DimState {
@@ -65,6 +65,9 @@ private:
   void settle_axes();
   void settle_dims(VarId id);
   void settle_ranges();
+  void settle_locals();
+  bool spread_ranges(const std::vector<Stmt> &list, std::vector<ExprId> &conditions);
+  void note_plain(const std::vector<Stmt> &list);
   void check_window(const Var &var, const Dim &dim, const DimState &state);
   void trace_step();
   std::string step_text() const;
@@ -142,6 +145,8 @@ private:
   void store_range(const Stmt &s, AxisSet lanes, AxisSet named);
   void branch(const Stmt &s);
   void loop(const Stmt &s);
+  void leave(const MaskPtr &lanes);
+  MaskPtr all_lanes();
   void check(const Stmt &s);
   void widen_box(AxisSet axes);
 
@@ -200,6 +205,7 @@ private:
   Box full_{}, box_{};
   std::array<int64_t, 64> pos_{};
   uint64_t uncommon_ = 0; // axes whose windows end at different positions
+  std::set<VarId> plain_; // locals that are assigned outside of conditions, too
   std::map<uint64_t, MaskPtr> ragged_masks_;
   MaskPtr mask_;
   struct LoopFrame {

@@ -208,6 +208,53 @@ void Run::settle_ranges() {
     }
   full_ = hull;
   box_ = full_;
+  settle_locals();
+}
+
+// A local has the lanes of what is assigned to it. What is assigned under a condition leaves the other lanes as they
+// were; a local that is only assigned so has the lanes of the conditions, too.
+void Run::settle_locals() {
+  for (size_t v = 0; v < kernel_.vars.size(); ++v)
+    if (kernel_.vars[v].kind == Var::Kind::local)
+      storage_[v].exists = full_;
+  std::vector<ExprId> conditions;
+  while (uncommon_ != 0 && spread_ranges(kernel_.statements, conditions)) {
+  }
+}
+
+bool Run::spread_ranges(const std::vector<Stmt> &list, std::vector<ExprId> &conditions) {
+  bool changed = false;
+  for (const Stmt &s : list) {
+    const bool conditional = !s.context.empty();
+    if (s.kind == Stmt::Kind::assign && kernel_.vars[s.target].kind == Var::Kind::local &&
+        !(conditional && plain_.count(s.target) != 0))
+      for (AxisId axis : kernel_.vars[s.target].axes.list()) {
+        Range &exists = storage_[s.target].exists[axis];
+        Range range = intersect(exists, range_of({s.value}, axis));
+        for (ExprId condition : conditions)
+          if (conditional)
+            range = intersect(range, range_of({condition}, axis));
+        changed = changed || !(range == exists);
+        exists = range;
+      }
+    const bool differs = s.value != kNone && !s.axes.empty();
+    if (differs)
+      conditions.push_back(s.value);
+    for (const std::vector<Stmt> *inside : {&s.body, &s.otherwise, &s.step})
+      changed |= spread_ranges(*inside, conditions);
+    if (differs)
+      conditions.pop_back();
+  }
+  return changed;
+}
+
+void Run::note_plain(const std::vector<Stmt> &list) {
+  for (const Stmt &s : list) {
+    if (s.kind == Stmt::Kind::assign && s.context.empty())
+      plain_.insert(s.target);
+    for (const std::vector<Stmt> *inside : {&s.body, &s.otherwise, &s.step})
+      note_plain(*inside);
+  }
 }
 
 std::string Run::step_text() const {

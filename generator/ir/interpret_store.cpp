@@ -63,11 +63,8 @@ void Run::assign(const Stmt &s) {
   Address address = address_of(s.target, s.coords, coordinates);
   store_rows(s, lanes, value, address, mask_);
   bool everything = !mask_ && s.indices.empty() && s.coords.empty() && var.kind == Var::Kind::local;
-  for (AxisId axis : var.axes.list()) {
+  for (AxisId axis : var.axes.list())
     everything = everything && lanes.contains(axis) && box_[axis] == storage.range[axis];
-    if (!mask_ && var.kind == Var::Kind::local)
-      storage.exists[axis] = box_[axis];
-  }
   if (everything)
     storage.all_written = true;
   mask_ = outer;

@@ -337,6 +337,7 @@ private:
     PlanNode node;
     node.kind = kind;
     node.place = stmt.place;
+    node.context = stmt.context;
     return node;
   }
 

@@ -48,7 +48,8 @@ struct PlanNode {
   ScanKind scan = ScanKind::sum;
   bool reverse = false;
   bool exclusive = false;
-  AxisSet lanes; // the axes whose loops must surround this
+  AxisSet lanes;   // the axes whose loops must surround this
+  AxisSet context; // of assignments: the axes of the conditions around it
   std::vector<PlanNode> body, otherwise, step;
   Place place;
 

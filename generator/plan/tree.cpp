@@ -8,26 +8,11 @@
 
 #include "plan/access.h"
 #include "plan/exprs.h"
+#include "plan/limits.h"
+#include "support/check.h"
 
 namespace kgen {
 namespace {
-
-bool is_composite(const PlanNode &node) {
-  return node.kind == PlanNode::Kind::branch || node.kind == PlanNode::Kind::repeat ||
-         node.kind == PlanNode::Kind::steps;
-}
-
-bool is_jump(const PlanNode &node) { return node.kind == PlanNode::Kind::leave || node.kind == PlanNode::Kind::next; }
-
-// Does the statement end a round, or all rounds, of a loop around it?
-bool jumps_out(const PlanNode &node) {
-  if (is_jump(node))
-    return true;
-  if (node.kind == PlanNode::Kind::repeat)
-    return false;
-  return std::any_of(node.body.begin(), node.body.end(), jumps_out) ||
-         std::any_of(node.otherwise.begin(), node.otherwise.end(), jumps_out);
-}
 
 // A statement waiting for its loops, with what it touches.
 struct Item {
@@ -38,14 +23,14 @@ struct Item {
 
 class Builder {
 public:
-  Builder(const Kernel &kernel, const std::vector<AxisId> &order) : kernel_(kernel), order_(order) {}
+  Builder(Kernel &kernel, const std::vector<AxisId> &order) : kernel_(kernel), order_(order), limits_(kernel) {}
 
   std::vector<PlanNode> build(std::vector<PlanNode> program) {
     uses_.clear();
     for (const PlanNode &node : program)
       for (const Access &a : accesses_of(kernel_, node))
         ++uses_[a.var];
-    find_limits(program);
+    limits_.find(program);
     return level(items_of(std::move(program)), AxisSet());
   }
 
@@ -96,6 +81,7 @@ private:
   // A statement whose loops are all open; the statements inside get theirs.
   PlanNode close(PlanNode node, AxisSet open) {
     if (is_composite(node)) {
+      KGEN_CHECK(open.contains(node.lanes)); // a condition stands inside the loops over its axes
       node.body = level(items_of(std::move(node.body)), open);
       node.otherwise = level(items_of(std::move(node.otherwise)), open);
       node.step = level(items_of(std::move(node.step)), open);
@@ -108,7 +94,10 @@ private:
     node.kind = PlanNode::Kind::loop;
     node.axis = axis;
     node.place = members.front().node.place;
-    node.limits = limits(members.front().node, axis);
+    node.limits = loop_limits(members.front(), axis);
+    for (Item &item : members)
+      if (is_composite(item.node) && !limits_.ends_alike(item.node, axis, private_to(item)))
+        item.node = limits_.guarded(std::move(item.node), axis, node.limits);
     for (const Item &item : members)
       for_each_node(item.node, [&](const PlanNode &n) {
         if (n.kind == PlanNode::Kind::scan_step && n.axis == axis) {
@@ -163,12 +152,7 @@ private:
 
   // May a loop over `axis` stand around this compound statement? All inside must go along it, or be private to it.
   bool may_surround(const Item &item, AxisId axis) const {
-    std::map<VarId, int> inside;
-    for (const Access &a : item.accesses)
-      ++inside[a.var];
-    auto is_private = [&](VarId var) {
-      return kernel_.vars[var].kind == Var::Kind::local && inside.count(var) != 0 && inside[var] == uses_.at(var);
-    };
+    const IsPrivate is_private = private_to(item);
     bool fits = true;
     for_each_node(item.node, [&](const PlanNode &n) {
       if (n.kind == PlanNode::Kind::steps && window_moves(item, axis, n.grid))
@@ -190,19 +174,33 @@ private:
         if (&a != &b && conflict(a, b) && !(a.aligned.contains(axis) && b.aligned.contains(axis)) &&
             !(is_private(a.var) && !kernel_.vars[a.var].axes.contains(axis)))
           return false;
-    // All statements inside must have the same lanes along it; what only they read may lack some.
-    const auto expected = limits(item.node, axis);
-    const std::function<bool(const PlanNode &, std::vector<std::pair<VarId, int>>)> same = [&](const PlanNode &n,
-                                                                                               auto around) {
-      add_limits(n, axis, around);
-      auto inside = [&](const PlanNode &child) { return same(child, around); };
-      if (is_composite(n))
-        return std::all_of(n.body.begin(), n.body.end(), inside) &&
-               std::all_of(n.otherwise.begin(), n.otherwise.end(), inside) &&
-               std::all_of(n.step.begin(), n.step.end(), inside);
-      return is_jump(n) || !n.lanes.contains(axis) || is_private(n.target) || around == expected;
+    // All statements inside must have the same lanes along it, or be guarded.
+    return (item.node.lanes | jump_lanes(item.node)).contains(axis) || limits_.ends_alike(item.node, axis, is_private);
+  }
+
+  // The locals that no other statement touches.
+  IsPrivate private_to(const Item &item) const {
+    std::map<VarId, int> inside;
+    for (const Access &a : item.accesses)
+      ++inside[a.var];
+    return [this, inside = std::move(inside)](VarId var) {
+      const auto count = inside.find(var);
+      return kernel_.vars[var].kind == Var::Kind::local && count != inside.end() && count->second == uses_.at(var);
     };
-    return same(item.node, {});
+  }
+
+  // The axes of the conditions under which a statement inside ends a round of a loop around it.
+  static AxisSet jump_lanes(const PlanNode &node) {
+    AxisSet out;
+    for (const std::vector<PlanNode> *list : {&node.body, &node.otherwise})
+      for (const PlanNode &child : *list)
+        if (child.kind == PlanNode::Kind::branch && jumps_out(child))
+          out |= child.lanes | jump_lanes(child);
+    return out;
+  }
+
+  LimitList loop_limits(const Item &item, AxisId axis) const {
+    return limits_.of_loop(item.node, axis, private_to(item));
   }
 
   bool window_moves(const Item &item, AxisId axis, GridId grid) const {
@@ -300,7 +298,7 @@ private:
     for (size_t i = 0; i < items.size(); ++i) {
       const bool absorb = open.empty() && banned.count(i) == 0 && absorbable(items[i]);
       bool joins = absorb || (may_join(items[i], axis, open) &&
-                              (head == nullptr || limits(head->node, axis) == limits(items[i].node, axis)));
+                              (head == nullptr || loop_limits(*head, axis) == loop_limits(items[i], axis)));
       if (joins)
         for (size_t m : members)
           joins =
@@ -375,70 +373,10 @@ private:
     return false;
   }
 
-  // The lanes of a local end where those of the operands end that made it.
-  void find_limits(const std::vector<PlanNode> &program) {
-    var_limits_.clear();
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (const PlanNode &root : program)
-        for_each_node(root, [&](const PlanNode &node) {
-          for (VarId var : {node.target, node.partner}) {
-            // A local has the lanes of what it was made from; scratch keeps what other steps wrote.
-            if (var == kNone || kernel_.vars[var].kind != Var::Kind::local)
-              continue;
-            for (AxisId axis : kernel_.vars[var].axes.list())
-              for (const auto &limit : limits(node, axis))
-                changed |= add_limit(var_limits_[{var, axis}], limit);
-          }
-        });
-    }
-  }
-
-  bool add_limit(std::vector<std::pair<VarId, int>> &list, const std::pair<VarId, int> &limit) const {
-    if (limit.first == kNone) {
-      if (!list.empty() && list.front() == limit)
-        return false;
-      list.insert(list.begin(), limit);
-      return true;
-    }
-    const Dim &dim = kernel_.vars[limit.first].dims[limit.second];
-    for (const auto &other : list) {
-      if (other.first == kNone)
-        continue;
-      const Dim &o = kernel_.vars[other.first].dims[other.second];
-      if (o.start == dim.start && o.extent == dim.extent && o.block == dim.block)
-        return false;
-    }
-    list.push_back(limit);
-    std::sort(list.begin(), list.end());
-    return true;
-  }
-
-  std::vector<std::pair<VarId, int>> limits(const PlanNode &root, AxisId axis) const {
-    std::vector<std::pair<VarId, int>> out;
-    for_each_node(root, [&](const PlanNode &node) { add_limits(node, axis, out); });
-    return out;
-  }
-
-  // Those of the node itself.
-  void add_limits(const PlanNode &node, AxisId axis, std::vector<std::pair<VarId, int>> &out) const {
-    for (const auto &limit : own_limits(kernel_, node, axis))
-      add_limit(out, limit);
-    for (ExprId id : expressions_of(node))
-      walk(kernel_, id, [&](ExprId at) {
-        const Expr &e = kernel_.expr(at);
-        if (e.op == Op::read)
-          if (auto it = var_limits_.find({e.ref, axis}); it != var_limits_.end())
-            for (const auto &limit : it->second)
-              add_limit(out, limit);
-        return true;
-      });
-  }
-
-  const Kernel &kernel_;
+  Kernel &kernel_;
   const std::vector<AxisId> &order_;
   std::map<VarId, int> uses_;
-  std::map<std::pair<VarId, AxisId>, std::vector<std::pair<VarId, int>>> var_limits_;
+  Limits limits_;
 };
 
 } // namespace
@@ -468,8 +406,7 @@ std::vector<AxisId> memory_order(const Kernel &kernel) {
   return order;
 }
 
-std::vector<PlanNode> build_tree(const Kernel &kernel, const std::vector<AxisId> &order,
-                                 std::vector<PlanNode> program) {
+std::vector<PlanNode> build_tree(Kernel &kernel, const std::vector<AxisId> &order, std::vector<PlanNode> program) {
   return Builder(kernel, order).build(std::move(program));
 }
 

@@ -9,7 +9,7 @@ namespace kgen {
 // Axes from outermost to innermost, by how arrays lie in memory.
 std::vector<AxisId> memory_order(const Kernel &kernel);
 
-// One node per phase, in order.
-std::vector<PlanNode> build_tree(const Kernel &kernel, const std::vector<AxisId> &order, std::vector<PlanNode> program);
+// One node per phase, in order. Conditions that guard the end of a window are added to the kernel.
+std::vector<PlanNode> build_tree(Kernel &kernel, const std::vector<AxisId> &order, std::vector<PlanNode> program);
 
 } // namespace kgen

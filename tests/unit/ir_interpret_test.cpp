@@ -239,6 +239,22 @@ TEST_CASE("windows with other ends along one axis: a lane needs all that it touc
   CHECK(ran.out("t") == Numbers{10});
 }
 
+TEST_CASE("windows with other ends along one axis: a local has the lanes of its values, conditions keep the others") {
+  std::string text = kernel("inputs.w = { type = \"f32[N=2]\", block = [4], index = [0] }\n"
+                            "outputs.kept = { type = \"f32[N]\", block = [4], index = [0], partial = true }\n"
+                            "outputs.only = { type = \"f32[N]\", block = [4], index = [0], partial = true }\n"
+                            "outputs.left = { type = \"f32[N]\", block = [4], index = [0], partial = true }\n",
+                            "float a = 5;\nif (w > 0) a = w;\nkept = a;\n"
+                            "float b;\nif (w > 0) b = w; else b = 7;\nonly = b;\n"
+                            "float c = 0;\nwhile (true) { c += 1; if (w < c) break; }\nleft = c;");
+  Ran ran = run(
+      text, {{{"N", 4}}, {{"w", {-1, 2}}, {"kept", {9, 9, 9, 9}}, {"only", {9, 9, 9, 9}}, {"left", {9, 9, 9, 9}}}, {}});
+  CHECK(ran.result.error == "");
+  CHECK(ran.out("kept") == Numbers{5, 2, 5, 5});
+  CHECK(ran.out("only") == Numbers{7, 2, 9, 9});
+  CHECK(ran.out("left") == Numbers{1, 3, 1, 1});
+}
+
 TEST_CASE("per-element if, while, break and continue") {
   std::string text =
       kernel("inputs.x = \"i32[N]\"\noutputs.steps = \"i32[N]\"\noutputs.odd = \"i32[N]\"\n",
