@@ -12,6 +12,7 @@ constexpr int kOk = 0, kDrift = 1, kBadSpec = 2, kBadCommandLine = 3, kBadFiles 
 int generate(const Options &options);
 int check(const Options &options);
 int fmt(const Options &options);
+int lint(const Options &options);
 int outputs(const Options &options);
 int make_new(const Options &options);
 int completion(const Options &options);

@@ -19,6 +19,8 @@ int execute(const Options &options) {
     return check(options);
   case Command::fmt:
     return fmt(options);
+  case Command::lint:
+    return lint(options);
   case Command::outputs:
     return outputs(options);
   case Command::make_new:

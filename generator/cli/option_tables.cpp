@@ -10,6 +10,7 @@ constexpr CommandRow kCommands[] = {
     {Command::generate, "generate", "write the sources of specs (what kgen does without a command)"},
     {Command::check, "check", "compare what would be written with what is on disk; exit code 1 where it differs"},
     {Command::fmt, "fmt", "lay specs out as all are laid out: blanks and blank lines, never what they say; - is stdin"},
+    {Command::lint, "lint", "what could be better in specs that are right; exit code 1 where anything could"},
     {Command::outputs, "outputs", "name the files that would be written, one a line"},
     {Command::explain, "explain", "what kgen found out about a spec: axes, verdicts, plan"},
     {Command::make_new, "new", "write a commented spec to start from: kgen new my_kernel --like softmax"},
@@ -22,7 +23,8 @@ constexpr CommandRow kCommands[] = {
 
 constexpr ExitRow kExits[] = {
     {0, "all is well"},
-    {1, "files differ (check, fmt --check), or emitted code differs from the interpreter (verify)"},
+    {1,
+     "files differ (check, fmt --check), lint found something, or emitted code differs from the interpreter (verify)"},
     {2, "a spec is wrong"},
     {3, "the command line is wrong"},
     {4, "a file cannot be read or written"},
@@ -30,7 +32,7 @@ constexpr ExitRow kExits[] = {
 };
 
 constexpr unsigned bit(Command command) { return 1u << static_cast<unsigned>(command); }
-constexpr unsigned kAll = 63, kNew = bit(Command::make_new), kFmt = bit(Command::fmt),
+constexpr unsigned kAll = 63 | bit(Command::lint), kNew = bit(Command::make_new), kFmt = bit(Command::fmt),
                    kWrites = bit(Command::generate) | bit(Command::check) | bit(Command::outputs),
                    kRuns = bit(Command::run) | bit(Command::verify);
 
@@ -47,6 +49,8 @@ const OptionRow kOptions[] = {
     {"-j,--jobs", kWrites, &Options::jobs, "specs to work on at once; default one a core"},
     {"--check", kFmt, &Options::check, "write nothing, name the files that would change; exit code 1 if there are any"},
     {"--diff", bit(Command::check) | kFmt, &Options::diff, "show what differs; fmt then writes nothing"},
+    {"--allow", bit(Command::lint), &Options::allowed,
+     "KG0503: a finding that does not count; `# kgen: allow KG0503` in a spec says it there"},
     {"-D,--define", kAll, &Options::defines, "NAME=VALUE: fix a param or a type"},
     {"--batch", kAll, &Options::batch, "AXIS=x,z: a leading parallel dimension of these operands"},
     {"--include", kAll, &Options::includes, "a further folder for functions_from"},

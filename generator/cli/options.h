@@ -10,7 +10,20 @@
 
 namespace kgen {
 
-enum class Command { generate, check, outputs, explain, run, verify, make_new, completion, reference, schema, fmt };
+enum class Command {
+  generate,
+  check,
+  outputs,
+  explain,
+  run,
+  verify,
+  make_new,
+  completion,
+  reference,
+  schema,
+  fmt,
+  lint
+};
 
 struct Options {
   Command command = Command::generate;
@@ -19,7 +32,7 @@ struct Options {
   bool diff = false, check = false, prune = false;
   std::string depfile, stamp, like = "map";
   int64_t jobs = 0;
-  std::vector<std::string> defines, batch, includes;
+  std::vector<std::string> defines, batch, includes, allowed;
   std::string templates, targets;
   std::string stop_after;
   std::string format = "human", color = "auto";

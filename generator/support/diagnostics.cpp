@@ -117,6 +117,12 @@ void Diagnostics::append(Diagnostics other) {
     add_source(std::move(file), std::move(text));
 }
 
+void Diagnostics::drop(std::string_view code, std::string_view file) {
+  std::erase_if(list_, [&](const Diagnostic &d) {
+    return d.severity != Severity::error && diagnostic_row(d.id).code == code && (file.empty() || d.place.file == file);
+  });
+}
+
 namespace {
 
 std::string_view help_of(const Diagnostic &d) { return d.help.empty() ? diagnostic_row(d.id).help : d.help; }
@@ -270,27 +276,6 @@ std::string render_human(const std::vector<Diagnostic> &list, const Lines &lines
 }
 
 // --- for programs ---
-
-std::string json_string(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string out = "\"";
-  for (size_t bad = 0; !text.empty(); text.remove_prefix(std::min(bad + 1, text.size()))) {
-    bad = find_bad_utf8(text);
-    for (const char c : text.substr(0, bad)) {
-      const unsigned char byte = static_cast<unsigned char>(c);
-      if (c == '"' || c == '\\')
-        (out += '\\') += c;
-      else if (byte < 0x20)
-        ((out += "\\u00") += kHex[byte >> 4]) += kHex[byte & 15];
-      else
-        out += c;
-    }
-    if (bad == std::string_view::npos)
-      break;
-    out += "\\ufffd";
-  }
-  return out + "\"";
-}
 
 std::string json_place(const Place &place) {
   return "\"file\":" + json_string(place.file) + ",\"line\":" + std::to_string(place.line) +

@@ -66,6 +66,8 @@ public:
   // The text of a file, so that messages can show the line.
   void add_source(std::string file, std::string text);
   void append(Diagnostics other);
+  // Forgets the messages of a file (empty: of all) with this code; errors stay.
+  void drop(std::string_view code, std::string_view file);
 
   enum class Format { human, short_lines, json, github };
   std::string render(Format format, bool color) const;

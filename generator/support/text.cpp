@@ -171,6 +171,27 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+std::string json_string(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string out = "\"";
+  for (size_t bad = 0; !text.empty(); text.remove_prefix(std::min(bad + 1, text.size()))) {
+    bad = find_bad_utf8(text);
+    for (const char c : text.substr(0, bad)) {
+      const unsigned char byte = static_cast<unsigned char>(c);
+      if (c == '"' || c == '\\')
+        (out += '\\') += c;
+      else if (byte < 0x20)
+        ((out += "\\u00") += kHex[byte >> 4]) += kHex[byte & 15];
+      else
+        out += c;
+    }
+    if (bad == std::string_view::npos)
+      break;
+    out += "\\ufffd";
+  }
+  return out + "\"";
+}
+
 size_t display_width(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }

@@ -31,6 +31,8 @@ size_t find_bad_utf8(std::string_view text);
 size_t find_control(std::string_view text);
 // Bytes that a terminal should not be sent (controls, bad UTF-8) become `?`; tabs stay.
 std::string printable(std::string_view text);
+// As a string of JSON, with its quotes; bad UTF-8 becomes U+FFFD.
+std::string json_string(std::string_view text);
 // Code points, so that a caret stands under its letter.
 size_t display_width(std::string_view text);
 

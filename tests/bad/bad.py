@@ -23,7 +23,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 ROOT = FOLDER.parents[1]
 MESSAGE = re.compile(r"^(?:error|warning|note)\[(KG\d{4})\]", re.MULTILINE)
 SAYS_ALL = {"KG0103", "KG0214"}  # the text itself says what is wanted
-OK, BAD_SPEC, BAD_FILES = 0, 2, 4
+OK, FOUND, BAD_SPEC, BAD_FILES = 0, 1, 2, 4
 
 COPY = """kernel = "copy"
 inputs.x = "f32[N]"
@@ -76,8 +76,24 @@ def npy(descr, values, code):
     return start + header.encode() + struct.pack(f"<{len(values)}{code}", *values)
 
 
-# What files and arrays provoke: the arguments of kgen, the files that are there (a folder ends in /), the exit code.
+def lint(text):
+    return ["lint", "copy.toml"], {"copy.toml": text}, FOUND
+
+
+DOC = 'doc = "copies"\n'
+BLOCKED = DOC + COPY + 'grid.i = { axis = "N", block = 8, semantics = "arbitrary" }\n'
+
+# What files, arrays and lint provoke: the arguments of kgen, the files that are there (a folder ends in /), the exit code.
 COMMANDS = {
+    "KG0501_input": lint(DOC + COPY + 'inputs.y = "f32[N]"\n'),
+    "KG0501_local": lint(DOC + with_body("float v = x; z = x;")),
+    "KG0501_function": lint(DOC + COPY + "functions = 'real f(real v) { return v; }'\n"),
+    "KG0502_steps": lint(BLOCKED.replace("z = x;", "z = x + i;")),
+    "KG0503_blocks": lint(BLOCKED.replace(', semantics = "arbitrary"', "")),
+    "KG0504_partial": lint(DOC + COPY.replace('z = "f32[N]"', 'z = { type = "f32[N]", partial = true }')),
+    "KG0504_outside": lint(DOC + COPY.replace('x = "f32[N]"', 'x = { type = "f32[N]", outside = 1 }')),
+    "KG0505_pairs": lint(DOC + with_body("z = at(x, N = index(N) - index(N) % 2 + 1);")),
+    "KG0506_missing": lint(COPY),
     "KG0001_missing": (["gone.toml", "-o", "out"], {}, BAD_FILES),
     "KG0001_large": (["large.toml", "-o", "out"], {"large.toml": COPY + "# " + "x" * 5_000_000}, BAD_FILES),
     "KG0001_array": (["run", "copy.toml", "--in", "x=gone.npy"], {"copy.toml": COPY}, BAD_FILES),
