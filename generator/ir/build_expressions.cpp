@@ -152,17 +152,32 @@ ExprId Lowering::conditional(const body::Expr &e) {
   VarId var = fresh("chosen", type(a), e.place);
   Stmt s;
   s.kind = Stmt::Kind::branch;
-  s.value = c;
   s.place = here(e.place);
   s.body = std::move(before_a);
   s.otherwise = std::move(before_b);
-  std::vector<Stmt> *outer = std::exchange(out_, &s.body);
-  emit_assign(var, a, e.place);
-  out_ = &s.otherwise;
-  emit_assign(var, b, e.place);
-  out_ = outer;
+  auto choose_in = [&](std::vector<Stmt> &list, ExprId value) {
+    std::vector<Stmt> *outer = std::exchange(out_, &list);
+    emit_assign(var, value, e.place);
+    out_ = outer;
+    return node(Op::read, kernel_.vars[var].type, e.place, var);
+  };
+  const bool mixing = !is_uniform(c) && (mixes(a) || mixes(b));
+  if (!mixing) {
+    choose_in(s.body, a);
+    const ExprId chosen = choose_in(s.otherwise, b);
+    s.value = c;
+    emit(std::move(s));
+    return chosen;
+  }
+  // The arm that mixes elements has no statements, and stays outside.
+  const bool first = !s.body.empty();
+  if (!first)
+    s.body = std::exchange(s.otherwise, {});
+  ExprId &guarded = first ? a : b;
+  guarded = choose_in(s.body, guarded);
+  s.value = first ? c : make(Op::logical_not, Type::boolean, {c}, e.place);
   emit(std::move(s));
-  return node(Op::read, kernel_.vars[var].type, e.place, var);
+  return make(Op::choose, type(a), {c, a, b}, e.place);
 }
 
 // && and ||
