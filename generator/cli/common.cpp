@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/sarif.h"
 #include "support/files.h"
 #include "support/text.h"
 
@@ -60,7 +61,11 @@ CompileOptions compile_options(const Options &options, const LoadOptions &load, 
   return out;
 }
 
-int report(const Diagnostics &diags, const Options &options) {
+int report(const Diagnostics &messages, const Options &options) {
+  Diagnostics diags = messages;
+  std::vector<std::string> written;
+  if (!options.sarif.empty()) // with or without messages: whoever reads it wants a file
+    write_files({{options.sarif, sarif_text(messages)}}, written, diags);
   if (diags.empty())
     return kOk;
   using Format = Diagnostics::Format;

@@ -60,6 +60,7 @@ const OptionRow kOptions[] = {
      "spec body ir facts rewrite plan"},
     {"--message-format", kAll | kNew | kFmt, &Options::format, "how messages look", "human short json github"},
     {"--color", kAll | kNew | kFmt, &Options::color, "of messages", "auto always never"},
+    {"--sarif", kAll | kNew | kFmt, &Options::sarif, "a file to write the messages to as well, as SARIF 2.1.0"},
     {"--size", bit(Command::run), &Options::sizes, "M=100,N=37: sizes that no given array tells"},
     {"--in", bit(Command::run), &Options::inputs, "x=x.npy: an operand or table; others are random"},
     {"--out", bit(Command::run), &Options::outputs, "z=z.npy: where to write an output"},

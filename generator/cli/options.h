@@ -35,7 +35,7 @@ struct Options {
   std::vector<std::string> defines, batch, includes, allowed;
   std::string templates, targets;
   std::string stop_after;
-  std::string format = "human", color = "auto";
+  std::string format = "human", color = "auto", sarif;
   std::vector<std::string> sizes, inputs, outputs, scalars;
   int64_t seed = 1;
   std::string target;

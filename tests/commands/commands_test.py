@@ -13,37 +13,9 @@ import time
 import tomllib
 import unittest
 
-from sandbox import ADD, KGEN, Sandbox
+from sandbox import ADD, KGEN, Sandbox, violations
 
 BAD = ADD.replace("x + y", "x + q")
-
-
-JSON_TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int, "number": (int, float)}
-
-
-def violations(schema, value, where=""):
-    """What a value breaks of a JSON schema, for the keywords that kgen's schema uses."""
-    found = []
-    kinds = schema.get("type", list(JSON_TYPES))
-    is_kind = [isinstance(value, JSON_TYPES[k]) and (k == "boolean" or not isinstance(value, bool))
-               for k in ([kinds] if isinstance(kinds, str) else kinds)]
-    if not any(is_kind):
-        return [f"{where}: not {kinds}"]
-    if "enum" in schema and value not in schema["enum"] or not re.search(schema.get("pattern", ""), str(value)):
-        found.append(f"{where}: {value} is not allowed")
-    if "anyOf" in schema and all(choices := [violations(s, value, where) for s in schema["anyOf"]]):
-        found += sum(choices, [])
-    if isinstance(value, list) and "items" in schema:
-        found += sum((violations(schema["items"], item, where) for item in value), [])
-    if isinstance(value, dict):
-        found += [f"{where}: no {key}" for key in schema.get("required", []) if key not in value]
-        for key, item in value.items():
-            rule = schema.get("properties", {}).get(key, schema.get("additionalProperties", True))
-            if rule is False:
-                found.append(f"{where}: unknown {key}")
-            elif rule is not True:
-                found += violations(rule, item, f"{where}.{key}")
-    return found
 
 
 class Commands(Sandbox):
