@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "emit/wrap.h"
 #include "support/check.h"
 #include "clang/Format/Format.h"
 #include "clang/Tooling/Core/Replacement.h"
@@ -32,12 +33,12 @@ std::string with_pragma_macros(const std::string &text) {
   return out;
 }
 
-} // namespace
+constexpr size_t kMostLaidOut = 400'000; // bytes; clang-format takes a second for them
 
-std::string format_cpp(const std::string &text) {
+std::string reformatted(const std::string &text) {
   using namespace clang;
   format::FormatStyle style = format::getGoogleStyle(format::FormatStyle::LK_Cpp);
-  style.ColumnLimit = 110;
+  style.ColumnLimit = kColumns;
   style.SortIncludes = format::FormatStyle::SI_Never;
   style.AllowShortIfStatementsOnASingleLine = format::FormatStyle::SIS_WithoutElse;
   style.MaxEmptyLinesToKeep = 1;
@@ -45,7 +46,16 @@ std::string format_cpp(const std::string &text) {
       format::reformat(style, text, {tooling::Range(0, static_cast<unsigned>(text.size()))}, "generated.cpp");
   llvm::Expected<std::string> out = tooling::applyAllReplacements(text, edits);
   KGEN_CHECK(static_cast<bool>(out));
-  return with_pragma_macros(*out);
+  return *out;
+}
+
+} // namespace
+
+std::string format_cpp(const std::string &text) {
+  if (text.size() > kMostLaidOut)
+    return with_pragma_macros(plain_layout(text));
+  DeepNests nests;
+  return with_pragma_macros(nests.restore(reformatted(nests.hide(text))));
 }
 
 } // namespace kgen

@@ -213,6 +213,11 @@ GENERATED = {
     "200 tables": COPY + lines(200, 'tables.t{i} = {{ type = "i32[N]", where = "host", sorted = true }}\n'),
     "5000 params": COPY + lines(5000, "params.p{i} = 1\n"),
     "256 sets of functions": COPY + lines(8, "params.p{i} = [1, 2]\n"),
+    "256 sets of 60 statements": body("y = x;\n" * 60, lines(8, "params.p{i} = [1, 2]\n")),
+    "64 sets of deep nests": body(
+        "y = " + nested(12, "-(", "x", " + 1)") + ";\ny = " + nested(30, "max(x, ", "y", ")") + ";",
+        lines(6, "params.p{i} = [1, 2]\n"),
+    ),
 }
 
 

@@ -1,6 +1,7 @@
 // How things are written down: numbers, operations, names, helper sections, layout.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -9,6 +10,7 @@
 #include "emit/names.h"
 #include "emit/render.h"
 #include "emit/spelling.h"
+#include "emit/wrap.h"
 
 using namespace kgen;
 
@@ -82,4 +84,52 @@ TEST_CASE("pragmas come out as macros, indented like the loop they belong to") {
   const std::string text = format_cpp("void f() {\nif (true) {\n#pragma omp parallel for\nfor (;;) {\n}\n}\n}\n");
   CHECK(text.find("    OMP(omp parallel for)\n    for (;;) {") != std::string::npos);
   CHECK(text.find("#pragma") == std::string::npos);
+}
+
+namespace {
+std::string without_spaces(std::string text) {
+  text.erase(std::remove_if(text.begin(), text.end(), [](char c) { return c == ' ' || c == '\n'; }), text.end());
+  return text;
+}
+
+size_t longest_line(const std::string &text) {
+  size_t longest = 0, begin = 0;
+  for (size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
+    longest = std::max(longest, end - begin);
+  return longest;
+}
+
+std::string nested(size_t count, const std::string &before, const std::string &middle, const std::string &after) {
+  std::string out = middle;
+  for (size_t i = 0; i < count; ++i)
+    out = before + out + after;
+  return out;
+}
+} // namespace
+
+TEST_CASE("deep nests are laid out in time, and stay what they are") {
+  for (const char *after : {" + 1.0f)", " * x_0_1[x0_1 * 10])", ", some_other_value) + (b) * c"}) {
+    const std::string line = "y[n] = " + nested(30, "maximum(", "first", after) + ";\n";
+    const std::string text = "void f() {\n" + nested(200, "", "", line) + "}\n";
+    const std::string out = format_cpp(text);
+    CHECK(without_spaces(out) == without_spaces(text));
+    CHECK(longest_line(out) <= kColumns);
+  }
+}
+
+TEST_CASE("what is hidden looks like no cast") {
+  const std::string line = nested(6, "maximum(first, ", "x[(b * H + h) * S + s]", ")");
+  CHECK(format_cpp("auto a = " + line + ";\n").find("(b * H + h) * S") != std::string::npos);
+}
+
+TEST_CASE("huge files are laid out by their braces") {
+  std::string text = "namespace {\nvoid f(char c) {\nif (c == '{') {\ng(\"{\"); // {\n";
+  const std::string call = "call(" + nested(30, "", "", "argument, ") + "last);\n";
+  for (int i = 0; i < 2000; ++i)
+    text += call;
+  const std::string out = format_cpp(text + "}\n}\n}\n");
+  CHECK(out.rfind("namespace {\nvoid f(char c) {\n  if (c == '{') {\n    g(\"{\"); // {\n    call(argument,", 0) == 0);
+  CHECK(out.find("\n        argument, argument") != std::string::npos);
+  CHECK(out.substr(out.size() - 9) == "\n  }\n}\n}\n");
+  CHECK(longest_line(out) <= kColumns);
 }
