@@ -1,4 +1,4 @@
-// generate, outputs and explain: everything is compiled before anything is written.
+// generate and outputs: everything is compiled before anything is written.
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -7,7 +7,6 @@
 #include "cli/lock.h"
 #include "cli/outputs.h"
 #include "emit/hash.h"
-#include "plan/plan.h"
 #include "support/files.h"
 #include "support/text.h"
 
@@ -120,33 +119,6 @@ int outputs(const Options &options) {
     return diags.empty() ? kBadCommandLine : report(diags, options);
   for (const MadeFile &file : *made)
     std::cout << file.file.path << "\n";
-  return report(diags, options);
-}
-
-int explain(const Options &options) {
-  LoadOptions load;
-  if (!load_options(options, load))
-    return kBadCommandLine;
-  if (options.specs.size() == 1)
-    for (const DiagnosticRow &row : diagnostic_rows())
-      if (row.code == options.specs[0]) {
-        std::cout << row.code << ": " << pattern_text(row.text) << "\n"
-                  << (row.help.empty() ? "" : "help: " + pattern_text(row.help) + "\n");
-        return kOk;
-      }
-  Diagnostics diags;
-  for (const SpecFile &spec : find_specs(options.specs, diags)) {
-    std::optional<Compiled> compiled = compile_file(spec.path, compile_options(options, load, Stage::rewrite), diags);
-    if (!compiled)
-      continue;
-    for (const Variation &v : compiled->variations) {
-      std::cout << "== " << v.kernel.name << (v.kernel.suffix.empty() ? "" : "_") << v.kernel.suffix << "\n"
-                << print(v.kernel, v.facts);
-      for (TargetKind target : {TargetKind::openmp, TargetKind::cuda})
-        std::cout << "\n" << print(make_plan(v.lowered, v.lowered_facts, target));
-      std::cout << "\n";
-    }
-  }
   return report(diags, options);
 }
 

@@ -333,10 +333,5 @@ body = 'u = 0; u = u - 1; i = -1; b = 255;'
         self.assertIn("N=0\n", done.stdout)
         self.assertRegex(done.stdout, r"\d+ elements compared")
 
-    def test_explain(self):
-        self.write("add.toml", ADD)
-        self.assertIn("KG0001: cannot read ...: ...\nhelp: ", self.kgen("explain", "KG0001").stdout)
-        self.assertIn("add", self.kgen("explain", "add.toml").stdout)
-
 
 unittest.main()
