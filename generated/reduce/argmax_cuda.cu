@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(256)
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
       if (where_own < 0 || above(x[m * N + n], best_own)) {
         best_own = x[m * N + n];
-        where_own = n;
+        where_own = int64_t(n);
       }
       greatest_own = maximum(greatest_own, x[m * N + n]);
     }
@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(256)
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
       if (where_own < 0 || above(x[m * N + n], best_own)) {
         best_own = x[m * N + n];
-        where_own = n;
+        where_own = int64_t(n);
       }
       greatest_own = maximum(greatest_own, x[m * N + n]);
     }
@@ -214,7 +214,7 @@ __global__ void __launch_bounds__(256)
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
       if (where_own < 0 || above(from_bf16(x[m * N + n]), best_own)) {
         best_own = from_bf16(x[m * N + n]);
-        where_own = n;
+        where_own = int64_t(n);
       }
       greatest_own = maximum(greatest_own, from_bf16(x[m * N + n]));
     }

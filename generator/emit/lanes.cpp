@@ -380,9 +380,6 @@ void LanePrinter::select(const PlanNode &n, const std::string &where, const std:
   note(type);
   note(Type::i64);
   const std::string value = names_.claim("value"), better = names_.claim("better");
-  const AxisId axis = n.reduced.list().front();
-  const std::string at = axis == lane_ ? helper("positions") + "<" + kLaneCount + ">(" + printer_.axis_name(axis) + ")"
-                                       : printer_.axis_name(axis);
   const char *order = n.monoid == Monoid::argmax ? " > " : " < ";
   if (type == Type::boolean)
     helper("mask_order");
@@ -392,7 +389,7 @@ void LanePrinter::select(const PlanNode &n, const std::string &where, const std:
     test += " || (" + value + " != " + value + " && " + best + " == " + best + ")";
   printer_.lines.add("const auto " + better + " = " + (mask.empty() ? test : mask + " && (" + test + ")") + ";");
   printer_.lines.add(best + " = choose(" + better + ", " + value + ", " + best + ");");
-  printer_.lines.add(where + " = choose(" + better + ", " + at + ", " + where + ");");
+  printer_.lines.add(where + " = choose(" + better + ", " + expression(n.second).text + ", " + where + ");");
 }
 
 // A fold along the lanes: they are combined after the loop.

@@ -232,12 +232,11 @@ void Printer::fold_step(const PlanNode &n) {
   const std::string place = element(n.target, {}, {});
   if (n.monoid == Monoid::argmax || n.monoid == Monoid::argmin) {
     const std::string best = element(n.partner, {}, {});
-    const AxisId axis = n.reduced.list().front();
     const std::string value = expression(n.value).text;
     lines.add("if (" + place + " < 0 || " + spelling.helper(n.monoid == Monoid::argmax ? "above" : "below") + "(" +
               value + ", " + best + ")) {");
     lines.add(best + " = " + value + ";");
-    lines.add(place + " = " + axis_names_[axis] + ";");
+    lines.add(place + " = " + expression(n.second).text + ";");
     lines.add("}");
   } else if (n.monoid == Monoid::sum && is_floating(var.type)) {
     lines.add(place + " += " + expression(n.value).text + ";");

@@ -26,6 +26,8 @@ bool replaces(Value v, Value best, bool greatest, Type type) {
   return is_nan(v, type) || (greatest ? less(best, v, type) : less(v, best, type));
 }
 
+constexpr int64_t kNowhere = INT64_MIN; // nothing was found yet; windows may begin at negative indices
+
 // What a fold has so far, for each kept lane.
 struct Cells {
   Monoid monoid;
@@ -54,7 +56,7 @@ struct Cells {
       wide ? wide_sum.assign(cells, one) : narrow_sum.assign(cells, one);
     } else if (extreme() || indexed()) {
       best.assign(cells, greatest() ? lowest_value(element) : highest_value(element));
-      index.assign(cells, -1);
+      index.assign(cells, kNowhere);
     } else {
       integer_sum.assign(cells, monoid == Monoid::product || monoid == Monoid::all ? 1 : 0);
     }
@@ -94,9 +96,9 @@ struct Cells {
       integer_sum[cell] |= truth(v);
       return;
     default:
-      if (index[cell] < 0 || replaces(v, best[cell], greatest(), element)) {
+      if (index[cell] == kNowhere || replaces(v, best[cell], greatest(), element)) {
         best[cell] = v;
-        index[cell] = std::max<int64_t>(at_index, 0);
+        index[cell] = at_index;
       }
     }
   }
@@ -117,8 +119,8 @@ struct Cells {
     }
     if (indexed() || extreme()) {
       double sign = greatest() ? 1 : -1, reach = sign * v.number + (inexact ? bound * m : 0);
-      if (index[cell] < 0 || replaces(v, best[cell], greatest(), element)) {
-        if (index[cell] >= 0) // the one that is replaced becomes a rival
+      if (index[cell] == kNowhere || replaces(v, best[cell], greatest(), element)) {
+        if (index[cell] != kNowhere) // the one that is replaced becomes a rival
           rival[cell] = std::max(rival[cell], sign * best[cell].number + (coarse[cell] ? bound * magnitude[cell] : 0));
         magnitude[cell] = m;
         coarse[cell] = inexact;
@@ -141,7 +143,7 @@ struct Cells {
 
   Value finish(int64_t cell, Type to) const {
     if (indexed())
-      return convert(integer_value(index[cell]), Type::i64, to);
+      return convert(integer_value(index[cell] == kNowhere ? -1 : index[cell]), Type::i64, to);
     if (extreme())
       return convert(best[cell], element, to);
     if (monoid == Monoid::any || monoid == Monoid::all)
@@ -164,7 +166,7 @@ struct Cells {
     if (indexed()) {
       double sign = greatest() ? 1 : -1;
       bool inexact = (flags[cell] & kInexact) != 0;
-      double low = index[cell] < 0 || !is_floating(element)
+      double low = index[cell] == kNowhere || !is_floating(element)
                        ? INFINITY
                        : sign * best[cell].number - (coarse[cell] ? bound * magnitude[cell] : 0);
       if (inexact && rival[cell] >= low)

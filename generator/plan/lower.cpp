@@ -233,10 +233,33 @@ private:
     init.kind = PlanNode::Kind::fold_init;
     init.lanes = kept;
     init.value = init.condition = kNone;
-    const ExprId result = make_cast(kernel_, make_read(kernel_, step.target), e.type);
+    ExprId found = make_read(kernel_, step.target);
+    if (selects)
+      step.second = place_of_best(step.reduced.list().front(), found);
+    const ExprId result = make_cast(kernel_, found, e.type);
     out.push_back(std::move(init));
     out.push_back(std::move(step));
     return result;
+  }
+
+  // What an argmax notes for the best element: its index. -1 says that there is none yet, so where windows begin before
+  // their array, and indices may be negative themselves, they are noted from kBefore on.
+  ExprId place_of_best(AxisId axis, ExprId &found) {
+    Expr index;
+    index.op = Op::index;
+    index.type = Type::i64;
+    index.axis = axis;
+    index.axes = AxisSet::of(axis);
+    const ExprId place = kernel_.add(std::move(index));
+    if (!sticks_out(kernel_, axis))
+      return place;
+    constexpr int64_t kBefore = int64_t{1} << 40;
+    const ExprId shift = make_constant(kernel_, Type::i64, kBefore, 0);
+    const ExprId none = make_op(kernel_, Op::lt, Type::boolean, {found, make_constant(kernel_, Type::i64, 0, 0)});
+    found =
+        make_op(kernel_, Op::choose, Type::i64,
+                {none, make_constant(kernel_, Type::i64, -1, 0), make_op(kernel_, Op::sub, Type::i64, {found, shift})});
+    return make_op(kernel_, Op::add, Type::i64, {place, shift});
   }
 
   // mean = sum / number of lanes; the number is the product of the sizes, or a count where lanes are chosen.

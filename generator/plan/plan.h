@@ -41,7 +41,7 @@ struct PlanNode {
   std::vector<Coordinate> coords;
   bool scatter_add = false;
   ExprId value = kNone;
-  ExprId second = kNone; // linrec: b
+  ExprId second = kNone; // linrec: b; argmax, argmin: what to note of the best
   ExprId condition = kNone;
   Monoid monoid = Monoid::sum;
   AxisSet reduced; // of fold_step and fold_init

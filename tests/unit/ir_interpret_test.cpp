@@ -228,6 +228,18 @@ TEST_CASE("overlapping windows by offset read `outside` and remove no lanes") {
   CHECK(ran.out("n")[1] == 4);
 }
 
+TEST_CASE(
+    "argmax over a window that begins before its array gives the negative index, and -1 where nothing is chosen") {
+  std::string text = kernel("axes.F = { equals = \"W\" }\n"
+                            "inputs.x = { type = \"f32[W]\", block = [3], offset = [\"f - 2\"], outside = 4 }\n"
+                            "outputs.m = \"i64[F]\"\noutputs.c = \"i64[F]\"\ngrid.f = { axis = \"F\", block = 1 }\n",
+                            "m = argmax(x, W);\nc = argmax(x, W, where(x > 5));");
+  Ran ran = run(text, {{{"W", 4}}, {{"x", {1, 6, 2, 3}}}, {}});
+  CHECK(ran.result.error == "");
+  CHECK(ran.out("m") == Numbers{-2, 1, 1, 1});
+  CHECK(ran.out("c") == Numbers{-1, 1, 1, 1});
+}
+
 TEST_CASE("windows with other ends along one axis: a lane needs all that it touches") {
   std::string text = kernel(
       "inputs.x = { type = \"f32[N]\", block = [4], index = [0] }\n"
