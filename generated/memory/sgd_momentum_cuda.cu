@@ -87,7 +87,7 @@ extern "C" int sgd_momentum_cuda(const float* gradient, float rate, float moment
   if (gradient == nullptr && N > 0) return 3;
   if (weight == nullptr && N > 0) return 4;
   if (velocity == nullptr && N > 0) return 5;
-  if (static_cast<const void*>(gradient) != weight && overlap(gradient, N * 4, weight, N * 4)) return 6;
+  if (overlap(gradient, N * 4, weight, N * 4)) return 6;
   if (static_cast<const void*>(gradient) != velocity && overlap(gradient, N * 4, velocity, N * 4)) return 7;
   if (overlap(weight, N * 4, velocity, N * 4)) return 8;
   const bool small = larger(larger(larger(larger(larger(0, N), N), N), N), N) < 1073741824;

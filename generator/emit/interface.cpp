@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analysis/in_place.h"
 #include "support/check.h"
 
 namespace kgen {
@@ -254,6 +255,81 @@ private:
   std::set<std::string> bounded_; // sizes
 };
 
+bool is_output(const Argument &a) { return a.kind == Argument::Kind::out || a.kind == Argument::Kind::inout; }
+
+// Outputs must be memory of their own, or exactly an input that may be overwritten.
+class OverlapPrinter {
+public:
+  OverlapPrinter(const Function &function, const Variation &variation, Printer &p, Statuses &statuses)
+      : p_(p), statuses_(statuses), in_place_(variation.kernel, variation.facts) {
+    const Kernel &kernel = variation.kernel;
+    for (const Argument &a : function.arguments) {
+      if (a.var == kNone || kernel.vars[a.var].strided)
+        continue;
+      const Var &var = kernel.vars[a.var];
+      const Size bytes =
+          Size::make(Size::Op::multiply, {variation.facts.operands[a.var].elements, Size::integer(bytes_of(var.type))});
+      arrays_.push_back({&a, p.size_text(bytes)});
+    }
+  }
+
+  void print() {
+    constexpr size_t kMostPairs = 64; // then a sentence for each is too much
+    const auto outputs = static_cast<size_t>(
+        std::count_if(arrays_.begin(), arrays_.end(), [](const Array &a) { return is_output(*a.argument); }));
+    if (outputs * (arrays_.size() - 1) > kMostPairs)
+      return print_list();
+    for (const Array &out : arrays_)
+      for (const Array &other : arrays_)
+        if (is_output(*out.argument) && out.argument != other.argument &&
+            (!is_output(*other.argument) || other.argument->name >= out.argument->name))
+          print_pair(out, other);
+  }
+
+private:
+  struct Array {
+    const Argument *argument;
+    std::string bytes;
+  };
+
+  void print_pair(const Array &out, const Array &other) {
+    const std::string &z = out.argument->name, &x = other.argument->name;
+    const bool same = may_be(out, other);
+    p_.lines.add("if (" + std::string(same ? "static_cast<const void*>(" + x + ") != " + z + " && " : "") +
+                 p_.spelling.helper("overlap") + "(" + x + ", " + other.bytes + ", " + z + ", " + out.bytes +
+                 ")) return " + std::to_string(statuses_.of(z + " must not overlap " + x)) + ";");
+  }
+
+  bool may_be(const Array &out, const Array &other) const {
+    return other.argument->kind == Argument::Kind::in && in_place_.allowed(other.argument->var, out.argument->var);
+  }
+
+  // Each array with its status, and the inputs that it may be.
+  void print_list() {
+    p_.lines.add("if (const int status = " + p_.spelling.helper("overlapping") + "({");
+    for (const Array &array : arrays_) {
+      const std::string &name = array.argument->name;
+      std::string line = "{" + name + ", " + array.bytes;
+      if (is_output(*array.argument)) {
+        line += ", " + std::to_string(statuses_.of(name + " must not overlap another array"));
+        std::string inputs;
+        for (const Array &other : arrays_)
+          if (may_be(array, other))
+            inputs += (inputs.empty() ? "" : ", ") + other.argument->name;
+        if (!inputs.empty())
+          line += ", {" + inputs + "}";
+      }
+      p_.lines.add(line + "}" + (&array == &arrays_.back() ? "" : ","));
+    }
+    p_.lines.add("})) return status;");
+  }
+
+  Printer &p_;
+  Statuses &statuses_;
+  std::vector<Array> arrays_;
+  InPlace in_place_;
+};
+
 } // namespace
 
 std::string Argument::declaration() const {
@@ -270,10 +346,10 @@ std::string Argument::declaration() const {
 }
 
 int Statuses::of(const std::string &message) {
-  auto it = std::find(messages_.begin(), messages_.end(), message);
-  if (it == messages_.end())
-    it = messages_.insert(messages_.end(), message);
-  return static_cast<int>(it - messages_.begin()) + 1;
+  const auto [found, fresh] = numbers_.try_emplace(message, static_cast<int>(messages_.size()) + 1);
+  if (fresh)
+    messages_.push_back(message);
+  return found->second;
 }
 
 std::vector<Function> functions_of(const Spec &spec, const std::vector<Variation> &variations) {
@@ -316,36 +392,7 @@ void print_checks(const Function &function, const Variation &variation, Printer 
   for (const Check &c : variation.facts.checks)
     if (reads_tables(c))
       checks.check(c);
-  // Outputs must be memory of their own; where no axis is mixed an output may be exactly an input.
-  const bool pointwise = std::all_of(variation.facts.axes.begin(), variation.facts.axes.end(),
-                                     [](const AxisFact &f) { return f.independent && !f.folded; });
-  for (const Argument &out : function.arguments) {
-    if (out.kind != Argument::Kind::out && out.kind != Argument::Kind::inout)
-      continue;
-    const Var &z = kernel.vars[out.var];
-    if (z.strided)
-      continue;
-    for (const Argument &other : function.arguments) {
-      if (other.var == kNone || other.var == out.var || kernel.vars[other.var].strided)
-        continue;
-      if (other.kind != Argument::Kind::in && other.name < out.name)
-        continue;
-      const Var &x = kernel.vars[other.var];
-      bool same = pointwise && other.kind == Argument::Kind::in && x.type == z.type && x.dims.size() == z.dims.size();
-      for (size_t d = 0; same && d < x.dims.size(); ++d)
-        same = x.dims[d].axis == z.dims[d].axis && x.dims[d].extent == z.dims[d].extent &&
-               x.dims[d].start == z.dims[d].start;
-      auto bytes = [&](VarId v) {
-        return p.size_text(Size::make(
-            Size::Op::multiply, {variation.facts.operands[v].elements, Size::integer(bytes_of(kernel.vars[v].type))}));
-      };
-      p.lines.add("if (" +
-                  std::string(same ? "static_cast<const void*>(" + other.name + ") != " + out.name + " && " : "") +
-                  p.spelling.helper("overlap") + "(" + other.name + ", " + bytes(other.var) + ", " + out.name + ", " +
-                  bytes(out.var) + ")) return " +
-                  std::to_string(statuses.of(out.name + " must not overlap " + other.name)) + ";");
-    }
-  }
+  OverlapPrinter(function, variation, p, statuses).print();
 }
 
 } // namespace kgen

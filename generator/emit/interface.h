@@ -1,6 +1,7 @@
 // The C interface of a kernel's functions: arguments in order, statuses with their sentences, checks as C++.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,7 @@ public:
 
 private:
   std::vector<std::string> messages_;
+  std::map<std::string, int> numbers_;
 };
 
 std::vector<Function> functions_of(const Spec &spec, const std::vector<Variation> &variations);

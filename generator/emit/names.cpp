@@ -43,18 +43,18 @@ const std::set<std::string> kUsed = {
     // CUDA's variables, macros and types.
     "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "OMP", "EOF", "NULL", "NAN", "INFINITY",
     "errno", "stdin", "stdout", "stderr", "linux", "unix", "typeof", "std", "main", "Index", "Lanes", "Mask", "Best",
-    "WindowSet", "AllLanes", "FirstLanes", "VectorOf", "IntegerOf", "LanesOf", "kVectorBytes", "complex", "imaginary",
-    "cudaStream_t", "cudaError_t", "cudaSuccess", "kLanes8", "kLanes16", "kLanes32", "kLanes64", "float2", "float4",
-    "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t", "ptrdiff_t",
-    "max_align_t", "signgam",
+    "Extent", "WindowSet", "AllLanes", "FirstLanes", "VectorOf", "IntegerOf", "LanesOf", "kVectorBytes", "complex",
+    "imaginary", "cudaStream_t", "cudaError_t", "cudaSuccess", "kLanes8", "kLanes16", "kLanes32", "kLanes64", "float2",
+    "float4", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t",
+    "ptrdiff_t", "max_align_t", "signgam",
     // Helpers, and functions that they call.
     "above", "absolute", "across", "any_lane", "atomic_add", "atomic_add_bf16", "atomic_add_f16", "below", "bits_as",
     "block_fold", "broadcast", "ceil_div", "choose", "convert", "copy_bits", "copy_first", "divide", "each_lane",
     "floor_div", "floor_mod", "fold_best", "for_lanes", "from", "from_bf16", "from_f16", "gather", "has_duplicates",
     "in_lane", "is_inf", "is_nan", "keep", "larger", "launch", "load", "load_every", "load_field", "load_inside",
-    "mask_of", "maximum", "minimum", "overflows", "overlap", "padded_bytes", "pick_field", "positions", "remainder_of",
-    "reserve", "saturate", "shift_left", "row_at", "longest_row", "shift_right", "smaller", "store", "store_every",
-    "table_at", "take", "thread_count", "thread_number", "to_bf16", "to_f16", "workspace_tiles"};
+    "mask_of", "maximum", "minimum", "overflows", "overlap", "overlapping", "padded_bytes", "pick_field", "positions",
+    "remainder_of", "reserve", "saturate", "shift_left", "row_at", "longest_row", "shift_right", "smaller", "store",
+    "store_every", "table_at", "take", "thread_count", "thread_number", "to_bf16", "to_f16", "workspace_tiles"};
 
 // Macros of the C library, whoever includes it: families by their beginning and end, and single ones.
 bool is_macro(std::string_view name) {

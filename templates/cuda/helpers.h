@@ -106,6 +106,28 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) && q < p + uintptr_t(a_bytes);
 }
+//@ overlapping: overlap
+// An array of a call. An output has a status for sharing memory, and inputs that it may be.
+struct Extent {
+  const void* data;
+  int64_t bytes;
+  int status = 0;
+  std::vector<const void*> inputs;
+  bool may_be(const Extent& other) const {
+    for (const void* input : inputs)
+      if (other.status == 0 && other.data == data && input == data) return true;
+    return false;
+  }
+};
+// The status of the first output that shares memory with another array, or 0.
+inline int overlapping(std::initializer_list<Extent> arrays) {
+  for (const Extent& out : arrays)
+    for (const Extent& other : arrays)
+      if (out.status != 0 && &out != &other && !out.may_be(other) &&
+          overlap(out.data, out.bytes, other.data, other.bytes))
+        return out.status;
+  return 0;
+}
 //@ has_duplicates
 template <class T> inline bool has_duplicates(const T* table, int64_t count) {
   std::vector<T> sorted(table, table + count);

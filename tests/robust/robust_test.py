@@ -200,8 +200,8 @@ GENERATED = {
     "5000 functions": functions(lines(5000, "real f{i}(real v) {{ return v; }}\n"), "y = x;"),
     "250 operands": HEAD + lines(250, 'inputs.x{i} = "f32[N]"\n') + 'outputs.y = "f32[N]"\nbody = \'y = '
     + " + ".join(f"x{i}" for i in range(250)) + ";'\n",
-    "100 outputs": HEAD + 'inputs.x = "f32[N]"\n' + lines(100, 'outputs.y{i} = "f32[N]"\n') + "body = '"
-    + lines(100, "y{i} = x;") + "'\n",
+    "250 outputs": HEAD + 'inputs.x = "f32[N]"\n' + lines(250, 'outputs.y{i} = "f32[N]"\n') + "body = '"
+    + lines(250, "y{i} = x;") + "'\n",
     "60 dimensions": HEAD + brackets(60) + brackets(60, "y", "outputs") + "body = 'y = x;'\n",
     "a sum over 60 axes": HEAD + brackets(60) + "outputs.y = 'f32[]'\nbody = 'y = sum(x, "
     + ", ".join(f"A{i}" for i in range(60)) + ");'\n",
@@ -212,7 +212,7 @@ GENERATED = {
     + "min(" * 20 + "g0" + lines(20, ", max(g0 * {i}, {i}))") + '"] }\ngrid.g0 = { size = "N" }\nbody = \'y = 1;\'\n',
     "200 tables": COPY + lines(200, 'tables.t{i} = {{ type = "i32[N]", where = "host", sorted = true }}\n'),
     "5000 params": COPY + lines(5000, "params.p{i} = 1\n"),
-    "256 sets of functions": COPY + lines(8, "params.p{i} = [1, 2]\n"),
+    "1024 sets of functions": COPY + lines(10, "params.p{i} = [1, 2]\n"),
     "256 sets of 60 statements": body("y = x;\n" * 60, lines(8, "params.p{i} = [1, 2]\n")),
     "64 sets of deep nests": body(
         "y = " + nested(12, "-(", "x", " + 1)") + ";\ny = " + nested(30, "max(x, ", "y", ")") + ";",
