@@ -12,6 +12,7 @@ namespace {
 constexpr size_t kDeep = 3;              // clang-format takes ten times as long for two more
 constexpr size_t kDeepest = 5;           // where few lines are deep
 constexpr size_t kMostDeepLines = 40;    // a file; beyond it all count
+constexpr size_t kLongest = 2000;        // characters of a line
 constexpr std::string_view kName = "0_"; // a number, so that `(0_1) * x` looks like no cast; nothing else is one
 
 bool opens(char c) { return c == '(' || c == '[' || c == '{'; }
@@ -117,10 +118,22 @@ std::string DeepNests::hide(const std::string &text) {
     return line;
   });
   const size_t deepest = deep > kMostDeepLines ? kDeep : kDeepest;
-  return for_lines(text, [&](const std::string &line) { return is_deep(line) ? hide_in(line, deepest) : line; });
+  return for_lines(text, [&](const std::string &line) {
+    if (line.size() > kLongest && is_plain(line))
+      return line.back() == ';' && line.find('{') == std::string::npos ? name_of(line.substr(0, line.size() - 1)) + ";"
+                                                                       : hide_in(line, 0);
+    return is_deep(line) ? hide_in(line, deepest) : line;
+  });
 }
 
-// The name is as long as what it stands for where that may fit, so that all breaks come where they would.
+// As long as what it stands for where that may fit, so that all breaks come where they would.
+std::string DeepNests::name_of(const std::string &code) {
+  std::string name = std::string(kName) + std::to_string(hidden_.size()) + "_";
+  name.resize(std::max(name.size(), std::min(code.size(), kColumns - 30)), '_');
+  hidden_.push_back(code);
+  return name;
+}
+
 std::string DeepNests::hide_in(const std::string &line, size_t deepest) {
   std::string out;
   size_t depth = 0;
@@ -133,10 +146,7 @@ std::string DeepNests::hide_in(const std::string &line, size_t deepest) {
     const size_t end = end_of_group(line, at);
     if (end == std::string::npos || end == at + 1)
       continue;
-    std::string name = std::string(kName) + std::to_string(hidden_.size()) + "_";
-    hidden_.push_back(line.substr(at + 1, end - at - 1));
-    name.resize(std::max(name.size(), std::min(hidden_.back().size(), kColumns - 30)), '_');
-    out += name;
+    out += name_of(line.substr(at + 1, end - at - 1));
     at = end - 1;
   }
   return out;

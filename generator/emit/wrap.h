@@ -15,13 +15,15 @@ std::string filled(const std::string &line);
 // The text with an indent of two per brace; lines that have one keep it.
 std::string plain_layout(const std::string &text);
 
-// Stands names in for what is nested too deep in lines that do not fit, and puts it back once the rest is laid out.
+// Stands names in for what is nested too deep in lines that do not fit, and for lines that are far too long; puts both
+// back once the rest is laid out.
 class DeepNests {
 public:
   std::string hide(const std::string &text);
   std::string restore(const std::string &text) const;
 
 private:
+  std::string name_of(const std::string &code);
   std::string hide_in(const std::string &line, size_t deepest);
   std::vector<std::string> hidden_; // by number; its name holds the number
 };

@@ -117,6 +117,16 @@ TEST_CASE("deep nests are laid out in time, and stay what they are") {
   }
 }
 
+TEST_CASE("long lines are laid out in time, and stay what they are") {
+  const std::string sum = nested(300, "", "first", " + maximum(some_name[n], another)");
+  const std::string text =
+      "void f() {\nif (" + sum + " > 0) {\n" + nested(50, "", "", "y[n] = " + sum + ";\n") + "}\n}\n";
+  const std::string out = format_cpp(text);
+  CHECK(without_spaces(out) == without_spaces(text));
+  CHECK(longest_line(out) <= kColumns);
+  CHECK(out.find("\n    y[n] = first") != std::string::npos);
+}
+
 TEST_CASE("what is hidden looks like no cast") {
   const std::string line = nested(6, "maximum(first, ", "x[(b * H + h) * S + s]", ")");
   CHECK(format_cpp("auto a = " + line + ";\n").find("(b * H + h) * S") != std::string::npos);
