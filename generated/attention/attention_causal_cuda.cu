@@ -2,7 +2,7 @@
 //
 // attention_causal: o = softmax(scale * q @ k^T, keys up to the query's position) @ v
 //
-// Plan: a block for each of B, H, S, neighbours along D.
+// Plan: a block for each of B*H, S, neighbours along D.
 // Kept by each worker: p, total, s.
 // Bytes that attention_causal_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S written.
 
@@ -25,10 +25,10 @@ __host__ __device__ inline auto larger(A a, B b) {
   return a > b ? a : b;
 }
 
-// NaN where either is NaN.
+// NaN where either is NaN; of equals the first.
 template <class T>
 __host__ __device__ inline T maximum(T a, T b) {
-  return a > b || a != a ? a : b;
+  return b > a || b != b ? b : a;
 }
 
 __host__ __device__ inline float from_bf16(uint16_t bits) {
@@ -141,8 +141,7 @@ __global__ void __launch_bounds__(256)
   float* const total3 = take<float>(tile, 64);
   float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
-    const Index b = Index(item / S / H);
-    const Index h = Index(item / S % H);
+    const Index bh = Index(item / S);
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total2 = 0.0f;
@@ -154,7 +153,7 @@ __global__ void __launch_bounds__(256)
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
       float total = 0.0f;
       for (Index d = 0; d < 64; ++d) {
-        total += q[((b * H + h) * S + s_3) * 64 + d] * k[((b * H + h) * R + r) * 64 + d];
+        total += q[(bh * S + s_3) * 64 + d] * k[(bh * R + r) * 64 + d];
       }
       const float s = scale * total;
       if (int64_t(r) <= int64_t(s_3)) {
@@ -178,10 +177,10 @@ __global__ void __launch_bounds__(256)
     for (Index d = Index(threadIdx.x); d < 64; d += 256) {
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_3)) {
-          total3[d] += p[r] * v[((b * H + h) * R + r) * 64 + d];
+          total3[d] += p[r] * v[(bh * R + r) * 64 + d];
         }
       }
-      o[((b * H + h) * S + s_3) * 64 + d] = l > 0.0f ? total3[d] / l : 0.0f;
+      o[(bh * S + s_3) * 64 + d] = l > 0.0f ? total3[d] / l : 0.0f;
     }
     __syncthreads();
   }
@@ -231,8 +230,7 @@ __global__ void __launch_bounds__(256)
   float* const total3 = take<float>(tile, 128);
   float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
-    const Index b = Index(item / S / H);
-    const Index h = Index(item / S % H);
+    const Index bh = Index(item / S);
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total2 = 0.0f;
@@ -244,7 +242,7 @@ __global__ void __launch_bounds__(256)
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
       float total = 0.0f;
       for (Index d = 0; d < 128; ++d) {
-        total += q[((b * H + h) * S + s_3) * 128 + d] * k[((b * H + h) * R + r) * 128 + d];
+        total += q[(bh * S + s_3) * 128 + d] * k[(bh * R + r) * 128 + d];
       }
       const float s = scale * total;
       if (int64_t(r) <= int64_t(s_3)) {
@@ -268,10 +266,10 @@ __global__ void __launch_bounds__(256)
     for (Index d = Index(threadIdx.x); d < 128; d += 256) {
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_3)) {
-          total3[d] += p[r] * v[((b * H + h) * R + r) * 128 + d];
+          total3[d] += p[r] * v[(bh * R + r) * 128 + d];
         }
       }
-      o[((b * H + h) * S + s_3) * 128 + d] = l > 0.0f ? total3[d] / l : 0.0f;
+      o[(bh * S + s_3) * 128 + d] = l > 0.0f ? total3[d] / l : 0.0f;
     }
     __syncthreads();
   }
@@ -322,8 +320,7 @@ __global__ void __launch_bounds__(256)
   float* const total3 = take<float>(tile, 64);
   float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
-    const Index b = Index(item / S / H);
-    const Index h = Index(item / S % H);
+    const Index bh = Index(item / S);
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total2 = 0.0f;
@@ -335,8 +332,7 @@ __global__ void __launch_bounds__(256)
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
       float total = 0.0f;
       for (Index d = 0; d < 64; ++d) {
-        total +=
-            from_bf16(q[((b * H + h) * S + s_3) * 64 + d]) * from_bf16(k[((b * H + h) * R + r) * 64 + d]);
+        total += from_bf16(q[(bh * S + s_3) * 64 + d]) * from_bf16(k[(bh * R + r) * 64 + d]);
       }
       const float s = scale * total;
       if (int64_t(r) <= int64_t(s_3)) {
@@ -360,10 +356,10 @@ __global__ void __launch_bounds__(256)
     for (Index d = Index(threadIdx.x); d < 64; d += 256) {
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_3)) {
-          total3[d] += from_bf16(to_bf16(p[r])) * from_bf16(v[((b * H + h) * R + r) * 64 + d]);
+          total3[d] += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 64 + d]);
         }
       }
-      o[((b * H + h) * S + s_3) * 64 + d] = to_bf16(l > 0.0f ? total3[d] / l : 0.0f);
+      o[(bh * S + s_3) * 64 + d] = to_bf16(l > 0.0f ? total3[d] / l : 0.0f);
     }
     __syncthreads();
   }
@@ -414,8 +410,7 @@ __global__ void __launch_bounds__(256)
   float* const total3 = take<float>(tile, 128);
   float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
-    const Index b = Index(item / S / H);
-    const Index h = Index(item / S % H);
+    const Index bh = Index(item / S);
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total2 = 0.0f;
@@ -427,8 +422,7 @@ __global__ void __launch_bounds__(256)
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
       float total = 0.0f;
       for (Index d = 0; d < 128; ++d) {
-        total +=
-            from_bf16(q[((b * H + h) * S + s_3) * 128 + d]) * from_bf16(k[((b * H + h) * R + r) * 128 + d]);
+        total += from_bf16(q[(bh * S + s_3) * 128 + d]) * from_bf16(k[(bh * R + r) * 128 + d]);
       }
       const float s = scale * total;
       if (int64_t(r) <= int64_t(s_3)) {
@@ -452,10 +446,10 @@ __global__ void __launch_bounds__(256)
     for (Index d = Index(threadIdx.x); d < 128; d += 256) {
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_3)) {
-          total3[d] += from_bf16(to_bf16(p[r])) * from_bf16(v[((b * H + h) * R + r) * 128 + d]);
+          total3[d] += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 128 + d]);
         }
       }
-      o[((b * H + h) * S + s_3) * 128 + d] = to_bf16(l > 0.0f ? total3[d] / l : 0.0f);
+      o[(bh * S + s_3) * 128 + d] = to_bf16(l > 0.0f ? total3[d] / l : 0.0f);
     }
     __syncthreads();
   }

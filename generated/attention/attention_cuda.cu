@@ -2,7 +2,7 @@
 //
 // attention: o = softmax(scale * q @ k^T) @ v
 //
-// Plan: a block for each of B, H, S, neighbours along D.
+// Plan: a block for each of B*H, S, neighbours along D.
 // Kept by each worker: p, total, s.
 // Bytes that attention_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S written.
 
@@ -26,10 +26,10 @@ __host__ __device__ inline auto larger(A a, B b) {
   return a > b ? a : b;
 }
 
-// NaN where either is NaN.
+// NaN where either is NaN; of equals the first.
 template <class T>
 __host__ __device__ inline T maximum(T a, T b) {
-  return a > b || a != a ? a : b;
+  return b > a || b != b ? b : a;
 }
 
 __host__ __device__ inline float from_bf16(uint16_t bits) {
@@ -146,8 +146,7 @@ __global__ void __launch_bounds__(256)
   float* const total2 = take<float>(tile, 64);
   float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
-    const Index b = Index(item / S / H);
-    const Index h = Index(item / S % H);
+    const Index bh = Index(item / S);
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total3 = 0.0f;
@@ -159,7 +158,7 @@ __global__ void __launch_bounds__(256)
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
       float total = 0.0f;
       for (Index d = 0; d < 64; ++d) {
-        total += q[((b * H + h) * S + s_3) * 64 + d] * k[((b * H + h) * R + r) * 64 + d];
+        total += q[(bh * S + s_3) * 64 + d] * k[(bh * R + r) * 64 + d];
       }
       const float s = scale * total;
       greatest_own = maximum(greatest_own, s);
@@ -177,9 +176,9 @@ __global__ void __launch_bounds__(256)
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 64; d += 256) {
       for (Index r = 0; r < R; ++r) {
-        total2[d] += p[r] * v[((b * H + h) * R + r) * 64 + d];
+        total2[d] += p[r] * v[(bh * R + r) * 64 + d];
       }
-      o[((b * H + h) * S + s_3) * 64 + d] = total2[d] / total3;
+      o[(bh * S + s_3) * 64 + d] = total2[d] / total3;
     }
     __syncthreads();
   }
@@ -229,8 +228,7 @@ __global__ void __launch_bounds__(256)
   float* const total2 = take<float>(tile, 128);
   float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
-    const Index b = Index(item / S / H);
-    const Index h = Index(item / S % H);
+    const Index bh = Index(item / S);
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total3 = 0.0f;
@@ -242,7 +240,7 @@ __global__ void __launch_bounds__(256)
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
       float total = 0.0f;
       for (Index d = 0; d < 128; ++d) {
-        total += q[((b * H + h) * S + s_3) * 128 + d] * k[((b * H + h) * R + r) * 128 + d];
+        total += q[(bh * S + s_3) * 128 + d] * k[(bh * R + r) * 128 + d];
       }
       const float s = scale * total;
       greatest_own = maximum(greatest_own, s);
@@ -260,9 +258,9 @@ __global__ void __launch_bounds__(256)
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 128; d += 256) {
       for (Index r = 0; r < R; ++r) {
-        total2[d] += p[r] * v[((b * H + h) * R + r) * 128 + d];
+        total2[d] += p[r] * v[(bh * R + r) * 128 + d];
       }
-      o[((b * H + h) * S + s_3) * 128 + d] = total2[d] / total3;
+      o[(bh * S + s_3) * 128 + d] = total2[d] / total3;
     }
     __syncthreads();
   }
@@ -313,8 +311,7 @@ __global__ void __launch_bounds__(256)
   float* const total2 = take<float>(tile, 64);
   float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
-    const Index b = Index(item / S / H);
-    const Index h = Index(item / S % H);
+    const Index bh = Index(item / S);
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total3 = 0.0f;
@@ -326,8 +323,7 @@ __global__ void __launch_bounds__(256)
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
       float total = 0.0f;
       for (Index d = 0; d < 64; ++d) {
-        total +=
-            from_bf16(q[((b * H + h) * S + s_3) * 64 + d]) * from_bf16(k[((b * H + h) * R + r) * 64 + d]);
+        total += from_bf16(q[(bh * S + s_3) * 64 + d]) * from_bf16(k[(bh * R + r) * 64 + d]);
       }
       const float s = scale * total;
       greatest_own = maximum(greatest_own, s);
@@ -345,9 +341,9 @@ __global__ void __launch_bounds__(256)
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 64; d += 256) {
       for (Index r = 0; r < R; ++r) {
-        total2[d] += from_bf16(to_bf16(p[r])) * from_bf16(v[((b * H + h) * R + r) * 64 + d]);
+        total2[d] += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 64 + d]);
       }
-      o[((b * H + h) * S + s_3) * 64 + d] = to_bf16(total2[d] / total3);
+      o[(bh * S + s_3) * 64 + d] = to_bf16(total2[d] / total3);
     }
     __syncthreads();
   }
@@ -398,8 +394,7 @@ __global__ void __launch_bounds__(256)
   float* const total2 = take<float>(tile, 128);
   float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
-    const Index b = Index(item / S / H);
-    const Index h = Index(item / S % H);
+    const Index bh = Index(item / S);
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total3 = 0.0f;
@@ -411,8 +406,7 @@ __global__ void __launch_bounds__(256)
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
       float total = 0.0f;
       for (Index d = 0; d < 128; ++d) {
-        total +=
-            from_bf16(q[((b * H + h) * S + s_3) * 128 + d]) * from_bf16(k[((b * H + h) * R + r) * 128 + d]);
+        total += from_bf16(q[(bh * S + s_3) * 128 + d]) * from_bf16(k[(bh * R + r) * 128 + d]);
       }
       const float s = scale * total;
       greatest_own = maximum(greatest_own, s);
@@ -430,9 +424,9 @@ __global__ void __launch_bounds__(256)
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 128; d += 256) {
       for (Index r = 0; r < R; ++r) {
-        total2[d] += from_bf16(to_bf16(p[r])) * from_bf16(v[((b * H + h) * R + r) * 128 + d]);
+        total2[d] += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 128 + d]);
       }
-      o[((b * H + h) * S + s_3) * 128 + d] = to_bf16(total2[d] / total3);
+      o[(bh * S + s_3) * 128 + d] = to_bf16(total2[d] / total3);
     }
     __syncthreads();
   }
@@ -483,8 +477,7 @@ __global__ void __launch_bounds__(256)
   float* const total2 = take<float>(tile, 64);
   float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
-    const Index b = Index(item / S / H);
-    const Index h = Index(item / S % H);
+    const Index bh = Index(item / S);
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total3 = 0.0f;
@@ -496,7 +489,7 @@ __global__ void __launch_bounds__(256)
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
       float total = 0.0f;
       for (Index d = 0; d < 64; ++d) {
-        total += from_f16(q[((b * H + h) * S + s_3) * 64 + d]) * from_f16(k[((b * H + h) * R + r) * 64 + d]);
+        total += from_f16(q[(bh * S + s_3) * 64 + d]) * from_f16(k[(bh * R + r) * 64 + d]);
       }
       const float s = scale * total;
       greatest_own = maximum(greatest_own, s);
@@ -514,9 +507,9 @@ __global__ void __launch_bounds__(256)
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 64; d += 256) {
       for (Index r = 0; r < R; ++r) {
-        total2[d] += from_f16(to_f16(p[r])) * from_f16(v[((b * H + h) * R + r) * 64 + d]);
+        total2[d] += from_f16(to_f16(p[r])) * from_f16(v[(bh * R + r) * 64 + d]);
       }
-      o[((b * H + h) * S + s_3) * 64 + d] = to_f16(total2[d] / total3);
+      o[(bh * S + s_3) * 64 + d] = to_f16(total2[d] / total3);
     }
     __syncthreads();
   }
@@ -567,8 +560,7 @@ __global__ void __launch_bounds__(256)
   float* const total2 = take<float>(tile, 128);
   float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
-    const Index b = Index(item / S / H);
-    const Index h = Index(item / S % H);
+    const Index bh = Index(item / S);
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total3 = 0.0f;
@@ -580,8 +572,7 @@ __global__ void __launch_bounds__(256)
     for (Index r = Index(threadIdx.x); r < R; r += 256) {
       float total = 0.0f;
       for (Index d = 0; d < 128; ++d) {
-        total +=
-            from_f16(q[((b * H + h) * S + s_3) * 128 + d]) * from_f16(k[((b * H + h) * R + r) * 128 + d]);
+        total += from_f16(q[(bh * S + s_3) * 128 + d]) * from_f16(k[(bh * R + r) * 128 + d]);
       }
       const float s = scale * total;
       greatest_own = maximum(greatest_own, s);
@@ -599,9 +590,9 @@ __global__ void __launch_bounds__(256)
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 128; d += 256) {
       for (Index r = 0; r < R; ++r) {
-        total2[d] += from_f16(to_f16(p[r])) * from_f16(v[((b * H + h) * R + r) * 128 + d]);
+        total2[d] += from_f16(to_f16(p[r])) * from_f16(v[(bh * R + r) * 128 + d]);
       }
-      o[((b * H + h) * S + s_3) * 128 + d] = to_f16(total2[d] / total3);
+      o[(bh * S + s_3) * 128 + d] = to_f16(total2[d] / total3);
     }
     __syncthreads();
   }

@@ -2,7 +2,7 @@
 //
 // attention_online: o = softmax(scale * q @ k^T, keys up to the query's position) @ v
 //
-// Plan: a block for each of B, H, S, neighbours along D.
+// Plan: a block for each of B*H, S, neighbours along D.
 // Kept by each worker: acc, s, p, total.
 // Bytes that attention_online_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S written.
 
@@ -33,10 +33,10 @@ __host__ __device__ inline auto larger(A a, B b) {
   return a > b ? a : b;
 }
 
-// NaN where either is NaN.
+// NaN where either is NaN; of equals the first.
 template <class T>
 __host__ __device__ inline T maximum(T a, T b) {
-  return a > b || a != a ? a : b;
+  return b > a || b != b ? b : a;
 }
 
 __host__ __device__ inline float from_bf16(uint16_t bits) {
@@ -153,8 +153,7 @@ __global__ void __launch_bounds__(256)
   float* const p = take<float>(tile, 64);
   float* const total3 = take<float>(tile, 64);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
-    const Index b = Index(item / S / H);
-    const Index h = Index(item / S % H);
+    const Index bh = Index(item / S);
     const Index s_ = Index(item % S);
     float m = 0.0f;
     float l = 0.0f;
@@ -174,10 +173,10 @@ __global__ void __launch_bounds__(256)
       }
       __syncthreads();
       float greatest_own = -INFINITY;
-      for (Index r = Index((j * 64) + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
+      for (Index r = Index(j * 64 + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
         float total = 0.0f;
         for (Index d = 0; d < 64; ++d) {
-          total += q[((b * H + h) * S + s_) * 64 + d] * k[((b * H + h) * R + r) * 64 + d];
+          total += q[(bh * S + s_) * 64 + d] * k[(bh * R + r) * 64 + d];
         }
         s[r - j * 64] = int64_t(r) <= int64_t(s_) ? scale * total : -INFINITY;
         greatest_own = maximum(greatest_own, s[r - j * 64]);
@@ -189,7 +188,7 @@ __global__ void __launch_bounds__(256)
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
       m = m_new;
       float total2_own = 0.0f;
-      for (Index r = Index((j * 64) + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
+      for (Index r = Index(j * 64 + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
         total2_own += p[r - j * 64];
       }
@@ -198,11 +197,11 @@ __global__ void __launch_bounds__(256)
       l = l * fix + total2;
       for (Index d = Index(threadIdx.x); d < 64; d += 256) {
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
-          total3[d] += p[r - j * 64] * v[((b * H + h) * R + r) * 64 + d];
+          total3[d] += p[r - j * 64] * v[(bh * R + r) * 64 + d];
         }
         acc[d] = acc[d] * fix + total3[d];
         if (j == larger(1, ceil_div(R, 64)) - 1) {
-          o[((b * H + h) * S + s_) * 64 + d] = l > 0.0f ? acc[d] / l : 0.0f;
+          o[(bh * S + s_) * 64 + d] = l > 0.0f ? acc[d] / l : 0.0f;
         }
       }
       __syncthreads();
@@ -260,8 +259,7 @@ __global__ void __launch_bounds__(256)
   float* const p = take<float>(tile, 64);
   float* const total3 = take<float>(tile, 128);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
-    const Index b = Index(item / S / H);
-    const Index h = Index(item / S % H);
+    const Index bh = Index(item / S);
     const Index s_ = Index(item % S);
     float m = 0.0f;
     float l = 0.0f;
@@ -281,10 +279,10 @@ __global__ void __launch_bounds__(256)
       }
       __syncthreads();
       float greatest_own = -INFINITY;
-      for (Index r = Index((j * 64) + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
+      for (Index r = Index(j * 64 + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
         float total = 0.0f;
         for (Index d = 0; d < 128; ++d) {
-          total += q[((b * H + h) * S + s_) * 128 + d] * k[((b * H + h) * R + r) * 128 + d];
+          total += q[(bh * S + s_) * 128 + d] * k[(bh * R + r) * 128 + d];
         }
         s[r - j * 64] = int64_t(r) <= int64_t(s_) ? scale * total : -INFINITY;
         greatest_own = maximum(greatest_own, s[r - j * 64]);
@@ -296,7 +294,7 @@ __global__ void __launch_bounds__(256)
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
       m = m_new;
       float total2_own = 0.0f;
-      for (Index r = Index((j * 64) + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
+      for (Index r = Index(j * 64 + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
         total2_own += p[r - j * 64];
       }
@@ -305,11 +303,11 @@ __global__ void __launch_bounds__(256)
       l = l * fix + total2;
       for (Index d = Index(threadIdx.x); d < 128; d += 256) {
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
-          total3[d] += p[r - j * 64] * v[((b * H + h) * R + r) * 128 + d];
+          total3[d] += p[r - j * 64] * v[(bh * R + r) * 128 + d];
         }
         acc[d] = acc[d] * fix + total3[d];
         if (j == larger(1, ceil_div(R, 64)) - 1) {
-          o[((b * H + h) * S + s_) * 128 + d] = l > 0.0f ? acc[d] / l : 0.0f;
+          o[(bh * S + s_) * 128 + d] = l > 0.0f ? acc[d] / l : 0.0f;
         }
       }
       __syncthreads();
@@ -367,8 +365,7 @@ __global__ void __launch_bounds__(256)
   float* const p = take<float>(tile, 64);
   float* const total3 = take<float>(tile, 64);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
-    const Index b = Index(item / S / H);
-    const Index h = Index(item / S % H);
+    const Index bh = Index(item / S);
     const Index s_ = Index(item % S);
     float m = 0.0f;
     float l = 0.0f;
@@ -388,11 +385,10 @@ __global__ void __launch_bounds__(256)
       }
       __syncthreads();
       float greatest_own = -INFINITY;
-      for (Index r = Index((j * 64) + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
+      for (Index r = Index(j * 64 + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
         float total = 0.0f;
         for (Index d = 0; d < 64; ++d) {
-          total +=
-              from_bf16(q[((b * H + h) * S + s_) * 64 + d]) * from_bf16(k[((b * H + h) * R + r) * 64 + d]);
+          total += from_bf16(q[(bh * S + s_) * 64 + d]) * from_bf16(k[(bh * R + r) * 64 + d]);
         }
         s[r - j * 64] = int64_t(r) <= int64_t(s_) ? scale * total : -INFINITY;
         greatest_own = maximum(greatest_own, s[r - j * 64]);
@@ -404,7 +400,7 @@ __global__ void __launch_bounds__(256)
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
       m = m_new;
       float total2_own = 0.0f;
-      for (Index r = Index((j * 64) + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
+      for (Index r = Index(j * 64 + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
         total2_own += p[r - j * 64];
       }
@@ -413,11 +409,11 @@ __global__ void __launch_bounds__(256)
       l = l * fix + total2;
       for (Index d = Index(threadIdx.x); d < 64; d += 256) {
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
-          total3[d] += from_bf16(to_bf16(p[r - j * 64])) * from_bf16(v[((b * H + h) * R + r) * 64 + d]);
+          total3[d] += from_bf16(to_bf16(p[r - j * 64])) * from_bf16(v[(bh * R + r) * 64 + d]);
         }
         acc[d] = acc[d] * fix + total3[d];
         if (j == larger(1, ceil_div(R, 64)) - 1) {
-          o[((b * H + h) * S + s_) * 64 + d] = to_bf16(l > 0.0f ? acc[d] / l : 0.0f);
+          o[(bh * S + s_) * 64 + d] = to_bf16(l > 0.0f ? acc[d] / l : 0.0f);
         }
       }
       __syncthreads();
@@ -476,8 +472,7 @@ __global__ void __launch_bounds__(256)
   float* const p = take<float>(tile, 64);
   float* const total3 = take<float>(tile, 128);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
-    const Index b = Index(item / S / H);
-    const Index h = Index(item / S % H);
+    const Index bh = Index(item / S);
     const Index s_ = Index(item % S);
     float m = 0.0f;
     float l = 0.0f;
@@ -497,11 +492,10 @@ __global__ void __launch_bounds__(256)
       }
       __syncthreads();
       float greatest_own = -INFINITY;
-      for (Index r = Index((j * 64) + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
+      for (Index r = Index(j * 64 + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
         float total = 0.0f;
         for (Index d = 0; d < 128; ++d) {
-          total +=
-              from_bf16(q[((b * H + h) * S + s_) * 128 + d]) * from_bf16(k[((b * H + h) * R + r) * 128 + d]);
+          total += from_bf16(q[(bh * S + s_) * 128 + d]) * from_bf16(k[(bh * R + r) * 128 + d]);
         }
         s[r - j * 64] = int64_t(r) <= int64_t(s_) ? scale * total : -INFINITY;
         greatest_own = maximum(greatest_own, s[r - j * 64]);
@@ -513,7 +507,7 @@ __global__ void __launch_bounds__(256)
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
       m = m_new;
       float total2_own = 0.0f;
-      for (Index r = Index((j * 64) + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
+      for (Index r = Index(j * 64 + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
         total2_own += p[r - j * 64];
       }
@@ -522,11 +516,11 @@ __global__ void __launch_bounds__(256)
       l = l * fix + total2;
       for (Index d = Index(threadIdx.x); d < 128; d += 256) {
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
-          total3[d] += from_bf16(to_bf16(p[r - j * 64])) * from_bf16(v[((b * H + h) * R + r) * 128 + d]);
+          total3[d] += from_bf16(to_bf16(p[r - j * 64])) * from_bf16(v[(bh * R + r) * 128 + d]);
         }
         acc[d] = acc[d] * fix + total3[d];
         if (j == larger(1, ceil_div(R, 64)) - 1) {
-          o[((b * H + h) * S + s_) * 128 + d] = to_bf16(l > 0.0f ? acc[d] / l : 0.0f);
+          o[(bh * S + s_) * 128 + d] = to_bf16(l > 0.0f ? acc[d] / l : 0.0f);
         }
       }
       __syncthreads();

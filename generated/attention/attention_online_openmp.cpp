@@ -2,7 +2,7 @@
 //
 // attention_online: o = softmax(scale * q @ k^T, keys up to the query's position) @ v
 //
-// Plan: threads share B, H, S, neighbours along D.
+// Plan: threads share B*H, S, neighbours along D.
 // Bytes that attention_online_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S written.
 
 #include "attention_online.h"
@@ -40,10 +40,10 @@ inline auto larger(A a, B b) {
   return a > b ? a : b;
 }
 
-// NaN where either is NaN.
+// NaN where either is NaN; of equals the first.
 template <class T>
 inline T maximum(T a, T b) {
-  return a > b || a != a ? a : b;
+  return b > a || b != b ? b : a;
 }
 
 inline float from_bf16(uint16_t bits) {
@@ -194,9 +194,16 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
-  // NaN where either is NaN.
-  friend Lanes maximum(Lanes a, Lanes b) { return ((a.v > b.v) | (a.v != a.v)) ? a.v : b.v; }
-  friend Lanes minimum(Lanes a, Lanes b) { return ((a.v < b.v) | (a.v != a.v)) ? a.v : b.v; }
+  // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
+  // them.
+  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, T b) {
+    return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
+  }
+  friend Lanes minimum(Lanes a, T b) {
+    return b != b ? Lanes(b) : Lanes(Lanes(b).v < a.v ? Lanes(b).v : a.v);
+  }
 };
 template <class T, int N>
 struct LanesOf {
@@ -363,66 +370,62 @@ inline Lanes<double, N> exp(Lanes<double, N> x) {
 void attention_online_f32_d64(float scale, const float* q, const float* k, const float* v, float* o,
                               int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
   (void)D;
-  OMP(omp parallel for collapse(3) schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    for (int64_t h = 0; h < H; ++h) {
-      for (int64_t s_ = 0; s_ < S; ++s_) {
-        float m = 0.0f;
-        float l = 0.0f;
-        float acc[64] = {};
-        for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
-          if (j == 0) {
-            m = -INFINITY;
-            l = 0.0f;
-            for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
-          }
-          float greatest = -INFINITY;
-          float total2 = 0.0f;
-          float total3[64] = {};
-          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
-
-          float s[64] = {};
-          for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-            float total = 0.0f;
-            Lanes<float, kLanes32> total_lanes = 0.0f;
-            for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
-              total_lanes += keep(active,
-                                  load(&q[((b * H + h) * S + s_) * 64 + d], active) *
-                                      load(&k[((b * H + h) * R + r) * 64 + d], active),
-                                  0.0f);
-            });
-            total += across(total_lanes, [](float a, float b_) { return a + b_; });
-
-            s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
-            greatest = maximum(greatest, s[r - j * 64]);
-          }
-          const float m_new = maximum(m, greatest);
-          const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
-          m = m_new;
-          float p[64] = {};
-          Lanes<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R), [&](int64_t r, auto active) {
-            store(&p[r - j * 64], active,
-                  m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
-                                     : exp(load(&s[r - j * 64], active) - m_new));
-            total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
-          });
-          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
-
-          l = l * fix + total2;
-          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
-            for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-              store(&total3[d], active,
-                    load(&total3[d], active) +
-                        p[r - j * 64] * load(&v[((b * H + h) * R + r) * 64 + d], active));
-            }
-            store(&acc[d], active, load(&acc[d], active) * fix + load(&total3[d], active));
-            if (j == larger(1, ceil_div(R, 64)) - 1) {
-              store(&o[((b * H + h) * S + s_) * 64 + d], active,
-                    l > 0.0f ? load(&acc[d], active) / l : Lanes<float, kLanes32>(0.0f));
-            }
-          });
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t bh = 0; bh < B * H; ++bh) {
+    for (int64_t s_ = 0; s_ < S; ++s_) {
+      float m = 0.0f;
+      float l = 0.0f;
+      float acc[64] = {};
+      for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
+        if (j == 0) {
+          m = -INFINITY;
+          l = 0.0f;
+          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
         }
+        float greatest = -INFINITY;
+        float total2 = 0.0f;
+        float total3[64] = {};
+        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
+
+        float s[64] = {};
+        for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
+          float total = 0.0f;
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+            total_lanes += keep(
+                active, load(&q[(bh * S + s_) * 64 + d], active) * load(&k[(bh * R + r) * 64 + d], active),
+                0.0f);
+          });
+          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+
+          s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
+          greatest = maximum(greatest, s[r - j * 64]);
+        }
+        const float m_new = maximum(m, greatest);
+        const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
+        m = m_new;
+        float p[64] = {};
+        Lanes<float, kLanes32> total2_lanes = 0.0f;
+        for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R), [&](int64_t r, auto active) {
+          store(
+              &p[r - j * 64], active,
+              m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f) : exp(load(&s[r - j * 64], active) - m_new));
+          total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
+        });
+        total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+
+        l = l * fix + total2;
+        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+          for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
+            store(&total3[d], active,
+                  load(&total3[d], active) + p[r - j * 64] * load(&v[(bh * R + r) * 64 + d], active));
+          }
+          store(&acc[d], active, load(&acc[d], active) * fix + load(&total3[d], active));
+          if (j == larger(1, ceil_div(R, 64)) - 1) {
+            store(&o[(bh * S + s_) * 64 + d], active,
+                  l > 0.0f ? load(&acc[d], active) / l : Lanes<float, kLanes32>(0.0f));
+          }
+        });
       }
     }
   }
@@ -448,68 +451,64 @@ struct AttentionOnlineF32D128Workspace {
 void attention_online_f32_d128(float scale, const float* q, const float* k, const float* v, float* o,
                                int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
   const AttentionOnlineF32D128Workspace space(B, H, S, D, R);
-  OMP(omp parallel for collapse(3) schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    for (int64_t h = 0; h < H; ++h) {
-      for (int64_t s_ = 0; s_ < S; ++s_) {
-        float* const acc = reinterpret_cast<float*>(workspace + space.acc) + thread_number() * 128;
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t bh = 0; bh < B * H; ++bh) {
+    for (int64_t s_ = 0; s_ < S; ++s_) {
+      float* const acc = reinterpret_cast<float*>(workspace + space.acc) + thread_number() * 128;
 
-        float* const total3 = reinterpret_cast<float*>(workspace + space.total3) + thread_number() * 128;
+      float* const total3 = reinterpret_cast<float*>(workspace + space.total3) + thread_number() * 128;
 
-        float m = 0.0f;
-        float l = 0.0f;
-        for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
-          if (j == 0) {
-            m = -INFINITY;
-            l = 0.0f;
-            for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
-          }
-          float greatest = -INFINITY;
-          float total2 = 0.0f;
-          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
-
-          float s[64] = {};
-          for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-            float total = 0.0f;
-            Lanes<float, kLanes32> total_lanes = 0.0f;
-            for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
-              total_lanes += keep(active,
-                                  load(&q[((b * H + h) * S + s_) * 128 + d], active) *
-                                      load(&k[((b * H + h) * R + r) * 128 + d], active),
-                                  0.0f);
-            });
-            total += across(total_lanes, [](float a, float b_) { return a + b_; });
-
-            s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
-            greatest = maximum(greatest, s[r - j * 64]);
-          }
-          const float m_new = maximum(m, greatest);
-          const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
-          m = m_new;
-          float p[64] = {};
-          Lanes<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R), [&](int64_t r, auto active) {
-            store(&p[r - j * 64], active,
-                  m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
-                                     : exp(load(&s[r - j * 64], active) - m_new));
-            total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
-          });
-          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
-
-          l = l * fix + total2;
-          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
-            for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-              store(&total3[d], active,
-                    load(&total3[d], active) +
-                        p[r - j * 64] * load(&v[((b * H + h) * R + r) * 128 + d], active));
-            }
-            store(&acc[d], active, load(&acc[d], active) * fix + load(&total3[d], active));
-            if (j == larger(1, ceil_div(R, 64)) - 1) {
-              store(&o[((b * H + h) * S + s_) * 128 + d], active,
-                    l > 0.0f ? load(&acc[d], active) / l : Lanes<float, kLanes32>(0.0f));
-            }
-          });
+      float m = 0.0f;
+      float l = 0.0f;
+      for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
+        if (j == 0) {
+          m = -INFINITY;
+          l = 0.0f;
+          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
         }
+        float greatest = -INFINITY;
+        float total2 = 0.0f;
+        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
+
+        float s[64] = {};
+        for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
+          float total = 0.0f;
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+            total_lanes += keep(
+                active, load(&q[(bh * S + s_) * 128 + d], active) * load(&k[(bh * R + r) * 128 + d], active),
+                0.0f);
+          });
+          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+
+          s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
+          greatest = maximum(greatest, s[r - j * 64]);
+        }
+        const float m_new = maximum(m, greatest);
+        const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
+        m = m_new;
+        float p[64] = {};
+        Lanes<float, kLanes32> total2_lanes = 0.0f;
+        for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R), [&](int64_t r, auto active) {
+          store(
+              &p[r - j * 64], active,
+              m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f) : exp(load(&s[r - j * 64], active) - m_new));
+          total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
+        });
+        total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+
+        l = l * fix + total2;
+        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+          for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
+            store(&total3[d], active,
+                  load(&total3[d], active) + p[r - j * 64] * load(&v[(bh * R + r) * 128 + d], active));
+          }
+          store(&acc[d], active, load(&acc[d], active) * fix + load(&total3[d], active));
+          if (j == larger(1, ceil_div(R, 64)) - 1) {
+            store(&o[(bh * S + s_) * 128 + d], active,
+                  l > 0.0f ? load(&acc[d], active) / l : Lanes<float, kLanes32>(0.0f));
+          }
+        });
       }
     }
   }
@@ -518,67 +517,64 @@ void attention_online_f32_d128(float scale, const float* q, const float* k, cons
 void attention_online_bf16_d64(float scale, const uint16_t* q, const uint16_t* k, const uint16_t* v,
                                uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
   (void)D;
-  OMP(omp parallel for collapse(3) schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    for (int64_t h = 0; h < H; ++h) {
-      for (int64_t s_ = 0; s_ < S; ++s_) {
-        float m = 0.0f;
-        float l = 0.0f;
-        float acc[64] = {};
-        for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
-          if (j == 0) {
-            m = -INFINITY;
-            l = 0.0f;
-            for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
-          }
-          float greatest = -INFINITY;
-          float total2 = 0.0f;
-          float total3[64] = {};
-          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
-
-          float s[64] = {};
-          for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-            float total = 0.0f;
-            Lanes<float, kLanes32> total_lanes = 0.0f;
-            for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
-              total_lanes += keep(active,
-                                  from_bf16(load(&q[((b * H + h) * S + s_) * 64 + d], active)) *
-                                      from_bf16(load(&k[((b * H + h) * R + r) * 64 + d], active)),
-                                  0.0f);
-            });
-            total += across(total_lanes, [](float a, float b_) { return a + b_; });
-
-            s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
-            greatest = maximum(greatest, s[r - j * 64]);
-          }
-          const float m_new = maximum(m, greatest);
-          const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
-          m = m_new;
-          float p[64] = {};
-          Lanes<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R), [&](int64_t r, auto active) {
-            store(&p[r - j * 64], active,
-                  m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
-                                     : exp(load(&s[r - j * 64], active) - m_new));
-            total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
-          });
-          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
-
-          l = l * fix + total2;
-          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
-            for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-              store(
-                  &total3[d], active,
-                  load(&total3[d], active) + from_bf16(to_bf16(p[r - j * 64])) *
-                                                 from_bf16(load(&v[((b * H + h) * R + r) * 64 + d], active)));
-            }
-            store(&acc[d], active, load(&acc[d], active) * fix + load(&total3[d], active));
-            if (j == larger(1, ceil_div(R, 64)) - 1) {
-              store(&o[((b * H + h) * S + s_) * 64 + d], active,
-                    to_bf16(l > 0.0f ? load(&acc[d], active) / l : Lanes<float, kLanes32>(0.0f)));
-            }
-          });
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t bh = 0; bh < B * H; ++bh) {
+    for (int64_t s_ = 0; s_ < S; ++s_) {
+      float m = 0.0f;
+      float l = 0.0f;
+      float acc[64] = {};
+      for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
+        if (j == 0) {
+          m = -INFINITY;
+          l = 0.0f;
+          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
         }
+        float greatest = -INFINITY;
+        float total2 = 0.0f;
+        float total3[64] = {};
+        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
+
+        float s[64] = {};
+        for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
+          float total = 0.0f;
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+            total_lanes += keep(active,
+                                from_bf16(load(&q[(bh * S + s_) * 64 + d], active)) *
+                                    from_bf16(load(&k[(bh * R + r) * 64 + d], active)),
+                                0.0f);
+          });
+          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+
+          s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
+          greatest = maximum(greatest, s[r - j * 64]);
+        }
+        const float m_new = maximum(m, greatest);
+        const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
+        m = m_new;
+        float p[64] = {};
+        Lanes<float, kLanes32> total2_lanes = 0.0f;
+        for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R), [&](int64_t r, auto active) {
+          store(
+              &p[r - j * 64], active,
+              m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f) : exp(load(&s[r - j * 64], active) - m_new));
+          total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
+        });
+        total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+
+        l = l * fix + total2;
+        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+          for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
+            store(&total3[d], active,
+                  load(&total3[d], active) +
+                      from_bf16(to_bf16(p[r - j * 64])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active)));
+          }
+          store(&acc[d], active, load(&acc[d], active) * fix + load(&total3[d], active));
+          if (j == larger(1, ceil_div(R, 64)) - 1) {
+            store(&o[(bh * S + s_) * 64 + d], active,
+                  to_bf16(l > 0.0f ? load(&acc[d], active) / l : Lanes<float, kLanes32>(0.0f)));
+          }
+        });
       }
     }
   }
@@ -605,69 +601,66 @@ void attention_online_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
                                 uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                 char* workspace) {
   const AttentionOnlineBf16D128Workspace space(B, H, S, D, R);
-  OMP(omp parallel for collapse(3) schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    for (int64_t h = 0; h < H; ++h) {
-      for (int64_t s_ = 0; s_ < S; ++s_) {
-        float* const acc = reinterpret_cast<float*>(workspace + space.acc) + thread_number() * 128;
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t bh = 0; bh < B * H; ++bh) {
+    for (int64_t s_ = 0; s_ < S; ++s_) {
+      float* const acc = reinterpret_cast<float*>(workspace + space.acc) + thread_number() * 128;
 
-        float* const total3 = reinterpret_cast<float*>(workspace + space.total3) + thread_number() * 128;
+      float* const total3 = reinterpret_cast<float*>(workspace + space.total3) + thread_number() * 128;
 
-        float m = 0.0f;
-        float l = 0.0f;
-        for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
-          if (j == 0) {
-            m = -INFINITY;
-            l = 0.0f;
-            for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
-          }
-          float greatest = -INFINITY;
-          float total2 = 0.0f;
-          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
-
-          float s[64] = {};
-          for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-            float total = 0.0f;
-            Lanes<float, kLanes32> total_lanes = 0.0f;
-            for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
-              total_lanes += keep(active,
-                                  from_bf16(load(&q[((b * H + h) * S + s_) * 128 + d], active)) *
-                                      from_bf16(load(&k[((b * H + h) * R + r) * 128 + d], active)),
-                                  0.0f);
-            });
-            total += across(total_lanes, [](float a, float b_) { return a + b_; });
-
-            s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
-            greatest = maximum(greatest, s[r - j * 64]);
-          }
-          const float m_new = maximum(m, greatest);
-          const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
-          m = m_new;
-          float p[64] = {};
-          Lanes<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R), [&](int64_t r, auto active) {
-            store(&p[r - j * 64], active,
-                  m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
-                                     : exp(load(&s[r - j * 64], active) - m_new));
-            total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
-          });
-          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
-
-          l = l * fix + total2;
-          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
-            for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-              store(&total3[d], active,
-                    load(&total3[d], active) +
-                        from_bf16(to_bf16(p[r - j * 64])) *
-                            from_bf16(load(&v[((b * H + h) * R + r) * 128 + d], active)));
-            }
-            store(&acc[d], active, load(&acc[d], active) * fix + load(&total3[d], active));
-            if (j == larger(1, ceil_div(R, 64)) - 1) {
-              store(&o[((b * H + h) * S + s_) * 128 + d], active,
-                    to_bf16(l > 0.0f ? load(&acc[d], active) / l : Lanes<float, kLanes32>(0.0f)));
-            }
-          });
+      float m = 0.0f;
+      float l = 0.0f;
+      for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
+        if (j == 0) {
+          m = -INFINITY;
+          l = 0.0f;
+          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
         }
+        float greatest = -INFINITY;
+        float total2 = 0.0f;
+        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
+
+        float s[64] = {};
+        for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
+          float total = 0.0f;
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+            total_lanes += keep(active,
+                                from_bf16(load(&q[(bh * S + s_) * 128 + d], active)) *
+                                    from_bf16(load(&k[(bh * R + r) * 128 + d], active)),
+                                0.0f);
+          });
+          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+
+          s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
+          greatest = maximum(greatest, s[r - j * 64]);
+        }
+        const float m_new = maximum(m, greatest);
+        const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
+        m = m_new;
+        float p[64] = {};
+        Lanes<float, kLanes32> total2_lanes = 0.0f;
+        for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R), [&](int64_t r, auto active) {
+          store(
+              &p[r - j * 64], active,
+              m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f) : exp(load(&s[r - j * 64], active) - m_new));
+          total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
+        });
+        total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+
+        l = l * fix + total2;
+        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+          for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
+            store(&total3[d], active,
+                  load(&total3[d], active) + from_bf16(to_bf16(p[r - j * 64])) *
+                                                 from_bf16(load(&v[(bh * R + r) * 128 + d], active)));
+          }
+          store(&acc[d], active, load(&acc[d], active) * fix + load(&total3[d], active));
+          if (j == larger(1, ceil_div(R, 64)) - 1) {
+            store(&o[(bh * S + s_) * 128 + d], active,
+                  to_bf16(l > 0.0f ? load(&acc[d], active) / l : Lanes<float, kLanes32>(0.0f)));
+          }
+        });
       }
     }
   }

@@ -2,7 +2,7 @@
 //
 // attention: o = softmax(scale * q @ k^T) @ v
 //
-// Plan: threads share B, H, S, neighbours along D.
+// Plan: threads share B*H, S, neighbours along D.
 // Kept by each worker: p, s.
 // Bytes that attention_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S written.
 
@@ -28,10 +28,10 @@ inline auto smaller(A a, B b) {
   return a < b ? a : b;
 }
 
-// NaN where either is NaN.
+// NaN where either is NaN; of equals the first.
 template <class T>
 inline T maximum(T a, T b) {
-  return a > b || a != a ? a : b;
+  return b > a || b != b ? b : a;
 }
 
 inline float from_bf16(uint16_t bits) {
@@ -217,9 +217,16 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
-  // NaN where either is NaN.
-  friend Lanes maximum(Lanes a, Lanes b) { return ((a.v > b.v) | (a.v != a.v)) ? a.v : b.v; }
-  friend Lanes minimum(Lanes a, Lanes b) { return ((a.v < b.v) | (a.v != a.v)) ? a.v : b.v; }
+  // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
+  // them.
+  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, T b) {
+    return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
+  }
+  friend Lanes minimum(Lanes a, T b) {
+    return b != b ? Lanes(b) : Lanes(Lanes(b).v < a.v ? Lanes(b).v : a.v);
+  }
 };
 template <class T, int N>
 struct LanesOf {
@@ -431,51 +438,48 @@ struct AttentionF32D64Workspace {
 void attention_f32_d64(const float* q, const float* k, const float* v, float scale, float* o, int64_t B,
                        int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
   const AttentionF32D64Workspace space(B, H, S, D, R);
-  OMP(omp parallel for collapse(3) schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    for (int64_t h = 0; h < H; ++h) {
-      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t bh = 0; bh < B * H; ++bh) {
+    for (int64_t s_3 = 0; s_3 < S; ++s_3) {
+      float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
-        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
+      float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
-        float greatest = -INFINITY;
-        float total3 = 0.0f;
-        float total2[64] = {};
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
+      float greatest = -INFINITY;
+      float total3 = 0.0f;
+      float total2[64] = {};
+      for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
 
-        for (int64_t r = 0; r < R; ++r) {
-          float total = 0.0f;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
-            total_lanes += keep(active,
-                                load(&q[((b * H + h) * S + s_3) * 64 + d], active) *
-                                    load(&k[((b * H + h) * R + r) * 64 + d], active),
-                                0.0f);
-          });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
-
-          const float s = scale * total;
-          greatest = maximum(greatest, s);
-          s_[r] = scale * total;
-        }
-        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Lanes<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s_[r], active) - greatest));
-            total3_lanes += keep(active, load(&p[r], active), 0.0f);
-          });
-          total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
-        }
-
+      for (int64_t r = 0; r < R; ++r) {
+        float total = 0.0f;
+        Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
-          for (int64_t r = 0; r < R; ++r) {
-            store(&total2[d], active,
-                  load(&total2[d], active) + p[r] * load(&v[((b * H + h) * R + r) * 64 + d], active));
-          }
-          store(&o[((b * H + h) * S + s_3) * 64 + d], active, load(&total2[d], active) / total3);
+          total_lanes +=
+              keep(active,
+                   load(&q[(bh * S + s_3) * 64 + d], active) * load(&k[(bh * R + r) * 64 + d], active), 0.0f);
         });
+        total += across(total_lanes, [](float a, float b_) { return a + b_; });
+
+        const float s = scale * total;
+        greatest = maximum(greatest, s);
+        s_[r] = scale * total;
       }
+      for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+        Lanes<float, kLanes32> total3_lanes = 0.0f;
+        for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
+          store(&p[r], active, exp(load(&s_[r], active) - greatest));
+          total3_lanes += keep(active, load(&p[r], active), 0.0f);
+        });
+        total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
+      }
+
+      for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+        for (int64_t r = 0; r < R; ++r) {
+          store(&total2[d], active,
+                load(&total2[d], active) + p[r] * load(&v[(bh * R + r) * 64 + d], active));
+        }
+        store(&o[(bh * S + s_3) * 64 + d], active, load(&total2[d], active) / total3);
+      });
     }
   }
 }
@@ -501,52 +505,49 @@ struct AttentionF32D128Workspace {
 void attention_f32_d128(const float* q, const float* k, const float* v, float scale, float* o, int64_t B,
                         int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
   const AttentionF32D128Workspace space(B, H, S, D, R);
-  OMP(omp parallel for collapse(3) schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    for (int64_t h = 0; h < H; ++h) {
-      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t bh = 0; bh < B * H; ++bh) {
+    for (int64_t s_3 = 0; s_3 < S; ++s_3) {
+      float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
-        float* const total2 = reinterpret_cast<float*>(workspace + space.total2) + thread_number() * 128;
+      float* const total2 = reinterpret_cast<float*>(workspace + space.total2) + thread_number() * 128;
 
-        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
+      float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
-        float greatest = -INFINITY;
-        float total3 = 0.0f;
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
+      float greatest = -INFINITY;
+      float total3 = 0.0f;
+      for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
 
-        for (int64_t r = 0; r < R; ++r) {
-          float total = 0.0f;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
-            total_lanes += keep(active,
-                                load(&q[((b * H + h) * S + s_3) * 128 + d], active) *
-                                    load(&k[((b * H + h) * R + r) * 128 + d], active),
-                                0.0f);
-          });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
-
-          const float s = scale * total;
-          greatest = maximum(greatest, s);
-          s_[r] = scale * total;
-        }
-        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Lanes<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s_[r], active) - greatest));
-            total3_lanes += keep(active, load(&p[r], active), 0.0f);
-          });
-          total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
-        }
-
+      for (int64_t r = 0; r < R; ++r) {
+        float total = 0.0f;
+        Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
-          for (int64_t r = 0; r < R; ++r) {
-            store(&total2[d], active,
-                  load(&total2[d], active) + p[r] * load(&v[((b * H + h) * R + r) * 128 + d], active));
-          }
-          store(&o[((b * H + h) * S + s_3) * 128 + d], active, load(&total2[d], active) / total3);
+          total_lanes += keep(
+              active, load(&q[(bh * S + s_3) * 128 + d], active) * load(&k[(bh * R + r) * 128 + d], active),
+              0.0f);
         });
+        total += across(total_lanes, [](float a, float b_) { return a + b_; });
+
+        const float s = scale * total;
+        greatest = maximum(greatest, s);
+        s_[r] = scale * total;
       }
+      for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+        Lanes<float, kLanes32> total3_lanes = 0.0f;
+        for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
+          store(&p[r], active, exp(load(&s_[r], active) - greatest));
+          total3_lanes += keep(active, load(&p[r], active), 0.0f);
+        });
+        total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
+      }
+
+      for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+        for (int64_t r = 0; r < R; ++r) {
+          store(&total2[d], active,
+                load(&total2[d], active) + p[r] * load(&v[(bh * R + r) * 128 + d], active));
+        }
+        store(&o[(bh * S + s_3) * 128 + d], active, load(&total2[d], active) / total3);
+      });
     }
   }
 }
@@ -570,52 +571,50 @@ struct AttentionBf16D64Workspace {
 void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale, uint16_t* o,
                         int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
   const AttentionBf16D64Workspace space(B, H, S, D, R);
-  OMP(omp parallel for collapse(3) schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    for (int64_t h = 0; h < H; ++h) {
-      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t bh = 0; bh < B * H; ++bh) {
+    for (int64_t s_3 = 0; s_3 < S; ++s_3) {
+      float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
-        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
+      float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
-        float greatest = -INFINITY;
-        float total3 = 0.0f;
-        float total2[64] = {};
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
+      float greatest = -INFINITY;
+      float total3 = 0.0f;
+      float total2[64] = {};
+      for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
 
-        for (int64_t r = 0; r < R; ++r) {
-          float total = 0.0f;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
-            total_lanes += keep(active,
-                                from_bf16(load(&q[((b * H + h) * S + s_3) * 64 + d], active)) *
-                                    from_bf16(load(&k[((b * H + h) * R + r) * 64 + d], active)),
-                                0.0f);
-          });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
-
-          const float s = scale * total;
-          greatest = maximum(greatest, s);
-          s_[r] = scale * total;
-        }
-        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Lanes<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s_[r], active) - greatest));
-            total3_lanes += keep(active, load(&p[r], active), 0.0f);
-          });
-          total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
-        }
-
+      for (int64_t r = 0; r < R; ++r) {
+        float total = 0.0f;
+        Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
-          for (int64_t r = 0; r < R; ++r) {
-            store(&total2[d], active,
-                  load(&total2[d], active) +
-                      from_bf16(to_bf16(p[r])) * from_bf16(load(&v[((b * H + h) * R + r) * 64 + d], active)));
-          }
-          store(&o[((b * H + h) * S + s_3) * 64 + d], active, to_bf16(load(&total2[d], active) / total3));
+          total_lanes += keep(active,
+                              from_bf16(load(&q[(bh * S + s_3) * 64 + d], active)) *
+                                  from_bf16(load(&k[(bh * R + r) * 64 + d], active)),
+                              0.0f);
         });
+        total += across(total_lanes, [](float a, float b_) { return a + b_; });
+
+        const float s = scale * total;
+        greatest = maximum(greatest, s);
+        s_[r] = scale * total;
       }
+      for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+        Lanes<float, kLanes32> total3_lanes = 0.0f;
+        for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
+          store(&p[r], active, exp(load(&s_[r], active) - greatest));
+          total3_lanes += keep(active, load(&p[r], active), 0.0f);
+        });
+        total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
+      }
+
+      for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+        for (int64_t r = 0; r < R; ++r) {
+          store(&total2[d], active,
+                load(&total2[d], active) +
+                    from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active)));
+        }
+        store(&o[(bh * S + s_3) * 64 + d], active, to_bf16(load(&total2[d], active) / total3));
+      });
     }
   }
 }
@@ -641,54 +640,51 @@ struct AttentionBf16D128Workspace {
 void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale, uint16_t* o,
                          int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
   const AttentionBf16D128Workspace space(B, H, S, D, R);
-  OMP(omp parallel for collapse(3) schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    for (int64_t h = 0; h < H; ++h) {
-      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t bh = 0; bh < B * H; ++bh) {
+    for (int64_t s_3 = 0; s_3 < S; ++s_3) {
+      float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
-        float* const total2 = reinterpret_cast<float*>(workspace + space.total2) + thread_number() * 128;
+      float* const total2 = reinterpret_cast<float*>(workspace + space.total2) + thread_number() * 128;
 
-        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
+      float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
-        float greatest = -INFINITY;
-        float total3 = 0.0f;
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
+      float greatest = -INFINITY;
+      float total3 = 0.0f;
+      for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
 
-        for (int64_t r = 0; r < R; ++r) {
-          float total = 0.0f;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
-            total_lanes += keep(active,
-                                from_bf16(load(&q[((b * H + h) * S + s_3) * 128 + d], active)) *
-                                    from_bf16(load(&k[((b * H + h) * R + r) * 128 + d], active)),
-                                0.0f);
-          });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
-
-          const float s = scale * total;
-          greatest = maximum(greatest, s);
-          s_[r] = scale * total;
-        }
-        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Lanes<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s_[r], active) - greatest));
-            total3_lanes += keep(active, load(&p[r], active), 0.0f);
-          });
-          total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
-        }
-
+      for (int64_t r = 0; r < R; ++r) {
+        float total = 0.0f;
+        Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
-          for (int64_t r = 0; r < R; ++r) {
-            store(
-                &total2[d], active,
-                load(&total2[d], active) +
-                    from_bf16(to_bf16(p[r])) * from_bf16(load(&v[((b * H + h) * R + r) * 128 + d], active)));
-          }
-          store(&o[((b * H + h) * S + s_3) * 128 + d], active, to_bf16(load(&total2[d], active) / total3));
+          total_lanes += keep(active,
+                              from_bf16(load(&q[(bh * S + s_3) * 128 + d], active)) *
+                                  from_bf16(load(&k[(bh * R + r) * 128 + d], active)),
+                              0.0f);
         });
+        total += across(total_lanes, [](float a, float b_) { return a + b_; });
+
+        const float s = scale * total;
+        greatest = maximum(greatest, s);
+        s_[r] = scale * total;
       }
+      for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+        Lanes<float, kLanes32> total3_lanes = 0.0f;
+        for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
+          store(&p[r], active, exp(load(&s_[r], active) - greatest));
+          total3_lanes += keep(active, load(&p[r], active), 0.0f);
+        });
+        total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
+      }
+
+      for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+        for (int64_t r = 0; r < R; ++r) {
+          store(&total2[d], active,
+                load(&total2[d], active) +
+                    from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 128 + d], active)));
+        }
+        store(&o[(bh * S + s_3) * 128 + d], active, to_bf16(load(&total2[d], active) / total3));
+      });
     }
   }
 }
@@ -712,52 +708,50 @@ struct AttentionF16D64Workspace {
 void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale, uint16_t* o,
                        int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
   const AttentionF16D64Workspace space(B, H, S, D, R);
-  OMP(omp parallel for collapse(3) schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    for (int64_t h = 0; h < H; ++h) {
-      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t bh = 0; bh < B * H; ++bh) {
+    for (int64_t s_3 = 0; s_3 < S; ++s_3) {
+      float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
-        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
+      float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
-        float greatest = -INFINITY;
-        float total3 = 0.0f;
-        float total2[64] = {};
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
+      float greatest = -INFINITY;
+      float total3 = 0.0f;
+      float total2[64] = {};
+      for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
 
-        for (int64_t r = 0; r < R; ++r) {
-          float total = 0.0f;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
-            total_lanes += keep(active,
-                                from_f16(load(&q[((b * H + h) * S + s_3) * 64 + d], active)) *
-                                    from_f16(load(&k[((b * H + h) * R + r) * 64 + d], active)),
-                                0.0f);
-          });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
-
-          const float s = scale * total;
-          greatest = maximum(greatest, s);
-          s_[r] = scale * total;
-        }
-        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Lanes<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s_[r], active) - greatest));
-            total3_lanes += keep(active, load(&p[r], active), 0.0f);
-          });
-          total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
-        }
-
+      for (int64_t r = 0; r < R; ++r) {
+        float total = 0.0f;
+        Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
-          for (int64_t r = 0; r < R; ++r) {
-            store(&total2[d], active,
-                  load(&total2[d], active) +
-                      from_f16(to_f16(p[r])) * from_f16(load(&v[((b * H + h) * R + r) * 64 + d], active)));
-          }
-          store(&o[((b * H + h) * S + s_3) * 64 + d], active, to_f16(load(&total2[d], active) / total3));
+          total_lanes += keep(active,
+                              from_f16(load(&q[(bh * S + s_3) * 64 + d], active)) *
+                                  from_f16(load(&k[(bh * R + r) * 64 + d], active)),
+                              0.0f);
         });
+        total += across(total_lanes, [](float a, float b_) { return a + b_; });
+
+        const float s = scale * total;
+        greatest = maximum(greatest, s);
+        s_[r] = scale * total;
       }
+      for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+        Lanes<float, kLanes32> total3_lanes = 0.0f;
+        for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
+          store(&p[r], active, exp(load(&s_[r], active) - greatest));
+          total3_lanes += keep(active, load(&p[r], active), 0.0f);
+        });
+        total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
+      }
+
+      for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+        for (int64_t r = 0; r < R; ++r) {
+          store(&total2[d], active,
+                load(&total2[d], active) +
+                    from_f16(to_f16(p[r])) * from_f16(load(&v[(bh * R + r) * 64 + d], active)));
+        }
+        store(&o[(bh * S + s_3) * 64 + d], active, to_f16(load(&total2[d], active) / total3));
+      });
     }
   }
 }
@@ -783,53 +777,51 @@ struct AttentionF16D128Workspace {
 void attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale, uint16_t* o,
                         int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
   const AttentionF16D128Workspace space(B, H, S, D, R);
-  OMP(omp parallel for collapse(3) schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    for (int64_t h = 0; h < H; ++h) {
-      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t bh = 0; bh < B * H; ++bh) {
+    for (int64_t s_3 = 0; s_3 < S; ++s_3) {
+      float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
-        float* const total2 = reinterpret_cast<float*>(workspace + space.total2) + thread_number() * 128;
+      float* const total2 = reinterpret_cast<float*>(workspace + space.total2) + thread_number() * 128;
 
-        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
+      float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
-        float greatest = -INFINITY;
-        float total3 = 0.0f;
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
+      float greatest = -INFINITY;
+      float total3 = 0.0f;
+      for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
 
-        for (int64_t r = 0; r < R; ++r) {
-          float total = 0.0f;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
-            total_lanes += keep(active,
-                                from_f16(load(&q[((b * H + h) * S + s_3) * 128 + d], active)) *
-                                    from_f16(load(&k[((b * H + h) * R + r) * 128 + d], active)),
-                                0.0f);
-          });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
-
-          const float s = scale * total;
-          greatest = maximum(greatest, s);
-          s_[r] = scale * total;
-        }
-        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Lanes<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s_[r], active) - greatest));
-            total3_lanes += keep(active, load(&p[r], active), 0.0f);
-          });
-          total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
-        }
-
+      for (int64_t r = 0; r < R; ++r) {
+        float total = 0.0f;
+        Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
-          for (int64_t r = 0; r < R; ++r) {
-            store(&total2[d], active,
-                  load(&total2[d], active) +
-                      from_f16(to_f16(p[r])) * from_f16(load(&v[((b * H + h) * R + r) * 128 + d], active)));
-          }
-          store(&o[((b * H + h) * S + s_3) * 128 + d], active, to_f16(load(&total2[d], active) / total3));
+          total_lanes += keep(active,
+                              from_f16(load(&q[(bh * S + s_3) * 128 + d], active)) *
+                                  from_f16(load(&k[(bh * R + r) * 128 + d], active)),
+                              0.0f);
         });
+        total += across(total_lanes, [](float a, float b_) { return a + b_; });
+
+        const float s = scale * total;
+        greatest = maximum(greatest, s);
+        s_[r] = scale * total;
       }
+      for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+        Lanes<float, kLanes32> total3_lanes = 0.0f;
+        for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
+          store(&p[r], active, exp(load(&s_[r], active) - greatest));
+          total3_lanes += keep(active, load(&p[r], active), 0.0f);
+        });
+        total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
+      }
+
+      for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+        for (int64_t r = 0; r < R; ++r) {
+          store(&total2[d], active,
+                load(&total2[d], active) +
+                    from_f16(to_f16(p[r])) * from_f16(load(&v[(bh * R + r) * 128 + d], active)));
+        }
+        store(&o[(bh * S + s_3) * 128 + d], active, to_f16(load(&total2[d], active) / total3));
+      });
     }
   }
 }

@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(256) frames_energy_kernel(const float* x, floa
     const Index f_ = item;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index w = Index((160 * f_) + Index(threadIdx.x)); w < 160 * f_ + 400; w += 256) {
+    for (Index w = Index(160 * f_ + Index(threadIdx.x)); w < 160 * f_ + 400; w += 256) {
       total_own += (inside(w, W) ? x[w] : 0.0f) * (inside(w, W) ? x[w] : 0.0f);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });

@@ -2,7 +2,7 @@
 //
 // max_pool: y[b, c, p, q] = max of x[b, c, 2p - 1 .. 2p + 1, 2q - 1 .. 2q + 1]
 //
-// Plan: a thread for each of B, C, P, Q, neighbours along Q.
+// Plan: a thread for each of B*C, P, Q, neighbours along Q.
 // Bytes that max_pool must move: 4 * W * H * C * B read, 4 * C * B * Q * P written.
 
 #include "max_pool.h"
@@ -31,10 +31,10 @@ __host__ __device__ inline auto larger(A a, B b) {
   return a > b ? a : b;
 }
 
-// NaN where either is NaN.
+// NaN where either is NaN; of equals the first.
 template <class T>
 __host__ __device__ inline T maximum(T a, T b) {
-  return a > b || a != a ? a : b;
+  return b > a || b != b ? b : a;
 }
 
 // Does the product of the factors exceed 63 bits?
@@ -76,21 +76,19 @@ __global__ void __launch_bounds__(256)
   const int64_t Q = floor_div(W - 1, 2) + 1;
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= B * C * P * Q) return;
-  const Index b = Index(item / Q / P / C);
-  const Index c = Index(item / Q / P % C);
+  const Index bc = Index(item / Q / P);
   const Index p = Index(item / Q % P);
   const Index q = Index(item % Q);
   float greatest = -INFINITY;
   for (Index i = 0; i < 3; ++i) {
     for (Index j = 0; j < 3; ++j) {
       greatest = maximum(
-          greatest,
-          inside(2 * int64_t(p) + int64_t(i) - 1, H) && inside(2 * int64_t(q) + int64_t(j) - 1, W)
-              ? x[((b * C + c) * H + 2 * int64_t(p) + int64_t(i) - 1) * W + 2 * int64_t(q) + int64_t(j) - 1]
-              : -INFINITY);
+          greatest, inside(2 * int64_t(p) + int64_t(i) - 1, H) && inside(2 * int64_t(q) + int64_t(j) - 1, W)
+                        ? x[(bc * H + 2 * int64_t(p) + int64_t(i) - 1) * W + 2 * int64_t(q) + int64_t(j) - 1]
+                        : -INFINITY);
     }
   }
-  y[((b * C + c) * P + p) * Q + q] = greatest;
+  y[(bc * P + p) * Q + q] = greatest;
 }
 
 template <class Index>

@@ -2,7 +2,7 @@
 //
 // max_pool: y[b, c, p, q] = max of x[b, c, 2p - 1 .. 2p + 1, 2q - 1 .. 2q + 1]
 //
-// Plan: threads share B, C, P, Q, neighbours along Q.
+// Plan: threads share B*C, P, Q, neighbours along Q.
 // Bytes that max_pool must move: 4 * W * H * C * B read, 4 * C * B * Q * P written.
 
 #include "max_pool.h"
@@ -142,9 +142,16 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
-  // NaN where either is NaN.
-  friend Lanes maximum(Lanes a, Lanes b) { return ((a.v > b.v) | (a.v != a.v)) ? a.v : b.v; }
-  friend Lanes minimum(Lanes a, Lanes b) { return ((a.v < b.v) | (a.v != a.v)) ? a.v : b.v; }
+  // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
+  // them.
+  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, T b) {
+    return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
+  }
+  friend Lanes minimum(Lanes a, T b) {
+    return b != b ? Lanes(b) : Lanes(Lanes(b).v < a.v ? Lanes(b).v : a.v);
+  }
 };
 template <class T, int N>
 struct LanesOf {
@@ -251,23 +258,20 @@ void max_pool(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t
   const int64_t P = floor_div(H - 1, 2) + 1;
   const int64_t Q = floor_div(W - 1, 2) + 1;
   OMP(omp parallel for schedule(static))
-  for (int64_t b_first = 0; b_first < B; b_first += 256) {
-    for_lanes<kLanes32>(b_first, smaller(b_first + 256, B), [&](int64_t b, auto active) {
-      for (int64_t c = 0; c < C; ++c) {
-        for (int64_t p = 0; p < P; ++p) {
-          for (int64_t q = 0; q < Q; ++q) {
-            Lanes<float, kLanes32> greatest = -INFINITY;
-            for (int64_t i = 0; i < 3; ++i) {
-              for (int64_t j = 0; j < 3; ++j) {
-                greatest = maximum(
-                    greatest, (inside(2 * p + i - 1, H) && inside(2 * q + j - 1, W)
-                                   ? load_every(&x[((b * C + c) * H + 2 * p + i - 1) * W + 2 * q + j - 1],
-                                                W * H * C, active)
-                                   : -INFINITY));
-              }
+  for (int64_t bc_first = 0; bc_first < B * C; bc_first += 256) {
+    for_lanes<kLanes32>(bc_first, smaller(bc_first + 256, B * C), [&](int64_t bc, auto active) {
+      for (int64_t p = 0; p < P; ++p) {
+        for (int64_t q = 0; q < Q; ++q) {
+          Lanes<float, kLanes32> greatest = -INFINITY;
+          for (int64_t i = 0; i < 3; ++i) {
+            for (int64_t j = 0; j < 3; ++j) {
+              greatest = maximum(
+                  greatest, (inside(2 * p + i - 1, H) && inside(2 * q + j - 1, W)
+                                 ? load_every(&x[(bc * H + 2 * p + i - 1) * W + 2 * q + j - 1], W * H, active)
+                                 : -INFINITY));
             }
-            store_every(&y[((b * C + c) * P + p) * Q + q], Q * P * C, active, greatest);
           }
+          store_every(&y[(bc * P + p) * Q + q], Q * P, active, greatest);
         }
       }
     });

@@ -28,10 +28,10 @@ __host__ __device__ inline auto larger(A a, B b) {
   return a > b ? a : b;
 }
 
-// NaN where either is NaN.
+// NaN where either is NaN; of equals the first.
 template <class T>
 __host__ __device__ inline T maximum(T a, T b) {
-  return a > b || a != a ? a : b;
+  return b > a || b != b ? b : a;
 }
 
 __host__ __device__ inline float sigmoid(float v) { return 1.0f / (1.0f + expf(-v)); }

@@ -4,7 +4,7 @@
 // the GIoU and the mask
 //
 // Phase 1: one block does the rest.
-// Phase 2: chunks of B are folded at once, then combined in order, neighbours along N.
+// Phase 2: chunks of B*N are folded at once, then combined in order, neighbours along B*N.
 // Phase 3: one block does the rest.
 // Bytes that giou_loss_conditional must move: 32 * N * B read, 5 * N * B + 4 written.
 
@@ -34,16 +34,16 @@ __host__ __device__ inline auto larger(A a, B b) {
   return a > b ? a : b;
 }
 
-// NaN where either is NaN.
+// NaN where either is NaN; of equals the first.
 template <class T>
 __host__ __device__ inline T maximum(T a, T b) {
-  return a > b || a != a ? a : b;
+  return b > a || b != b ? b : a;
 }
 
-// NaN where either is NaN.
+// NaN where either is NaN; of equals the first.
 template <class T>
 __host__ __device__ inline T minimum(T a, T b) {
-  return a < b || a != a ? a : b;
+  return b < a || b != b ? b : a;
 }
 
 // Does the product of the factors exceed 63 bits?
@@ -130,41 +130,39 @@ template <class Index>
 __global__ void __launch_bounds__(256)
     giou_loss_conditional_part1_kernel(const float* pred, const float* target, float* giou, bool* mask,
                                        Index B, Index N, float* total_parts, int64_t* total2_parts) {
-  const Index chunk = Index(larger(1, ceil_div(B, 1024)));
+  const Index chunk = Index(larger(8192, ceil_div(B * N, 1024)));
   const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
+  const Index last = Index(smaller(first + chunk, B * N));
   float total = 0.0f;
   int64_t total2 = 0;
-  for (Index b = first; b < last; ++b) {
-    float total_own = 0.0f;
-    int64_t total2_own = 0;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      mask[b * N + n] = target[(b * N + n) * 4 + 3] != 0.0f;
-      giou[b * N + n] = 0.0f;
-      if (mask[b * N + n]) {
-        const float left_p = pred[(b * N + n) * 4];
-        const float top_p = pred[(b * N + n) * 4 + 1];
-        const float right_p = pred[(b * N + n) * 4 + 2];
-        const float bottom_p = pred[(b * N + n) * 4 + 3];
-        const float left_t = target[(b * N + n) * 4];
-        const float top_t = target[(b * N + n) * 4 + 1];
-        const float right_t = target[(b * N + n) * 4 + 2];
-        const float bottom_t = target[(b * N + n) * 4 + 3];
-        const float area_p = (right_p - left_p) * (bottom_p - top_p);
-        const float area_t = (right_t - left_t) * (bottom_t - top_t);
-        const float overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                              (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
-        const float joined = area_p + area_t - overlap;
-        const float hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                           (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-        giou[b * N + n] = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
-      }
-      total_own += giou[b * N + n];
-      total2_own = total2_own + int64_t(mask[b * N + n]);
+  float total_own = 0.0f;
+  int64_t total2_own = 0;
+  for (Index bn = first + Index(threadIdx.x); bn < last; bn += 256) {
+    mask[bn] = target[bn * 4 + 3] != 0.0f;
+    giou[bn] = 0.0f;
+    if (mask[bn]) {
+      const float left_p = pred[bn * 4];
+      const float top_p = pred[bn * 4 + 1];
+      const float right_p = pred[bn * 4 + 2];
+      const float bottom_p = pred[bn * 4 + 3];
+      const float left_t = target[bn * 4];
+      const float top_t = target[bn * 4 + 1];
+      const float right_t = target[bn * 4 + 2];
+      const float bottom_t = target[bn * 4 + 3];
+      const float area_p = (right_p - left_p) * (bottom_p - top_p);
+      const float area_t = (right_t - left_t) * (bottom_t - top_t);
+      const float overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                            (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+      const float joined = area_p + area_t - overlap;
+      const float hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                         (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+      giou[bn] = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
     }
-    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
-    total2 = total2 + block_fold(total2_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+    total_own += giou[bn];
+    total2_own = total2_own + int64_t(mask[bn]);
   }
+  total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+  total2 = total2 + block_fold(total2_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
   if (threadIdx.x == 0) {
     total_parts[blockIdx.x] = total;
     total2_parts[blockIdx.x] = total2;
@@ -173,12 +171,12 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 __global__ void __launch_bounds__(256)
-    giou_loss_conditional_part2_combine_kernel(Index B, float* total, int64_t* total2, float* total_parts,
-                                               int64_t* total2_parts) {
+    giou_loss_conditional_part2_combine_kernel(Index B, Index N, float* total, int64_t* total2,
+                                               float* total_parts, int64_t* total2_parts) {
   if (threadIdx.x != 0) return;
   total[0] = 0.0f;
   total2[0] = 0;
-  for (Index part = 0; part < ceil_div(B, larger(1, ceil_div(B, 1024))); ++part) {
+  for (Index part = 0; part < ceil_div(B * N, larger(8192, ceil_div(B * N, 1024))); ++part) {
     total[0] = total[0] + total_parts[part];
     total2[0] = total2[0] + total2_parts[part];
   }
@@ -196,14 +194,15 @@ template <class Index>
 cudaError_t giou_loss_conditional(const float* pred, const float* target, float* giou, bool* mask,
                                   float* loss, int64_t B, int64_t N, char* workspace, cudaStream_t stream) {
   const GiouLossConditionalWorkspace space(B, N);
-  if (const cudaError_t error = launch(
-          giou_loss_conditional_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 4096,
-          stream, pred, target, giou, mask, B, N, reinterpret_cast<float*>(workspace + space.total_parts),
-          reinterpret_cast<int64_t*>(workspace + space.total2_parts));
+  if (const cudaError_t error =
+          launch(giou_loss_conditional_part1_kernel<Index>,
+                 ceil_div(B * N, larger(8192, ceil_div(B * N, 1024))), 256, 4096, stream, pred, target, giou,
+                 mask, B, N, reinterpret_cast<float*>(workspace + space.total_parts),
+                 reinterpret_cast<int64_t*>(workspace + space.total2_parts));
       error != cudaSuccess)
     return error;
   if (const cudaError_t error = launch(giou_loss_conditional_part2_combine_kernel<Index>, 1, 256, 0, stream,
-                                       B, reinterpret_cast<float*>(workspace + space.total),
+                                       B, N, reinterpret_cast<float*>(workspace + space.total),
                                        reinterpret_cast<int64_t*>(workspace + space.total2),
                                        reinterpret_cast<float*>(workspace + space.total_parts),
                                        reinterpret_cast<int64_t*>(workspace + space.total2_parts));

@@ -4,7 +4,7 @@
 // GIoU and the mask
 //
 // Phase 1: one thread does the rest.
-// Phase 2: chunks of B are folded at once, then combined in order, neighbours along N.
+// Phase 2: chunks of B*N are folded at once, then combined in order, neighbours along B*N.
 // Phase 3: one thread does the rest.
 // Bytes that giou_loss_padded must move: 32 * N * B read, 5 * N * B + 4 written.
 
@@ -44,10 +44,10 @@ inline auto larger(A a, B b) {
   return a > b ? a : b;
 }
 
-// NaN where either is NaN.
+// NaN where either is NaN; of equals the first.
 template <class T>
 inline T maximum(T a, T b) {
-  return a > b || a != a ? a : b;
+  return b > a || b != b ? b : a;
 }
 
 // Does the product of the factors exceed 63 bits?
@@ -167,9 +167,16 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
-  // NaN where either is NaN.
-  friend Lanes maximum(Lanes a, Lanes b) { return ((a.v > b.v) | (a.v != a.v)) ? a.v : b.v; }
-  friend Lanes minimum(Lanes a, Lanes b) { return ((a.v < b.v) | (a.v != a.v)) ? a.v : b.v; }
+  // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
+  // them.
+  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, T b) {
+    return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
+  }
+  friend Lanes minimum(Lanes a, T b) {
+    return b != b ? Lanes(b) : Lanes(Lanes(b).v < a.v ? Lanes(b).v : a.v);
+  }
 };
 template <class T, int N>
 struct LanesOf {
@@ -338,52 +345,53 @@ struct GiouLossPaddedWorkspace {
 void giou_loss_padded(const float* pred, const float* target, float* giou, bool* mask, float* loss, int64_t B,
                       int64_t N, char* workspace) {
   const GiouLossPaddedWorkspace space(B, N);
-  const int64_t b_chunk = larger(1, ceil_div(B - 0, 256));
+  const int64_t bn_chunk = larger(4096, ceil_div(B * N, 256));
   float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
   int64_t* const total2_parts = reinterpret_cast<int64_t*>(workspace + space.total2_parts);
   OMP(omp parallel for schedule(static))
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
+  for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
     float total = 0.0f;
     int64_t total2 = 0;
-    for (int64_t b = b_first; b < smaller(b_first + b_chunk, B); ++b) {
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes64> total_lanes = 0.0f;
-        Lanes<int64_t, kLanes64> total2_lanes = 0;
-        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-          store(&mask[b * N + n], active, load_field<4, 3>(&target[(b * N + n) * 4], active) != 0.0f);
-          const auto left_p = load_field<4, 0>(&pred[(b * N + n) * 4], active);
-          const auto top_p = load_field<4, 1>(&pred[(b * N + n) * 4], active);
-          const auto right_p = load_field<4, 2>(&pred[(b * N + n) * 4], active);
-          const auto bottom_p = load_field<4, 3>(&pred[(b * N + n) * 4], active);
-          const auto left_t = load_field<4, 0>(&target[(b * N + n) * 4], active);
-          const auto top_t = load_field<4, 1>(&target[(b * N + n) * 4], active);
-          const auto right_t = load_field<4, 2>(&target[(b * N + n) * 4], active);
-          const auto bottom_t = load_field<4, 3>(&target[(b * N + n) * 4], active);
-          const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-          const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-          const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                               (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
-          const auto joined = area_p + area_t - overlap;
-          const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                            (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-          store(&giou[b * N + n], active,
-                convert<float>(convert<int32_t>(load(&mask[b * N + n], active))) *
-                    (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f)));
-          total_lanes += keep(active, load(&giou[b * N + n], active), 0.0f);
-          total2_lanes += keep(active, convert<int64_t>(load(&mask[b * N + n], active)), 0);
-        });
-        total += across(total_lanes, [](float a, float b_) { return a + b_; });
-        total2 = total2 + across(total2_lanes, [](int64_t a, int64_t b_) { return a + b_; });
-      }
+    for (int64_t bn_block = bn_first; bn_block < smaller(bn_first + bn_chunk, B * N); bn_block += 4096) {
+      Lanes<float, kLanes64> total_lanes = 0.0f;
+      Lanes<int64_t, kLanes64> total2_lanes = 0;
+      for_lanes<kLanes64>(
+          bn_block, smaller(bn_block + 4096, smaller(bn_first + bn_chunk, B * N)),
+          [&](int64_t bn, auto active) {
+            store(&mask[bn], active, load_field<4, 3>(&target[bn * 4], active) != 0.0f);
+            const auto left_p = load_field<4, 0>(&pred[bn * 4], active);
+            const auto top_p = load_field<4, 1>(&pred[bn * 4], active);
+            const auto right_p = load_field<4, 2>(&pred[bn * 4], active);
+            const auto bottom_p = load_field<4, 3>(&pred[bn * 4], active);
+            const auto left_t = load_field<4, 0>(&target[bn * 4], active);
+            const auto top_t = load_field<4, 1>(&target[bn * 4], active);
+            const auto right_t = load_field<4, 2>(&target[bn * 4], active);
+            const auto bottom_t = load_field<4, 3>(&target[bn * 4], active);
+            const auto area_p = (right_p - left_p) * (bottom_p - top_p);
+            const auto area_t = (right_t - left_t) * (bottom_t - top_t);
+            const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                                 (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+            const auto joined = area_p + area_t - overlap;
+            const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                              (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+            store(&giou[bn], active,
+                  convert<float>(convert<int32_t>(load(&mask[bn], active))) *
+                      (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f)));
+            total_lanes += keep(active, load(&giou[bn], active), 0.0f);
+            total2_lanes += keep(active, convert<int64_t>(load(&mask[bn], active)), 0);
+          });
+      total += across(total_lanes, [](float a, float b_) { return a + b_; });
+      total2 = total2 + across(total2_lanes, [](int64_t a, int64_t b_) { return a + b_; });
     }
-    total_parts[b_first / b_chunk] = total;
-    total2_parts[b_first / b_chunk] = total2;
+
+    total_parts[bn_first / bn_chunk] = total;
+    total2_parts[bn_first / bn_chunk] = total2;
   }
   float total = 0.0f;
   int64_t total2 = 0;
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    total = total + total_parts[b_first / b_chunk];
-    total2 = total2 + total2_parts[b_first / b_chunk];
+  for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
+    total = total + total_parts[bn_first / bn_chunk];
+    total2 = total2 + total2_parts[bn_first / bn_chunk];
   }
   loss[0] = total / float(maximum(total2, int64_t{1}));
 }

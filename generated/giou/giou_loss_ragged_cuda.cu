@@ -34,16 +34,16 @@ __host__ __device__ inline auto larger(A a, B b) {
   return a > b ? a : b;
 }
 
-// NaN where either is NaN.
+// NaN where either is NaN; of equals the first.
 template <class T>
 __host__ __device__ inline T maximum(T a, T b) {
-  return a > b || a != a ? a : b;
+  return b > a || b != b ? b : a;
 }
 
-// NaN where either is NaN.
+// NaN where either is NaN; of equals the first.
 template <class T>
 __host__ __device__ inline T minimum(T a, T b) {
-  return a < b || a != a ? a : b;
+  return b < a || b != b ? b : a;
 }
 
 // Where a packed row starts, kept within the array: nothing checks tables in device memory.

@@ -44,10 +44,10 @@ inline auto larger(A a, B b) {
   return a > b ? a : b;
 }
 
-// NaN where either is NaN.
+// NaN where either is NaN; of equals the first.
 template <class T>
 inline T maximum(T a, T b) {
-  return a > b || a != a ? a : b;
+  return b > a || b != b ? b : a;
 }
 
 // Does the product of the factors exceed 63 bits?
@@ -167,9 +167,16 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
-  // NaN where either is NaN.
-  friend Lanes maximum(Lanes a, Lanes b) { return ((a.v > b.v) | (a.v != a.v)) ? a.v : b.v; }
-  friend Lanes minimum(Lanes a, Lanes b) { return ((a.v < b.v) | (a.v != a.v)) ? a.v : b.v; }
+  // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
+  // them.
+  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, T b) {
+    return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
+  }
+  friend Lanes minimum(Lanes a, T b) {
+    return b != b ? Lanes(b) : Lanes(Lanes(b).v < a.v ? Lanes(b).v : a.v);
+  }
 };
 template <class T, int N>
 struct LanesOf {
@@ -328,7 +335,7 @@ struct GiouLossRaggedWorkspace {
 void giou_loss_ragged(const int64_t* box_start, const float* pred, const float* target, float* giou,
                       float* picture_loss, float* loss, int64_t B, int64_t N, char* workspace) {
   const GiouLossRaggedWorkspace space(B, N);
-  const int64_t b_chunk = larger(1, ceil_div(B - 0, 256));
+  const int64_t b_chunk = larger(1, ceil_div(B, 256));
   int64_t* const total3_parts = reinterpret_cast<int64_t*>(workspace + space.total3_parts);
   float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
   OMP(omp parallel for schedule(static))

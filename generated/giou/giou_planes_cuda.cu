@@ -3,7 +3,7 @@
 // giou_planes: Generalized IoU of predicted and target boxes, element by element; negative widths and heights
 // count as 0
 //
-// Plan: a thread for each of M, N, neighbours along N.
+// Plan: a thread for each of M*N, neighbours along M*N.
 // Bytes that giou_planes_f32 must move: 32 * N * M read, 4 * N * M written.
 
 #include "giou_planes.h"
@@ -29,16 +29,16 @@ __host__ __device__ inline auto larger(A a, B b) {
   return a > b ? a : b;
 }
 
-// NaN where either is NaN.
+// NaN where either is NaN; of equals the first.
 template <class T>
 __host__ __device__ inline T maximum(T a, T b) {
-  return a > b || a != a ? a : b;
+  return b > a || b != b ? b : a;
 }
 
-// NaN where either is NaN.
+// NaN where either is NaN; of equals the first.
 template <class T>
 __host__ __device__ inline T minimum(T a, T b) {
-  return a < b || a != a ? a : b;
+  return b < a || b != b ? b : a;
 }
 
 __host__ __device__ inline float from_bf16(uint16_t bits) {
@@ -90,22 +90,15 @@ __global__ void __launch_bounds__(256)
                            const float* right_t, const float* bottom_t, float* giou, Index M, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= M * N) return;
-  const Index m = Index(item / N);
-  const Index n = Index(item % N);
-  const float area_p = (right_p[m * N + n] - left_p[m * N + n]) * (bottom_p[m * N + n] - top_p[m * N + n]);
-  const float area_t = (right_t[m * N + n] - left_t[m * N + n]) * (bottom_t[m * N + n] - top_t[m * N + n]);
-  const float overlap =
-      maximum(minimum(right_p[m * N + n], right_t[m * N + n]) - maximum(left_p[m * N + n], left_t[m * N + n]),
-              0.0f) *
-      maximum(minimum(bottom_p[m * N + n], bottom_t[m * N + n]) - maximum(top_p[m * N + n], top_t[m * N + n]),
-              0.0f);
+  const Index mn = item;
+  const float area_p = (right_p[mn] - left_p[mn]) * (bottom_p[mn] - top_p[mn]);
+  const float area_t = (right_t[mn] - left_t[mn]) * (bottom_t[mn] - top_t[mn]);
+  const float overlap = maximum(minimum(right_p[mn], right_t[mn]) - maximum(left_p[mn], left_t[mn]), 0.0f) *
+                        maximum(minimum(bottom_p[mn], bottom_t[mn]) - maximum(top_p[mn], top_t[mn]), 0.0f);
   const float joined = area_p + area_t - overlap;
-  const float hull =
-      maximum(maximum(right_p[m * N + n], right_t[m * N + n]) - minimum(left_p[m * N + n], left_t[m * N + n]),
-              0.0f) *
-      maximum(maximum(bottom_p[m * N + n], bottom_t[m * N + n]) - minimum(top_p[m * N + n], top_t[m * N + n]),
-              0.0f);
-  giou[m * N + n] = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
+  const float hull = maximum(maximum(right_p[mn], right_t[mn]) - minimum(left_p[mn], left_t[mn]), 0.0f) *
+                     maximum(maximum(bottom_p[mn], bottom_t[mn]) - minimum(top_p[mn], top_t[mn]), 0.0f);
+  giou[mn] = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
 }
 
 template <class Index>
@@ -129,26 +122,25 @@ __global__ void __launch_bounds__(256)
                            Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= M * N) return;
-  const Index m = Index(item / N);
-  const Index n = Index(item % N);
-  const float area_p = (from_f16(right_p[m * N + n]) - from_f16(left_p[m * N + n])) *
-                       (from_f16(bottom_p[m * N + n]) - from_f16(top_p[m * N + n]));
-  const float area_t = (from_f16(right_t[m * N + n]) - from_f16(left_t[m * N + n])) *
-                       (from_f16(bottom_t[m * N + n]) - from_f16(top_t[m * N + n]));
-  const float overlap = maximum(minimum(from_f16(right_p[m * N + n]), from_f16(right_t[m * N + n])) -
-                                    maximum(from_f16(left_p[m * N + n]), from_f16(left_t[m * N + n])),
+  const Index mn = item;
+  const float area_p =
+      (from_f16(right_p[mn]) - from_f16(left_p[mn])) * (from_f16(bottom_p[mn]) - from_f16(top_p[mn]));
+  const float area_t =
+      (from_f16(right_t[mn]) - from_f16(left_t[mn])) * (from_f16(bottom_t[mn]) - from_f16(top_t[mn]));
+  const float overlap = maximum(minimum(from_f16(right_p[mn]), from_f16(right_t[mn])) -
+                                    maximum(from_f16(left_p[mn]), from_f16(left_t[mn])),
                                 0.0f) *
-                        maximum(minimum(from_f16(bottom_p[m * N + n]), from_f16(bottom_t[m * N + n])) -
-                                    maximum(from_f16(top_p[m * N + n]), from_f16(top_t[m * N + n])),
+                        maximum(minimum(from_f16(bottom_p[mn]), from_f16(bottom_t[mn])) -
+                                    maximum(from_f16(top_p[mn]), from_f16(top_t[mn])),
                                 0.0f);
   const float joined = area_p + area_t - overlap;
-  const float hull = maximum(maximum(from_f16(right_p[m * N + n]), from_f16(right_t[m * N + n])) -
-                                 minimum(from_f16(left_p[m * N + n]), from_f16(left_t[m * N + n])),
+  const float hull = maximum(maximum(from_f16(right_p[mn]), from_f16(right_t[mn])) -
+                                 minimum(from_f16(left_p[mn]), from_f16(left_t[mn])),
                              0.0f) *
-                     maximum(maximum(from_f16(bottom_p[m * N + n]), from_f16(bottom_t[m * N + n])) -
-                                 minimum(from_f16(top_p[m * N + n]), from_f16(top_t[m * N + n])),
+                     maximum(maximum(from_f16(bottom_p[mn]), from_f16(bottom_t[mn])) -
+                                 minimum(from_f16(top_p[mn]), from_f16(top_t[mn])),
                              0.0f);
-  giou[m * N + n] = to_f16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
+  giou[mn] = to_f16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
 }
 
 template <class Index>
@@ -172,26 +164,25 @@ __global__ void __launch_bounds__(256)
                             Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= M * N) return;
-  const Index m = Index(item / N);
-  const Index n = Index(item % N);
-  const float area_p = (from_bf16(right_p[m * N + n]) - from_bf16(left_p[m * N + n])) *
-                       (from_bf16(bottom_p[m * N + n]) - from_bf16(top_p[m * N + n]));
-  const float area_t = (from_bf16(right_t[m * N + n]) - from_bf16(left_t[m * N + n])) *
-                       (from_bf16(bottom_t[m * N + n]) - from_bf16(top_t[m * N + n]));
-  const float overlap = maximum(minimum(from_bf16(right_p[m * N + n]), from_bf16(right_t[m * N + n])) -
-                                    maximum(from_bf16(left_p[m * N + n]), from_bf16(left_t[m * N + n])),
+  const Index mn = item;
+  const float area_p =
+      (from_bf16(right_p[mn]) - from_bf16(left_p[mn])) * (from_bf16(bottom_p[mn]) - from_bf16(top_p[mn]));
+  const float area_t =
+      (from_bf16(right_t[mn]) - from_bf16(left_t[mn])) * (from_bf16(bottom_t[mn]) - from_bf16(top_t[mn]));
+  const float overlap = maximum(minimum(from_bf16(right_p[mn]), from_bf16(right_t[mn])) -
+                                    maximum(from_bf16(left_p[mn]), from_bf16(left_t[mn])),
                                 0.0f) *
-                        maximum(minimum(from_bf16(bottom_p[m * N + n]), from_bf16(bottom_t[m * N + n])) -
-                                    maximum(from_bf16(top_p[m * N + n]), from_bf16(top_t[m * N + n])),
+                        maximum(minimum(from_bf16(bottom_p[mn]), from_bf16(bottom_t[mn])) -
+                                    maximum(from_bf16(top_p[mn]), from_bf16(top_t[mn])),
                                 0.0f);
   const float joined = area_p + area_t - overlap;
-  const float hull = maximum(maximum(from_bf16(right_p[m * N + n]), from_bf16(right_t[m * N + n])) -
-                                 minimum(from_bf16(left_p[m * N + n]), from_bf16(left_t[m * N + n])),
+  const float hull = maximum(maximum(from_bf16(right_p[mn]), from_bf16(right_t[mn])) -
+                                 minimum(from_bf16(left_p[mn]), from_bf16(left_t[mn])),
                              0.0f) *
-                     maximum(maximum(from_bf16(bottom_p[m * N + n]), from_bf16(bottom_t[m * N + n])) -
-                                 minimum(from_bf16(top_p[m * N + n]), from_bf16(top_t[m * N + n])),
+                     maximum(maximum(from_bf16(bottom_p[mn]), from_bf16(bottom_t[mn])) -
+                                 minimum(from_bf16(top_p[mn]), from_bf16(top_t[mn])),
                              0.0f);
-  giou[m * N + n] = to_bf16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
+  giou[mn] = to_bf16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
 }
 
 template <class Index>
@@ -214,22 +205,15 @@ __global__ void __launch_bounds__(256)
                            const double* right_t, const double* bottom_t, double* giou, Index M, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= M * N) return;
-  const Index m = Index(item / N);
-  const Index n = Index(item % N);
-  const double area_p = (right_p[m * N + n] - left_p[m * N + n]) * (bottom_p[m * N + n] - top_p[m * N + n]);
-  const double area_t = (right_t[m * N + n] - left_t[m * N + n]) * (bottom_t[m * N + n] - top_t[m * N + n]);
-  const double overlap =
-      maximum(minimum(right_p[m * N + n], right_t[m * N + n]) - maximum(left_p[m * N + n], left_t[m * N + n]),
-              0.0) *
-      maximum(minimum(bottom_p[m * N + n], bottom_t[m * N + n]) - maximum(top_p[m * N + n], top_t[m * N + n]),
-              0.0);
+  const Index mn = item;
+  const double area_p = (right_p[mn] - left_p[mn]) * (bottom_p[mn] - top_p[mn]);
+  const double area_t = (right_t[mn] - left_t[mn]) * (bottom_t[mn] - top_t[mn]);
+  const double overlap = maximum(minimum(right_p[mn], right_t[mn]) - maximum(left_p[mn], left_t[mn]), 0.0) *
+                         maximum(minimum(bottom_p[mn], bottom_t[mn]) - maximum(top_p[mn], top_t[mn]), 0.0);
   const double joined = area_p + area_t - overlap;
-  const double hull =
-      maximum(maximum(right_p[m * N + n], right_t[m * N + n]) - minimum(left_p[m * N + n], left_t[m * N + n]),
-              0.0) *
-      maximum(maximum(bottom_p[m * N + n], bottom_t[m * N + n]) - minimum(top_p[m * N + n], top_t[m * N + n]),
-              0.0);
-  giou[m * N + n] = overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05);
+  const double hull = maximum(maximum(right_p[mn], right_t[mn]) - minimum(left_p[mn], left_t[mn]), 0.0) *
+                      maximum(maximum(bottom_p[mn], bottom_t[mn]) - minimum(top_p[mn], top_t[mn]), 0.0);
+  giou[mn] = overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05);
 }
 
 template <class Index>

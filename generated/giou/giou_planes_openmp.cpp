@@ -3,7 +3,7 @@
 // giou_planes: Generalized IoU of predicted and target boxes, element by element; negative widths and heights
 // count as 0
 //
-// Plan: threads share M, N, neighbours along N.
+// Plan: threads share M*N, neighbours along M*N.
 // Bytes that giou_planes_f32 must move: 32 * N * M read, 4 * N * M written.
 
 #include "giou_planes.h"
@@ -136,9 +136,16 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
-  // NaN where either is NaN.
-  friend Lanes maximum(Lanes a, Lanes b) { return ((a.v > b.v) | (a.v != a.v)) ? a.v : b.v; }
-  friend Lanes minimum(Lanes a, Lanes b) { return ((a.v < b.v) | (a.v != a.v)) ? a.v : b.v; }
+  // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
+  // them.
+  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, T b) {
+    return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
+  }
+  friend Lanes minimum(Lanes a, T b) {
+    return b != b ? Lanes(b) : Lanes(Lanes(b).v < a.v ? Lanes(b).v : a.v);
+  }
 };
 template <class T, int N>
 struct LanesOf {
@@ -273,33 +280,28 @@ inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
 void giou_planes_f32(const float* left_p, const float* top_p, const float* right_p, const float* bottom_p,
                      const float* left_t, const float* top_t, const float* right_t, const float* bottom_t,
                      float* giou, int64_t M, int64_t N) {
-  OMP(omp parallel for collapse(2) schedule(static) if (M * N > 16384))
-  for (int64_t m = 0; m < M; ++m) {
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto area_p = (load(&right_p[m * N + n], active) - load(&left_p[m * N + n], active)) *
-                            (load(&bottom_p[m * N + n], active) - load(&top_p[m * N + n], active));
-        const auto area_t = (load(&right_t[m * N + n], active) - load(&left_t[m * N + n], active)) *
-                            (load(&bottom_t[m * N + n], active) - load(&top_t[m * N + n], active));
-        const auto overlap =
-            maximum(minimum(load(&right_p[m * N + n], active), load(&right_t[m * N + n], active)) -
-                        maximum(load(&left_p[m * N + n], active), load(&left_t[m * N + n], active)),
-                    0.0f) *
-            maximum(minimum(load(&bottom_p[m * N + n], active), load(&bottom_t[m * N + n], active)) -
-                        maximum(load(&top_p[m * N + n], active), load(&top_t[m * N + n], active)),
-                    0.0f);
-        const auto joined = area_p + area_t - overlap;
-        const auto hull =
-            maximum(maximum(load(&right_p[m * N + n], active), load(&right_t[m * N + n], active)) -
-                        minimum(load(&left_p[m * N + n], active), load(&left_t[m * N + n], active)),
-                    0.0f) *
-            maximum(maximum(load(&bottom_p[m * N + n], active), load(&bottom_t[m * N + n], active)) -
-                        minimum(load(&top_p[m * N + n], active), load(&top_t[m * N + n], active)),
-                    0.0f);
-        store(&giou[m * N + n], active,
-              overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
-      });
-    }
+  OMP(omp parallel for schedule(static) if (M * N > 16384))
+  for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
+    for_lanes<kLanes32>(mn_first, smaller(mn_first + 4096, M * N), [&](int64_t mn, auto active) {
+      const auto area_p = (load(&right_p[mn], active) - load(&left_p[mn], active)) *
+                          (load(&bottom_p[mn], active) - load(&top_p[mn], active));
+      const auto area_t = (load(&right_t[mn], active) - load(&left_t[mn], active)) *
+                          (load(&bottom_t[mn], active) - load(&top_t[mn], active));
+      const auto overlap = maximum(minimum(load(&right_p[mn], active), load(&right_t[mn], active)) -
+                                       maximum(load(&left_p[mn], active), load(&left_t[mn], active)),
+                                   0.0f) *
+                           maximum(minimum(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
+                                       maximum(load(&top_p[mn], active), load(&top_t[mn], active)),
+                                   0.0f);
+      const auto joined = area_p + area_t - overlap;
+      const auto hull = maximum(maximum(load(&right_p[mn], active), load(&right_t[mn], active)) -
+                                    minimum(load(&left_p[mn], active), load(&left_t[mn], active)),
+                                0.0f) *
+                        maximum(maximum(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
+                                    minimum(load(&top_p[mn], active), load(&top_t[mn], active)),
+                                0.0f);
+      store(&giou[mn], active, overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
+    });
   }
 }
 
@@ -307,41 +309,31 @@ void giou_planes_f16(const uint16_t* left_p, const uint16_t* top_p, const uint16
                      const uint16_t* bottom_p, const uint16_t* left_t, const uint16_t* top_t,
                      const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou, int64_t M,
                      int64_t N) {
-  OMP(omp parallel for collapse(2) schedule(static) if (M * N > 16384))
-  for (int64_t m = 0; m < M; ++m) {
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto area_p =
-            (from_f16(load(&right_p[m * N + n], active)) - from_f16(load(&left_p[m * N + n], active))) *
-            (from_f16(load(&bottom_p[m * N + n], active)) - from_f16(load(&top_p[m * N + n], active)));
-        const auto area_t =
-            (from_f16(load(&right_t[m * N + n], active)) - from_f16(load(&left_t[m * N + n], active))) *
-            (from_f16(load(&bottom_t[m * N + n], active)) - from_f16(load(&top_t[m * N + n], active)));
-        const auto overlap = maximum(minimum(from_f16(load(&right_p[m * N + n], active)),
-                                             from_f16(load(&right_t[m * N + n], active))) -
-                                         maximum(from_f16(load(&left_p[m * N + n], active)),
-                                                 from_f16(load(&left_t[m * N + n], active))),
-                                     0.0f) *
-                             maximum(minimum(from_f16(load(&bottom_p[m * N + n], active)),
-                                             from_f16(load(&bottom_t[m * N + n], active))) -
-                                         maximum(from_f16(load(&top_p[m * N + n], active)),
-                                                 from_f16(load(&top_t[m * N + n], active))),
-                                     0.0f);
-        const auto joined = area_p + area_t - overlap;
-        const auto hull = maximum(maximum(from_f16(load(&right_p[m * N + n], active)),
-                                          from_f16(load(&right_t[m * N + n], active))) -
-                                      minimum(from_f16(load(&left_p[m * N + n], active)),
-                                              from_f16(load(&left_t[m * N + n], active))),
-                                  0.0f) *
-                          maximum(maximum(from_f16(load(&bottom_p[m * N + n], active)),
-                                          from_f16(load(&bottom_t[m * N + n], active))) -
-                                      minimum(from_f16(load(&top_p[m * N + n], active)),
-                                              from_f16(load(&top_t[m * N + n], active))),
-                                  0.0f);
-        store(&giou[m * N + n], active,
-              to_f16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f)));
-      });
-    }
+  OMP(omp parallel for schedule(static) if (M * N > 16384))
+  for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
+    for_lanes<kLanes32>(mn_first, smaller(mn_first + 4096, M * N), [&](int64_t mn, auto active) {
+      const auto area_p = (from_f16(load(&right_p[mn], active)) - from_f16(load(&left_p[mn], active))) *
+                          (from_f16(load(&bottom_p[mn], active)) - from_f16(load(&top_p[mn], active)));
+      const auto area_t = (from_f16(load(&right_t[mn], active)) - from_f16(load(&left_t[mn], active))) *
+                          (from_f16(load(&bottom_t[mn], active)) - from_f16(load(&top_t[mn], active)));
+      const auto overlap =
+          maximum(minimum(from_f16(load(&right_p[mn], active)), from_f16(load(&right_t[mn], active))) -
+                      maximum(from_f16(load(&left_p[mn], active)), from_f16(load(&left_t[mn], active))),
+                  0.0f) *
+          maximum(minimum(from_f16(load(&bottom_p[mn], active)), from_f16(load(&bottom_t[mn], active))) -
+                      maximum(from_f16(load(&top_p[mn], active)), from_f16(load(&top_t[mn], active))),
+                  0.0f);
+      const auto joined = area_p + area_t - overlap;
+      const auto hull =
+          maximum(maximum(from_f16(load(&right_p[mn], active)), from_f16(load(&right_t[mn], active))) -
+                      minimum(from_f16(load(&left_p[mn], active)), from_f16(load(&left_t[mn], active))),
+                  0.0f) *
+          maximum(maximum(from_f16(load(&bottom_p[mn], active)), from_f16(load(&bottom_t[mn], active))) -
+                      minimum(from_f16(load(&top_p[mn], active)), from_f16(load(&top_t[mn], active))),
+                  0.0f);
+      store(&giou[mn], active,
+            to_f16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f)));
+    });
   }
 }
 
@@ -349,74 +341,59 @@ void giou_planes_bf16(const uint16_t* left_p, const uint16_t* top_p, const uint1
                       const uint16_t* bottom_p, const uint16_t* left_t, const uint16_t* top_t,
                       const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou, int64_t M,
                       int64_t N) {
-  OMP(omp parallel for collapse(2) schedule(static) if (M * N > 16384))
-  for (int64_t m = 0; m < M; ++m) {
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto area_p =
-            (from_bf16(load(&right_p[m * N + n], active)) - from_bf16(load(&left_p[m * N + n], active))) *
-            (from_bf16(load(&bottom_p[m * N + n], active)) - from_bf16(load(&top_p[m * N + n], active)));
-        const auto area_t =
-            (from_bf16(load(&right_t[m * N + n], active)) - from_bf16(load(&left_t[m * N + n], active))) *
-            (from_bf16(load(&bottom_t[m * N + n], active)) - from_bf16(load(&top_t[m * N + n], active)));
-        const auto overlap = maximum(minimum(from_bf16(load(&right_p[m * N + n], active)),
-                                             from_bf16(load(&right_t[m * N + n], active))) -
-                                         maximum(from_bf16(load(&left_p[m * N + n], active)),
-                                                 from_bf16(load(&left_t[m * N + n], active))),
-                                     0.0f) *
-                             maximum(minimum(from_bf16(load(&bottom_p[m * N + n], active)),
-                                             from_bf16(load(&bottom_t[m * N + n], active))) -
-                                         maximum(from_bf16(load(&top_p[m * N + n], active)),
-                                                 from_bf16(load(&top_t[m * N + n], active))),
-                                     0.0f);
-        const auto joined = area_p + area_t - overlap;
-        const auto hull = maximum(maximum(from_bf16(load(&right_p[m * N + n], active)),
-                                          from_bf16(load(&right_t[m * N + n], active))) -
-                                      minimum(from_bf16(load(&left_p[m * N + n], active)),
-                                              from_bf16(load(&left_t[m * N + n], active))),
-                                  0.0f) *
-                          maximum(maximum(from_bf16(load(&bottom_p[m * N + n], active)),
-                                          from_bf16(load(&bottom_t[m * N + n], active))) -
-                                      minimum(from_bf16(load(&top_p[m * N + n], active)),
-                                              from_bf16(load(&top_t[m * N + n], active))),
-                                  0.0f);
-        store(&giou[m * N + n], active,
-              to_bf16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f)));
-      });
-    }
+  OMP(omp parallel for schedule(static) if (M * N > 16384))
+  for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
+    for_lanes<kLanes32>(mn_first, smaller(mn_first + 4096, M * N), [&](int64_t mn, auto active) {
+      const auto area_p = (from_bf16(load(&right_p[mn], active)) - from_bf16(load(&left_p[mn], active))) *
+                          (from_bf16(load(&bottom_p[mn], active)) - from_bf16(load(&top_p[mn], active)));
+      const auto area_t = (from_bf16(load(&right_t[mn], active)) - from_bf16(load(&left_t[mn], active))) *
+                          (from_bf16(load(&bottom_t[mn], active)) - from_bf16(load(&top_t[mn], active)));
+      const auto overlap =
+          maximum(minimum(from_bf16(load(&right_p[mn], active)), from_bf16(load(&right_t[mn], active))) -
+                      maximum(from_bf16(load(&left_p[mn], active)), from_bf16(load(&left_t[mn], active))),
+                  0.0f) *
+          maximum(minimum(from_bf16(load(&bottom_p[mn], active)), from_bf16(load(&bottom_t[mn], active))) -
+                      maximum(from_bf16(load(&top_p[mn], active)), from_bf16(load(&top_t[mn], active))),
+                  0.0f);
+      const auto joined = area_p + area_t - overlap;
+      const auto hull =
+          maximum(maximum(from_bf16(load(&right_p[mn], active)), from_bf16(load(&right_t[mn], active))) -
+                      minimum(from_bf16(load(&left_p[mn], active)), from_bf16(load(&left_t[mn], active))),
+                  0.0f) *
+          maximum(maximum(from_bf16(load(&bottom_p[mn], active)), from_bf16(load(&bottom_t[mn], active))) -
+                      minimum(from_bf16(load(&top_p[mn], active)), from_bf16(load(&top_t[mn], active))),
+                  0.0f);
+      store(&giou[mn], active,
+            to_bf16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f)));
+    });
   }
 }
 
 void giou_planes_f64(const double* left_p, const double* top_p, const double* right_p, const double* bottom_p,
                      const double* left_t, const double* top_t, const double* right_t, const double* bottom_t,
                      double* giou, int64_t M, int64_t N) {
-  OMP(omp parallel for collapse(2) schedule(static) if (M * N > 16384))
-  for (int64_t m = 0; m < M; ++m) {
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes64>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto area_p = (load(&right_p[m * N + n], active) - load(&left_p[m * N + n], active)) *
-                            (load(&bottom_p[m * N + n], active) - load(&top_p[m * N + n], active));
-        const auto area_t = (load(&right_t[m * N + n], active) - load(&left_t[m * N + n], active)) *
-                            (load(&bottom_t[m * N + n], active) - load(&top_t[m * N + n], active));
-        const auto overlap =
-            maximum(minimum(load(&right_p[m * N + n], active), load(&right_t[m * N + n], active)) -
-                        maximum(load(&left_p[m * N + n], active), load(&left_t[m * N + n], active)),
-                    0.0) *
-            maximum(minimum(load(&bottom_p[m * N + n], active), load(&bottom_t[m * N + n], active)) -
-                        maximum(load(&top_p[m * N + n], active), load(&top_t[m * N + n], active)),
-                    0.0);
-        const auto joined = area_p + area_t - overlap;
-        const auto hull =
-            maximum(maximum(load(&right_p[m * N + n], active), load(&right_t[m * N + n], active)) -
-                        minimum(load(&left_p[m * N + n], active), load(&left_t[m * N + n], active)),
-                    0.0) *
-            maximum(maximum(load(&bottom_p[m * N + n], active), load(&bottom_t[m * N + n], active)) -
-                        minimum(load(&top_p[m * N + n], active), load(&top_t[m * N + n], active)),
-                    0.0);
-        store(&giou[m * N + n], active,
-              overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05));
-      });
-    }
+  OMP(omp parallel for schedule(static) if (M * N > 16384))
+  for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
+    for_lanes<kLanes64>(mn_first, smaller(mn_first + 4096, M * N), [&](int64_t mn, auto active) {
+      const auto area_p = (load(&right_p[mn], active) - load(&left_p[mn], active)) *
+                          (load(&bottom_p[mn], active) - load(&top_p[mn], active));
+      const auto area_t = (load(&right_t[mn], active) - load(&left_t[mn], active)) *
+                          (load(&bottom_t[mn], active) - load(&top_t[mn], active));
+      const auto overlap = maximum(minimum(load(&right_p[mn], active), load(&right_t[mn], active)) -
+                                       maximum(load(&left_p[mn], active), load(&left_t[mn], active)),
+                                   0.0) *
+                           maximum(minimum(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
+                                       maximum(load(&top_p[mn], active), load(&top_t[mn], active)),
+                                   0.0);
+      const auto joined = area_p + area_t - overlap;
+      const auto hull = maximum(maximum(load(&right_p[mn], active), load(&right_t[mn], active)) -
+                                    minimum(load(&left_p[mn], active), load(&left_t[mn], active)),
+                                0.0) *
+                        maximum(maximum(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
+                                    minimum(load(&top_p[mn], active), load(&top_t[mn], active)),
+                                0.0);
+      store(&giou[mn], active, overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05));
+    });
   }
 }
 

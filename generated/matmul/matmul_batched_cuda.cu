@@ -2,7 +2,7 @@
 //
 // matmul_batched: z[b] = x[b] @ y
 //
-// Plan: a thread for each of B, M, N, neighbours along N.
+// Plan: a thread for each of B*M, N, neighbours along N.
 // Bytes that matmul_batched_f32 must move: 4 * N * K + 4 * K * M * B read, 4 * N * M * B written.
 
 #include "matmul_batched.h"
@@ -70,14 +70,13 @@ __global__ void __launch_bounds__(256)
     matmul_batched_f32_kernel(const float* x, const float* y, float* z, Index B, Index M, Index K, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= B * M * N) return;
-  const Index b = Index(item / N / M);
-  const Index m = Index(item / N % M);
+  const Index bm = Index(item / N);
   const Index n = Index(item % N);
   float total = 0.0f;
   for (Index k = 0; k < K; ++k) {
-    total += x[(b * M + m) * K + k] * y[k * N + n];
+    total += x[bm * K + k] * y[k * N + n];
   }
-  z[(b * M + m) * N + n] = total;
+  z[bm * N + n] = total;
 }
 
 template <class Index>
@@ -96,14 +95,13 @@ __global__ void __launch_bounds__(256)
                                Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= B * M * N) return;
-  const Index b = Index(item / N / M);
-  const Index m = Index(item / N % M);
+  const Index bm = Index(item / N);
   const Index n = Index(item % N);
   float total = 0.0f;
   for (Index k = 0; k < K; ++k) {
-    total += from_bf16(x[(b * M + m) * K + k]) * from_bf16(y[k * N + n]);
+    total += from_bf16(x[bm * K + k]) * from_bf16(y[k * N + n]);
   }
-  z[(b * M + m) * N + n] = to_bf16(total);
+  z[bm * N + n] = to_bf16(total);
 }
 
 template <class Index>

@@ -2,7 +2,7 @@
 //
 // matmul_batched: z[b] = x[b] @ y
 //
-// Plan: threads share B, M, N, neighbours along N.
+// Plan: threads share B*M, N, neighbours along N.
 // Bytes that matmul_batched_f32 must move: 4 * N * K + 4 * K * M * B read, 4 * N * M * B written.
 
 #include "matmul_batched.h"
@@ -140,9 +140,16 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
-  // NaN where either is NaN.
-  friend Lanes maximum(Lanes a, Lanes b) { return ((a.v > b.v) | (a.v != a.v)) ? a.v : b.v; }
-  friend Lanes minimum(Lanes a, Lanes b) { return ((a.v < b.v) | (a.v != a.v)) ? a.v : b.v; }
+  // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
+  // them.
+  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, T b) {
+    return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
+  }
+  friend Lanes minimum(Lanes a, T b) {
+    return b != b ? Lanes(b) : Lanes(Lanes(b).v < a.v ? Lanes(b).v : a.v);
+  }
 };
 template <class T, int N>
 struct LanesOf {
@@ -247,36 +254,32 @@ inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
 
 void matmul_batched_f32(const float* x, const float* y, float* z, int64_t B, int64_t M, int64_t K,
                         int64_t N) {
-  OMP(omp parallel for collapse(3) schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    for (int64_t m = 0; m < M; ++m) {
-      for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
-          Lanes<float, kLanes32> total = 0.0f;
-          for (int64_t k = 0; k < K; ++k) {
-            total += x[(b * M + m) * K + k] * load(&y[k * N + n], active);
-          }
-          store(&z[(b * M + m) * N + n], active, total);
-        });
-      }
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t bm = 0; bm < B * M; ++bm) {
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
+        Lanes<float, kLanes32> total = 0.0f;
+        for (int64_t k = 0; k < K; ++k) {
+          total += x[bm * K + k] * load(&y[k * N + n], active);
+        }
+        store(&z[bm * N + n], active, total);
+      });
     }
   }
 }
 
 void matmul_batched_bf16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t B, int64_t M, int64_t K,
                          int64_t N) {
-  OMP(omp parallel for collapse(3) schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    for (int64_t m = 0; m < M; ++m) {
-      for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
-          Lanes<float, kLanes32> total = 0.0f;
-          for (int64_t k = 0; k < K; ++k) {
-            total += from_bf16(x[(b * M + m) * K + k]) * from_bf16(load(&y[k * N + n], active));
-          }
-          store(&z[(b * M + m) * N + n], active, to_bf16(total));
-        });
-      }
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t bm = 0; bm < B * M; ++bm) {
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
+        Lanes<float, kLanes32> total = 0.0f;
+        for (int64_t k = 0; k < K; ++k) {
+          total += from_bf16(x[bm * K + k]) * from_bf16(load(&y[k * N + n], active));
+        }
+        store(&z[bm * N + n], active, to_bf16(total));
+      });
     }
   }
 }

@@ -2,7 +2,7 @@
 //
 // group_norm: y = (x - mean) / sqrt(variance + eps) * gamma + beta within each group of channels
 //
-// Plan: a block for each of B, G, neighbours along W.
+// Plan: a block for each of B, G, neighbours along H*W.
 // Bytes that group_norm_f32 must move: 8 * C * G + 4 * C * G * W * H * B read, 4 * C * G * W * H * B written.
 
 #include "group_norm.h"
@@ -93,32 +93,25 @@ __global__ void __launch_bounds__(256)
     float total2 = 0.0f;
     float total_own = 0.0f;
     for (Index c = Index(threadIdx.x); c < C; c += 256) {
-      for (Index h = 0; h < H; ++h) {
-        for (Index w = 0; w < W; ++w) {
-          total_own += x[(((b * G + g) * C + c) * H + h) * W + w];
-        }
+      for (Index hw = 0; hw < H * W; ++hw) {
+        total_own += x[((b * G + g) * C + c) * (H * W) + hw];
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     float total2_own = 0.0f;
     for (Index c = Index(threadIdx.x); c < C; c += 256) {
-      for (Index h = 0; h < H; ++h) {
-        for (Index w = 0; w < W; ++w) {
-          const float d = x[(((b * G + g) * C + c) * H + h) * W + w] -
-                          total / float(int64_t(C) * int64_t(H) * int64_t(W));
-          total2_own += d * d;
-        }
+      for (Index hw = 0; hw < H * W; ++hw) {
+        const float d = x[((b * G + g) * C + c) * (H * W) + hw] - total / float(int64_t(C) * int64_t(H * W));
+        total2_own += d * d;
       }
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     for (Index point = Index(threadIdx.x); point < C * H * W; point += 256) {
-      const Index c = Index(point / W / H);
-      const Index h = Index(point / W % H);
-      const Index w = Index(point % W);
-      const float d_ =
-          x[(((b * G + g) * C + c) * H + h) * W + w] - total / float(int64_t(C) * int64_t(H) * int64_t(W));
-      y[(((b * G + g) * C + c) * H + h) * W + w] =
-          d_ * rsqrtf(total2 / float(int64_t(C) * int64_t(H) * int64_t(W)) + 1e-05f) * gamma[g * C + c] +
+      const Index c = Index(point / (H * W));
+      const Index hw = Index(point % (H * W));
+      const float d_ = x[((b * G + g) * C + c) * (H * W) + hw] - total / float(int64_t(C) * int64_t(H * W));
+      y[((b * G + g) * C + c) * (H * W) + hw] =
+          d_ * rsqrtf(total2 / float(int64_t(C) * int64_t(H * W)) + 1e-05f) * gamma[g * C + c] +
           beta[g * C + c];
     }
   }
@@ -145,33 +138,28 @@ __global__ void __launch_bounds__(256)
     float total2 = 0.0f;
     float total_own = 0.0f;
     for (Index c = Index(threadIdx.x); c < C; c += 256) {
-      for (Index h = 0; h < H; ++h) {
-        for (Index w = 0; w < W; ++w) {
-          total_own += from_bf16(x[(((b * G + g) * C + c) * H + h) * W + w]);
-        }
+      for (Index hw = 0; hw < H * W; ++hw) {
+        total_own += from_bf16(x[((b * G + g) * C + c) * (H * W) + hw]);
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     float total2_own = 0.0f;
     for (Index c = Index(threadIdx.x); c < C; c += 256) {
-      for (Index h = 0; h < H; ++h) {
-        for (Index w = 0; w < W; ++w) {
-          const float d = from_bf16(x[(((b * G + g) * C + c) * H + h) * W + w]) -
-                          total / float(int64_t(C) * int64_t(H) * int64_t(W));
-          total2_own += d * d;
-        }
+      for (Index hw = 0; hw < H * W; ++hw) {
+        const float d =
+            from_bf16(x[((b * G + g) * C + c) * (H * W) + hw]) - total / float(int64_t(C) * int64_t(H * W));
+        total2_own += d * d;
       }
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     for (Index point = Index(threadIdx.x); point < C * H * W; point += 256) {
-      const Index c = Index(point / W / H);
-      const Index h = Index(point / W % H);
-      const Index w = Index(point % W);
-      const float d_ = from_bf16(x[(((b * G + g) * C + c) * H + h) * W + w]) -
-                       total / float(int64_t(C) * int64_t(H) * int64_t(W));
-      y[(((b * G + g) * C + c) * H + h) * W + w] = to_bf16(
-          d_ * rsqrtf(total2 / float(int64_t(C) * int64_t(H) * int64_t(W)) + 1e-05f) * gamma[g * C + c] +
-          beta[g * C + c]);
+      const Index c = Index(point / (H * W));
+      const Index hw = Index(point % (H * W));
+      const float d_ =
+          from_bf16(x[((b * G + g) * C + c) * (H * W) + hw]) - total / float(int64_t(C) * int64_t(H * W));
+      y[((b * G + g) * C + c) * (H * W) + hw] =
+          to_bf16(d_ * rsqrtf(total2 / float(int64_t(C) * int64_t(H * W)) + 1e-05f) * gamma[g * C + c] +
+                  beta[g * C + c]);
     }
   }
 }

@@ -2,7 +2,7 @@
 //
 // group_norm: y = (x - mean) / sqrt(variance + eps) * gamma + beta within each group of channels
 //
-// Plan: threads share B, G, neighbours along W.
+// Plan: threads share B, G, neighbours along H*W.
 // Bytes that group_norm_f32 must move: 8 * C * G + 4 * C * G * W * H * B read, 4 * C * G * W * H * B written.
 
 #include "group_norm.h"
@@ -138,9 +138,16 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
-  // NaN where either is NaN.
-  friend Lanes maximum(Lanes a, Lanes b) { return ((a.v > b.v) | (a.v != a.v)) ? a.v : b.v; }
-  friend Lanes minimum(Lanes a, Lanes b) { return ((a.v < b.v) | (a.v != a.v)) ? a.v : b.v; }
+  // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
+  // them.
+  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, T b) {
+    return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
+  }
+  friend Lanes minimum(Lanes a, T b) {
+    return b != b ? Lanes(b) : Lanes(Lanes(b).v < a.v ? Lanes(b).v : a.v);
+  }
 };
 template <class T, int N>
 struct LanesOf {
@@ -271,38 +278,31 @@ void group_norm_f32(const float* x, const float* gamma, const float* beta, float
       float total = 0.0f;
       float total2 = 0.0f;
       for (int64_t c = 0; c < C; ++c) {
-        for (int64_t h = 0; h < H; ++h) {
-          for (int64_t w_block = 0; w_block < W; w_block += 4096) {
-            Lanes<float, kLanes32> total_lanes = 0.0f;
-            for_lanes<kLanes32>(w_block, smaller(w_block + 4096, W), [&](int64_t w, auto active) {
-              total_lanes += keep(active, load(&x[(((b * G + g) * C + c) * H + h) * W + w], active), 0.0f);
-            });
-            total += across(total_lanes, [](float a, float b_) { return a + b_; });
-          }
-        }
-      }
-      for (int64_t c = 0; c < C; ++c) {
-        for (int64_t h = 0; h < H; ++h) {
-          for (int64_t w_block2 = 0; w_block2 < W; w_block2 += 4096) {
-            Lanes<float, kLanes32> total2_lanes = 0.0f;
-            for_lanes<kLanes32>(w_block2, smaller(w_block2 + 4096, W), [&](int64_t w, auto active) {
-              const auto d =
-                  load(&x[(((b * G + g) * C + c) * H + h) * W + w], active) - total / float(C * H * W);
-              total2_lanes += keep(active, d * d, 0.0f);
-            });
-            total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
-          }
-        }
-      }
-      for (int64_t c = 0; c < C; ++c) {
-        for (int64_t h = 0; h < H; ++h) {
-          for_lanes<kLanes32>(0, W, [&](int64_t w, auto active) {
-            const auto d_ =
-                load(&x[(((b * G + g) * C + c) * H + h) * W + w], active) - total / float(C * H * W);
-            store(&y[(((b * G + g) * C + c) * H + h) * W + w], active,
-                  d_ * rsqrt(total2 / float(C * H * W) + 1e-05f) * gamma[g * C + c] + beta[g * C + c]);
+        for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(hw_block, smaller(hw_block + 4096, H * W), [&](int64_t hw, auto active) {
+            total_lanes += keep(active, load(&x[((b * G + g) * C + c) * (H * W) + hw], active), 0.0f);
           });
+          total += across(total_lanes, [](float a, float b_) { return a + b_; });
         }
+      }
+      for (int64_t c = 0; c < C; ++c) {
+        for (int64_t hw_block2 = 0; hw_block2 < H * W; hw_block2 += 4096) {
+          Lanes<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(hw_block2, smaller(hw_block2 + 4096, H * W), [&](int64_t hw, auto active) {
+            const auto d =
+                load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - total / float(C * (H * W));
+            total2_lanes += keep(active, d * d, 0.0f);
+          });
+          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+        }
+      }
+      for (int64_t c = 0; c < C; ++c) {
+        for_lanes<kLanes32>(0, H * W, [&](int64_t hw, auto active) {
+          const auto d_ = load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - total / float(C * (H * W));
+          store(&y[((b * G + g) * C + c) * (H * W) + hw], active,
+                d_ * rsqrt(total2 / float(C * (H * W)) + 1e-05f) * gamma[g * C + c] + beta[g * C + c]);
+        });
       }
     }
   }
@@ -316,40 +316,34 @@ void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
       float total = 0.0f;
       float total2 = 0.0f;
       for (int64_t c = 0; c < C; ++c) {
-        for (int64_t h = 0; h < H; ++h) {
-          for (int64_t w_block = 0; w_block < W; w_block += 4096) {
-            Lanes<float, kLanes32> total_lanes = 0.0f;
-            for_lanes<kLanes32>(w_block, smaller(w_block + 4096, W), [&](int64_t w, auto active) {
-              total_lanes +=
-                  keep(active, from_bf16(load(&x[(((b * G + g) * C + c) * H + h) * W + w], active)), 0.0f);
-            });
-            total += across(total_lanes, [](float a, float b_) { return a + b_; });
-          }
-        }
-      }
-      for (int64_t c = 0; c < C; ++c) {
-        for (int64_t h = 0; h < H; ++h) {
-          for (int64_t w_block2 = 0; w_block2 < W; w_block2 += 4096) {
-            Lanes<float, kLanes32> total2_lanes = 0.0f;
-            for_lanes<kLanes32>(w_block2, smaller(w_block2 + 4096, W), [&](int64_t w, auto active) {
-              const auto d = from_bf16(load(&x[(((b * G + g) * C + c) * H + h) * W + w], active)) -
-                             total / float(C * H * W);
-              total2_lanes += keep(active, d * d, 0.0f);
-            });
-            total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
-          }
-        }
-      }
-      for (int64_t c = 0; c < C; ++c) {
-        for (int64_t h = 0; h < H; ++h) {
-          for_lanes<kLanes32>(0, W, [&](int64_t w, auto active) {
-            const auto d_ = from_bf16(load(&x[(((b * G + g) * C + c) * H + h) * W + w], active)) -
-                            total / float(C * H * W);
-            store(
-                &y[(((b * G + g) * C + c) * H + h) * W + w], active,
-                to_bf16(d_ * rsqrt(total2 / float(C * H * W) + 1e-05f) * gamma[g * C + c] + beta[g * C + c]));
+        for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(hw_block, smaller(hw_block + 4096, H * W), [&](int64_t hw, auto active) {
+            total_lanes +=
+                keep(active, from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)), 0.0f);
           });
+          total += across(total_lanes, [](float a, float b_) { return a + b_; });
         }
+      }
+      for (int64_t c = 0; c < C; ++c) {
+        for (int64_t hw_block2 = 0; hw_block2 < H * W; hw_block2 += 4096) {
+          Lanes<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(hw_block2, smaller(hw_block2 + 4096, H * W), [&](int64_t hw, auto active) {
+            const auto d = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
+                           total / float(C * (H * W));
+            total2_lanes += keep(active, d * d, 0.0f);
+          });
+          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+        }
+      }
+      for (int64_t c = 0; c < C; ++c) {
+        for_lanes<kLanes32>(0, H * W, [&](int64_t hw, auto active) {
+          const auto d_ =
+              from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - total / float(C * (H * W));
+          store(
+              &y[((b * G + g) * C + c) * (H * W) + hw], active,
+              to_bf16(d_ * rsqrt(total2 / float(C * (H * W)) + 1e-05f) * gamma[g * C + c] + beta[g * C + c]));
+        });
       }
     }
   }

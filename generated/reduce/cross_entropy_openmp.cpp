@@ -45,10 +45,10 @@ inline auto larger(A a, B b) {
   return a > b ? a : b;
 }
 
-// NaN where either is NaN.
+// NaN where either is NaN; of equals the first.
 template <class T>
 inline T maximum(T a, T b) {
-  return a > b || a != a ? a : b;
+  return b > a || b != b ? b : a;
 }
 
 inline float from_bf16(uint16_t bits) {
@@ -175,9 +175,16 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
-  // NaN where either is NaN.
-  friend Lanes maximum(Lanes a, Lanes b) { return ((a.v > b.v) | (a.v != a.v)) ? a.v : b.v; }
-  friend Lanes minimum(Lanes a, Lanes b) { return ((a.v < b.v) | (a.v != a.v)) ? a.v : b.v; }
+  // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
+  // them.
+  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, T b) {
+    return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
+  }
+  friend Lanes minimum(Lanes a, T b) {
+    return b != b ? Lanes(b) : Lanes(Lanes(b).v < a.v ? Lanes(b).v : a.v);
+  }
 };
 template <class T, int N>
 struct LanesOf {
@@ -336,7 +343,7 @@ struct CrossEntropyF32Workspace {
 void cross_entropy_f32(const float* score, const int32_t* target, float* loss, float* mean_loss, int64_t B,
                        int64_t V, char* workspace) {
   const CrossEntropyF32Workspace space(B, V);
-  const int64_t b_chunk = larger(1, ceil_div(B - 0, 256));
+  const int64_t b_chunk = larger(1, ceil_div(B, 256));
   float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
   OMP(omp parallel for schedule(static))
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
@@ -387,7 +394,7 @@ struct CrossEntropyBf16Workspace {
 void cross_entropy_bf16(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
                         int64_t B, int64_t V, char* workspace) {
   const CrossEntropyBf16Workspace space(B, V);
-  const int64_t b_chunk = larger(1, ceil_div(B - 0, 256));
+  const int64_t b_chunk = larger(1, ceil_div(B, 256));
   float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
   OMP(omp parallel for schedule(static))
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {

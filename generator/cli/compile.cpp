@@ -2,6 +2,7 @@
 
 #include "plan/plan.h"
 #include "rewrite/canonicalize.h"
+#include "rewrite/coalesce.h"
 #include "support/check.h"
 
 namespace kgen {
@@ -104,7 +105,7 @@ std::optional<Compiled> compile(const std::string &path, const std::string &text
 
   StageText rewrite_text(options, Stage::rewrite, out.text);
   for (Variation &variation : out.variations) {
-    variation.lowered = canonicalize(variation.kernel, variation.facts);
+    variation.lowered = coalesce(canonicalize(variation.kernel, variation.facts));
     must_be_legal(variation.lowered);
     Diagnostics none; // what was legal stays legal
     variation.lowered_facts = analyze(variation.lowered, none);

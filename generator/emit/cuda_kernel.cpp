@@ -164,7 +164,7 @@ void CudaKernel::decode(const std::vector<const PlanNode *> &chain, const std::s
     const PlanNode &node = *chain[i];
     const Printer::Range r = range_of(node);
     const std::string trips = r.begin == "0" ? r.end : r.end + " - " + at_least(code_of(r.begin), binding::kMultiply);
-    const std::string count = at_least(code_of(trips), binding::kMultiply);
+    const std::string count = at_least(code_of(trips), binding::kUnary);
     const std::string &v =
         node.kind == PlanNode::Kind::steps ? printer_.grid_name(node.grid) : printer_.axis_name(node.axis);
     std::string value = i == 0 ? rest : rest + " % " + count;

@@ -4,6 +4,9 @@
 #include <cctype>
 #include <set>
 #include <string_view>
+#include <vector>
+
+#include "spec/spec.h"
 
 namespace kgen {
 namespace {
@@ -118,6 +121,21 @@ const std::pair<std::string, std::string> &Names::pair() {
   if (pair_.first.empty())
     pair_ = {claim("a"), claim("b")};
   return pair_;
+}
+
+// n of N, mn of M*N, row_n of ...*N
+std::string loop_name(const Axis &axis) {
+  std::vector<std::string> parts{""};
+  for (char c : axis.name)
+    if (c == '*')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  const bool letters = std::all_of(parts.begin(), parts.end(), [](const std::string &p) { return p.size() == 1; });
+  std::string name;
+  for (const std::string &part : parts)
+    name += (name.empty() || letters ? "" : "_") + (part == kRestAxis ? "row" : lower_case(part));
+  return name;
 }
 
 std::string lower_case(std::string text) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "ir/kernel.h"
+
 namespace kgen {
 
 class Names {
@@ -26,5 +28,8 @@ private:
 std::string c_name(const std::string &name);
 
 std::string lower_case(std::string text);
+
+// What the loop variable of an axis would be called.
+std::string loop_name(const Axis &axis);
 
 } // namespace kgen

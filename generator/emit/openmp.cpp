@@ -199,7 +199,7 @@ private:
     if (n.kind == PlanNode::Kind::steps)
       return printer_.size(grid_steps(plan_.kernel, n.grid));
     const Printer::Range r = printer_.range(n);
-    return r.begin == "0" ? Code{r.end, r.end.find(' ') == std::string::npos ? binding::kPrimary : binding::kAdd}
+    return r.begin == "0" ? code_of(r.end)
                           : Code{r.end + " - " + at_least(code_of(r.begin), binding::kMultiply), binding::kAdd};
   }
 
@@ -233,8 +233,7 @@ private:
     Lines &out = printer_.lines;
     const std::string chunk = names_.claim(v + "_chunk"), first = names_.claim(v + "_first");
     out.add("const int64_t " + chunk + " = " + spelling().helper("larger") + "(" + least + ", " +
-            spelling().helper("ceil_div") + "(" + r.end + " - " + at_least(code_of(r.begin), binding::kMultiply) +
-            ", " + std::to_string(kMostChunks) + "));");
+            spelling().helper("ceil_div") + "(" + trips(root).text + ", " + std::to_string(kMostChunks) + "));");
     for (VarId var : phase.partials) {
       const std::string type = Spelling::c_type(plan_.kernel.vars[var].type);
       out.add(type + "* const " + partials_name(var) + " = reinterpret_cast<" + type + "*>(workspace + space." +

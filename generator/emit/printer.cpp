@@ -33,7 +33,7 @@ Printer::Printer(const Plan &p, const Facts &f, Spelling &s, Names &names)
     if (var_names_[var].empty())
       var_names_[var] = claim(kernel.vars[var].name);
   for (const Axis &axis : kernel.axes)
-    axis_names_.push_back(claim(axis.rest ? "row" : lower_case(axis.name)));
+    axis_names_.push_back(claim(loop_name(axis)));
   for (const GridDim &grid : kernel.grid)
     grid_names_.push_back(claim(grid.name));
   assignments_.assign(kernel.vars.size(), 0);

@@ -62,7 +62,12 @@ const char *wrapping(Op op) {
 std::string at_least(const Code &code, int least) { return code.binding < least ? "(" + code.text + ")" : code.text; }
 
 Code code_of(const std::string &text) {
-  return {text, text.find(' ') == std::string::npos ? binding::kPrimary : binding::kChoose};
+  if (text.find(' ') == std::string::npos)
+    return {text, binding::kPrimary};
+  if (text.find_first_of("?<>=&|^,/%") != std::string::npos)
+    return {text, binding::kChoose};
+  const bool adds = text.find(" + ") != std::string::npos || text.find(" - ") != std::string::npos;
+  return {text, adds ? binding::kAdd : binding::kMultiply};
 }
 
 std::string Spelling::c_type(Type type) { return std::string(type_row(type).c_type); }

@@ -21,7 +21,7 @@ constexpr int kChoose = 10, kOr = 20, kAnd = 30, kBitOr = 40, kBitXor = 42, kBit
 }
 // The text, in parentheses when it binds less tightly than `least`.
 std::string at_least(const Code &code, int least);
-// Text of unknown structure: a name or number, or else something to put in parentheses.
+// Text of unknown structure: bound as its loosest operator, wherever in it that stands.
 Code code_of(const std::string &text);
 
 class Spelling {

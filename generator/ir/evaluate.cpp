@@ -45,8 +45,8 @@ template <class F> void loop3(const Row *a, Value *out, int64_t n, F f) {
     out[i] = f(a[0].data[i * a[0].stride], a[1].data[i * a[1].stride], a[2].data[i * a[2].stride]);
 }
 
-double min_number(double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : a < b ? a : b; }
-double max_number(double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : a > b ? a : b; }
+double min_number(double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : b < a ? b : a; }
+double max_number(double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : b > a ? b : a; }
 
 // Winitzki's start value, then Halley steps on erf (on erfc in the tails, where erf has no digits left).
 double erfinv(double y) {
