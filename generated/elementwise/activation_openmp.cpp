@@ -230,6 +230,42 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 // A function of single values, lane by lane; an argument may be the same for all lanes.
 template <class T, int N>
 inline T in_lane(Lanes<T, N> value, int lane) {
@@ -346,171 +382,233 @@ inline Lanes<T, N> sigmoid(Lanes<T, N> value) {
 }
 
 void activation_relu_f32(const float* x, const float* bias, float* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for collapse(2) schedule(static) if (rows * N > 16384))
-  for (int64_t row = 0; row < rows; ++row) {
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto v = bias != nullptr ? load(&x[row * N + n], active) + load(&bias[n], active)
-                                       : load(&x[row * N + n], active);
-        store(&y[row * N + n], active, maximum(v, 0.0f));
-      });
+  const bool around_caches = rows * N * 4 >= kBeyondCaches;
+  OMP(omp parallel if (rows * N > 16384))
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          const auto v = bias != nullptr ? load(&x[row * N + n], active) + load(&bias[n], active)
+                                         : load(&x[row * N + n], active);
+          store_around(&y[row * N + n], active, maximum(v, 0.0f), around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 
 void activation_relu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for collapse(2) schedule(static) if (rows * N > 16384))
-  for (int64_t row = 0; row < rows; ++row) {
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto v = bias != nullptr
-                           ? from_bf16(load(&x[row * N + n], active)) + from_bf16(load(&bias[n], active))
-                           : from_bf16(load(&x[row * N + n], active));
-        store(&y[row * N + n], active, to_bf16(maximum(v, 0.0f)));
-      });
+  const bool around_caches = rows * N * 2 >= kBeyondCaches;
+  OMP(omp parallel if (rows * N > 16384))
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          const auto v = bias != nullptr
+                             ? from_bf16(load(&x[row * N + n], active)) + from_bf16(load(&bias[n], active))
+                             : from_bf16(load(&x[row * N + n], active));
+          store_around(&y[row * N + n], active, to_bf16(maximum(v, 0.0f)), around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 
 void activation_relu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for collapse(2) schedule(static) if (rows * N > 16384))
-  for (int64_t row = 0; row < rows; ++row) {
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto v = bias != nullptr
-                           ? from_f16(load(&x[row * N + n], active)) + from_f16(load(&bias[n], active))
-                           : from_f16(load(&x[row * N + n], active));
-        store(&y[row * N + n], active, to_f16(maximum(v, 0.0f)));
-      });
+  const bool around_caches = rows * N * 2 >= kBeyondCaches;
+  OMP(omp parallel if (rows * N > 16384))
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          const auto v = bias != nullptr
+                             ? from_f16(load(&x[row * N + n], active)) + from_f16(load(&bias[n], active))
+                             : from_f16(load(&x[row * N + n], active));
+          store_around(&y[row * N + n], active, to_f16(maximum(v, 0.0f)), around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 
 void activation_gelu_f32(const float* x, const float* bias, float* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for collapse(2) schedule(static) if (rows * N > 16384))
-  for (int64_t row = 0; row < rows; ++row) {
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto v = bias != nullptr ? load(&x[row * N + n], active) + load(&bias[n], active)
-                                       : load(&x[row * N + n], active);
-        store(&y[row * N + n], active, 0.5f * v * (1.0f + erf(v * 0.70710677f)));
-      });
+  const bool around_caches = rows * N * 4 >= kBeyondCaches;
+  OMP(omp parallel if (rows * N > 16384))
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          const auto v = bias != nullptr ? load(&x[row * N + n], active) + load(&bias[n], active)
+                                         : load(&x[row * N + n], active);
+          store_around(&y[row * N + n], active, 0.5f * v * (1.0f + erf(v * 0.70710677f)), around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 
 void activation_gelu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for collapse(2) schedule(static) if (rows * N > 16384))
-  for (int64_t row = 0; row < rows; ++row) {
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto v = bias != nullptr
-                           ? from_bf16(load(&x[row * N + n], active)) + from_bf16(load(&bias[n], active))
-                           : from_bf16(load(&x[row * N + n], active));
-        store(&y[row * N + n], active, to_bf16(0.5f * v * (1.0f + erf(v * 0.70710677f))));
-      });
+  const bool around_caches = rows * N * 2 >= kBeyondCaches;
+  OMP(omp parallel if (rows * N > 16384))
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          const auto v = bias != nullptr
+                             ? from_bf16(load(&x[row * N + n], active)) + from_bf16(load(&bias[n], active))
+                             : from_bf16(load(&x[row * N + n], active));
+          store_around(&y[row * N + n], active, to_bf16(0.5f * v * (1.0f + erf(v * 0.70710677f))),
+                       around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 
 void activation_gelu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for collapse(2) schedule(static) if (rows * N > 16384))
-  for (int64_t row = 0; row < rows; ++row) {
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto v = bias != nullptr
-                           ? from_f16(load(&x[row * N + n], active)) + from_f16(load(&bias[n], active))
-                           : from_f16(load(&x[row * N + n], active));
-        store(&y[row * N + n], active, to_f16(0.5f * v * (1.0f + erf(v * 0.70710677f))));
-      });
+  const bool around_caches = rows * N * 2 >= kBeyondCaches;
+  OMP(omp parallel if (rows * N > 16384))
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          const auto v = bias != nullptr
+                             ? from_f16(load(&x[row * N + n], active)) + from_f16(load(&bias[n], active))
+                             : from_f16(load(&x[row * N + n], active));
+          store_around(&y[row * N + n], active, to_f16(0.5f * v * (1.0f + erf(v * 0.70710677f))),
+                       around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 
 void activation_silu_f32(const float* x, const float* bias, float* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for collapse(2) schedule(static) if (rows * N > 16384))
-  for (int64_t row = 0; row < rows; ++row) {
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto v = bias != nullptr ? load(&x[row * N + n], active) + load(&bias[n], active)
-                                       : load(&x[row * N + n], active);
-        store(&y[row * N + n], active, v * sigmoid(v));
-      });
+  const bool around_caches = rows * N * 4 >= kBeyondCaches;
+  OMP(omp parallel if (rows * N > 16384))
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          const auto v = bias != nullptr ? load(&x[row * N + n], active) + load(&bias[n], active)
+                                         : load(&x[row * N + n], active);
+          store_around(&y[row * N + n], active, v * sigmoid(v), around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 
 void activation_silu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for collapse(2) schedule(static) if (rows * N > 16384))
-  for (int64_t row = 0; row < rows; ++row) {
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto v = bias != nullptr
-                           ? from_bf16(load(&x[row * N + n], active)) + from_bf16(load(&bias[n], active))
-                           : from_bf16(load(&x[row * N + n], active));
-        store(&y[row * N + n], active, to_bf16(v * sigmoid(v)));
-      });
+  const bool around_caches = rows * N * 2 >= kBeyondCaches;
+  OMP(omp parallel if (rows * N > 16384))
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          const auto v = bias != nullptr
+                             ? from_bf16(load(&x[row * N + n], active)) + from_bf16(load(&bias[n], active))
+                             : from_bf16(load(&x[row * N + n], active));
+          store_around(&y[row * N + n], active, to_bf16(v * sigmoid(v)), around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 
 void activation_silu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for collapse(2) schedule(static) if (rows * N > 16384))
-  for (int64_t row = 0; row < rows; ++row) {
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto v = bias != nullptr
-                           ? from_f16(load(&x[row * N + n], active)) + from_f16(load(&bias[n], active))
-                           : from_f16(load(&x[row * N + n], active));
-        store(&y[row * N + n], active, to_f16(v * sigmoid(v)));
-      });
+  const bool around_caches = rows * N * 2 >= kBeyondCaches;
+  OMP(omp parallel if (rows * N > 16384))
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          const auto v = bias != nullptr
+                             ? from_f16(load(&x[row * N + n], active)) + from_f16(load(&bias[n], active))
+                             : from_f16(load(&x[row * N + n], active));
+          store_around(&y[row * N + n], active, to_f16(v * sigmoid(v)), around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 
 void activation_squared_relu_f32(const float* x, const float* bias, float* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for collapse(2) schedule(static) if (rows * N > 16384))
-  for (int64_t row = 0; row < rows; ++row) {
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto v = bias != nullptr ? load(&x[row * N + n], active) + load(&bias[n], active)
-                                       : load(&x[row * N + n], active);
-        const auto r = maximum(v, 0.0f);
-        store(&y[row * N + n], active, r * r);
-      });
+  const bool around_caches = rows * N * 4 >= kBeyondCaches;
+  OMP(omp parallel if (rows * N > 16384))
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          const auto v = bias != nullptr ? load(&x[row * N + n], active) + load(&bias[n], active)
+                                         : load(&x[row * N + n], active);
+          const auto r = maximum(v, 0.0f);
+          store_around(&y[row * N + n], active, r * r, around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 
 void activation_squared_relu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                   int64_t N) {
-  OMP(omp parallel for collapse(2) schedule(static) if (rows * N > 16384))
-  for (int64_t row = 0; row < rows; ++row) {
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto v = bias != nullptr
-                           ? from_bf16(load(&x[row * N + n], active)) + from_bf16(load(&bias[n], active))
-                           : from_bf16(load(&x[row * N + n], active));
-        const auto r = maximum(v, 0.0f);
-        store(&y[row * N + n], active, to_bf16(r * r));
-      });
+  const bool around_caches = rows * N * 2 >= kBeyondCaches;
+  OMP(omp parallel if (rows * N > 16384))
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          const auto v = bias != nullptr
+                             ? from_bf16(load(&x[row * N + n], active)) + from_bf16(load(&bias[n], active))
+                             : from_bf16(load(&x[row * N + n], active));
+          const auto r = maximum(v, 0.0f);
+          store_around(&y[row * N + n], active, to_bf16(r * r), around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 
 void activation_squared_relu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                  int64_t N) {
-  OMP(omp parallel for collapse(2) schedule(static) if (rows * N > 16384))
-  for (int64_t row = 0; row < rows; ++row) {
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto v = bias != nullptr
-                           ? from_f16(load(&x[row * N + n], active)) + from_f16(load(&bias[n], active))
-                           : from_f16(load(&x[row * N + n], active));
-        const auto r = maximum(v, 0.0f);
-        store(&y[row * N + n], active, to_f16(r * r));
-      });
+  const bool around_caches = rows * N * 2 >= kBeyondCaches;
+  OMP(omp parallel if (rows * N > 16384))
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          const auto v = bias != nullptr
+                             ? from_f16(load(&x[row * N + n], active)) + from_f16(load(&bias[n], active))
+                             : from_f16(load(&x[row * N + n], active));
+          const auto r = maximum(v, 0.0f);
+          store_around(&y[row * N + n], active, to_f16(r * r), around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 

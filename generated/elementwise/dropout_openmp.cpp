@@ -252,6 +252,42 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 // value(i) for each active lane, of the points first, first + 1, ...; it may take the lane's number as well.
 template <class T, class Active, class Value>
 inline typename LanesOf<T, Active::kLanes>::type gather(int64_t first, Active active, const Value& value) {
@@ -282,32 +318,45 @@ inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
 }
 
 void dropout_f32(const float* x, float rate, int64_t seed, float* y, bool* kept, int64_t M, int64_t N) {
-  OMP(omp parallel for collapse(2) schedule(static) if (M * N > 16384))
-  for (int64_t m = 0; m < M; ++m) {
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store(&kept[m * N + n], active,
-              gather<float>(n, active, [&](int64_t n) { return random_uniform(seed, m * N + n); }) >= rate);
-        store(&y[m * N + n], active,
-              choose(load(&kept[m * N + n], active), load(&x[m * N + n], active) / (1.0f - rate), 0.0f));
-      });
+  const bool around_caches = M * N * 4 >= kBeyondCaches;
+  OMP(omp parallel if (M * N > 16384))
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t m = 0; m < M; ++m) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          store(&kept[m * N + n], active,
+                gather<float>(n, active, [&](int64_t n) { return random_uniform(seed, m * N + n); }) >= rate);
+          store_around(
+              &y[m * N + n], active,
+              choose(load(&kept[m * N + n], active), load(&x[m * N + n], active) / (1.0f - rate), 0.0f),
+              around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 
 void dropout_bf16(const uint16_t* x, float rate, int64_t seed, uint16_t* y, bool* kept, int64_t M,
                   int64_t N) {
-  OMP(omp parallel for collapse(2) schedule(static) if (M * N > 16384))
-  for (int64_t m = 0; m < M; ++m) {
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store(&kept[m * N + n], active,
-              gather<float>(n, active, [&](int64_t n) { return random_uniform(seed, m * N + n); }) >= rate);
-        store(&y[m * N + n], active,
-              to_bf16(choose(load(&kept[m * N + n], active),
-                             from_bf16(load(&x[m * N + n], active)) / (1.0f - rate), 0.0f)));
-      });
+  const bool around_caches = M * N * 2 >= kBeyondCaches;
+  OMP(omp parallel if (M * N > 16384))
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t m = 0; m < M; ++m) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          store(&kept[m * N + n], active,
+                gather<float>(n, active, [&](int64_t n) { return random_uniform(seed, m * N + n); }) >= rate);
+          store_around(&y[m * N + n], active,
+                       to_bf16(choose(load(&kept[m * N + n], active),
+                                      from_bf16(load(&x[m * N + n], active)) / (1.0f - rate), 0.0f)),
+                       around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 

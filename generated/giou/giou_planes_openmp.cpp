@@ -233,6 +233,42 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
@@ -280,28 +316,35 @@ inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
 void giou_planes_f32(const float* left_p, const float* top_p, const float* right_p, const float* bottom_p,
                      const float* left_t, const float* top_t, const float* right_t, const float* bottom_t,
                      float* giou, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static) if (M * N > 16384))
-  for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
-    for_lanes<kLanes32>(mn_first, smaller(mn_first + 4096, M * N), [&](int64_t mn, auto active) {
-      const auto area_p = (load(&right_p[mn], active) - load(&left_p[mn], active)) *
-                          (load(&bottom_p[mn], active) - load(&top_p[mn], active));
-      const auto area_t = (load(&right_t[mn], active) - load(&left_t[mn], active)) *
-                          (load(&bottom_t[mn], active) - load(&top_t[mn], active));
-      const auto overlap = maximum(minimum(load(&right_p[mn], active), load(&right_t[mn], active)) -
-                                       maximum(load(&left_p[mn], active), load(&left_t[mn], active)),
-                                   0.0f) *
-                           maximum(minimum(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
-                                       maximum(load(&top_p[mn], active), load(&top_t[mn], active)),
-                                   0.0f);
-      const auto joined = area_p + area_t - overlap;
-      const auto hull = maximum(maximum(load(&right_p[mn], active), load(&right_t[mn], active)) -
-                                    minimum(load(&left_p[mn], active), load(&left_t[mn], active)),
-                                0.0f) *
-                        maximum(maximum(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
-                                    minimum(load(&top_p[mn], active), load(&top_t[mn], active)),
-                                0.0f);
-      store(&giou[mn], active, overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
-    });
+  const bool around_caches = M * N * 4 >= kBeyondCaches;
+  OMP(omp parallel if (M * N > 16384))
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
+      for_lanes<kLanes32>(mn_first, smaller(mn_first + 4096, M * N), [&](int64_t mn, auto active) {
+        const auto area_p = (load(&right_p[mn], active) - load(&left_p[mn], active)) *
+                            (load(&bottom_p[mn], active) - load(&top_p[mn], active));
+        const auto area_t = (load(&right_t[mn], active) - load(&left_t[mn], active)) *
+                            (load(&bottom_t[mn], active) - load(&top_t[mn], active));
+        const auto overlap = maximum(minimum(load(&right_p[mn], active), load(&right_t[mn], active)) -
+                                         maximum(load(&left_p[mn], active), load(&left_t[mn], active)),
+                                     0.0f) *
+                             maximum(minimum(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
+                                         maximum(load(&top_p[mn], active), load(&top_t[mn], active)),
+                                     0.0f);
+        const auto joined = area_p + area_t - overlap;
+        const auto hull = maximum(maximum(load(&right_p[mn], active), load(&right_t[mn], active)) -
+                                      minimum(load(&left_p[mn], active), load(&left_t[mn], active)),
+                                  0.0f) *
+                          maximum(maximum(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
+                                      minimum(load(&top_p[mn], active), load(&top_t[mn], active)),
+                                  0.0f);
+        store_around(&giou[mn], active,
+                     overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f),
+                     around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -309,31 +352,37 @@ void giou_planes_f16(const uint16_t* left_p, const uint16_t* top_p, const uint16
                      const uint16_t* bottom_p, const uint16_t* left_t, const uint16_t* top_t,
                      const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou, int64_t M,
                      int64_t N) {
-  OMP(omp parallel for schedule(static) if (M * N > 16384))
-  for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
-    for_lanes<kLanes32>(mn_first, smaller(mn_first + 4096, M * N), [&](int64_t mn, auto active) {
-      const auto area_p = (from_f16(load(&right_p[mn], active)) - from_f16(load(&left_p[mn], active))) *
-                          (from_f16(load(&bottom_p[mn], active)) - from_f16(load(&top_p[mn], active)));
-      const auto area_t = (from_f16(load(&right_t[mn], active)) - from_f16(load(&left_t[mn], active))) *
-                          (from_f16(load(&bottom_t[mn], active)) - from_f16(load(&top_t[mn], active)));
-      const auto overlap =
-          maximum(minimum(from_f16(load(&right_p[mn], active)), from_f16(load(&right_t[mn], active))) -
-                      maximum(from_f16(load(&left_p[mn], active)), from_f16(load(&left_t[mn], active))),
-                  0.0f) *
-          maximum(minimum(from_f16(load(&bottom_p[mn], active)), from_f16(load(&bottom_t[mn], active))) -
-                      maximum(from_f16(load(&top_p[mn], active)), from_f16(load(&top_t[mn], active))),
-                  0.0f);
-      const auto joined = area_p + area_t - overlap;
-      const auto hull =
-          maximum(maximum(from_f16(load(&right_p[mn], active)), from_f16(load(&right_t[mn], active))) -
-                      minimum(from_f16(load(&left_p[mn], active)), from_f16(load(&left_t[mn], active))),
-                  0.0f) *
-          maximum(maximum(from_f16(load(&bottom_p[mn], active)), from_f16(load(&bottom_t[mn], active))) -
-                      minimum(from_f16(load(&top_p[mn], active)), from_f16(load(&top_t[mn], active))),
-                  0.0f);
-      store(&giou[mn], active,
-            to_f16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f)));
-    });
+  const bool around_caches = M * N * 2 >= kBeyondCaches;
+  OMP(omp parallel if (M * N > 16384))
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
+      for_lanes<kLanes32>(mn_first, smaller(mn_first + 4096, M * N), [&](int64_t mn, auto active) {
+        const auto area_p = (from_f16(load(&right_p[mn], active)) - from_f16(load(&left_p[mn], active))) *
+                            (from_f16(load(&bottom_p[mn], active)) - from_f16(load(&top_p[mn], active)));
+        const auto area_t = (from_f16(load(&right_t[mn], active)) - from_f16(load(&left_t[mn], active))) *
+                            (from_f16(load(&bottom_t[mn], active)) - from_f16(load(&top_t[mn], active)));
+        const auto overlap =
+            maximum(minimum(from_f16(load(&right_p[mn], active)), from_f16(load(&right_t[mn], active))) -
+                        maximum(from_f16(load(&left_p[mn], active)), from_f16(load(&left_t[mn], active))),
+                    0.0f) *
+            maximum(minimum(from_f16(load(&bottom_p[mn], active)), from_f16(load(&bottom_t[mn], active))) -
+                        maximum(from_f16(load(&top_p[mn], active)), from_f16(load(&top_t[mn], active))),
+                    0.0f);
+        const auto joined = area_p + area_t - overlap;
+        const auto hull =
+            maximum(maximum(from_f16(load(&right_p[mn], active)), from_f16(load(&right_t[mn], active))) -
+                        minimum(from_f16(load(&left_p[mn], active)), from_f16(load(&left_t[mn], active))),
+                    0.0f) *
+            maximum(maximum(from_f16(load(&bottom_p[mn], active)), from_f16(load(&bottom_t[mn], active))) -
+                        minimum(from_f16(load(&top_p[mn], active)), from_f16(load(&top_t[mn], active))),
+                    0.0f);
+        store_around(&giou[mn], active,
+                     to_f16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f)),
+                     around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -341,59 +390,72 @@ void giou_planes_bf16(const uint16_t* left_p, const uint16_t* top_p, const uint1
                       const uint16_t* bottom_p, const uint16_t* left_t, const uint16_t* top_t,
                       const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou, int64_t M,
                       int64_t N) {
-  OMP(omp parallel for schedule(static) if (M * N > 16384))
-  for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
-    for_lanes<kLanes32>(mn_first, smaller(mn_first + 4096, M * N), [&](int64_t mn, auto active) {
-      const auto area_p = (from_bf16(load(&right_p[mn], active)) - from_bf16(load(&left_p[mn], active))) *
-                          (from_bf16(load(&bottom_p[mn], active)) - from_bf16(load(&top_p[mn], active)));
-      const auto area_t = (from_bf16(load(&right_t[mn], active)) - from_bf16(load(&left_t[mn], active))) *
-                          (from_bf16(load(&bottom_t[mn], active)) - from_bf16(load(&top_t[mn], active)));
-      const auto overlap =
-          maximum(minimum(from_bf16(load(&right_p[mn], active)), from_bf16(load(&right_t[mn], active))) -
-                      maximum(from_bf16(load(&left_p[mn], active)), from_bf16(load(&left_t[mn], active))),
-                  0.0f) *
-          maximum(minimum(from_bf16(load(&bottom_p[mn], active)), from_bf16(load(&bottom_t[mn], active))) -
-                      maximum(from_bf16(load(&top_p[mn], active)), from_bf16(load(&top_t[mn], active))),
-                  0.0f);
-      const auto joined = area_p + area_t - overlap;
-      const auto hull =
-          maximum(maximum(from_bf16(load(&right_p[mn], active)), from_bf16(load(&right_t[mn], active))) -
-                      minimum(from_bf16(load(&left_p[mn], active)), from_bf16(load(&left_t[mn], active))),
-                  0.0f) *
-          maximum(maximum(from_bf16(load(&bottom_p[mn], active)), from_bf16(load(&bottom_t[mn], active))) -
-                      minimum(from_bf16(load(&top_p[mn], active)), from_bf16(load(&top_t[mn], active))),
-                  0.0f);
-      store(&giou[mn], active,
-            to_bf16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f)));
-    });
+  const bool around_caches = M * N * 2 >= kBeyondCaches;
+  OMP(omp parallel if (M * N > 16384))
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
+      for_lanes<kLanes32>(mn_first, smaller(mn_first + 4096, M * N), [&](int64_t mn, auto active) {
+        const auto area_p = (from_bf16(load(&right_p[mn], active)) - from_bf16(load(&left_p[mn], active))) *
+                            (from_bf16(load(&bottom_p[mn], active)) - from_bf16(load(&top_p[mn], active)));
+        const auto area_t = (from_bf16(load(&right_t[mn], active)) - from_bf16(load(&left_t[mn], active))) *
+                            (from_bf16(load(&bottom_t[mn], active)) - from_bf16(load(&top_t[mn], active)));
+        const auto overlap =
+            maximum(minimum(from_bf16(load(&right_p[mn], active)), from_bf16(load(&right_t[mn], active))) -
+                        maximum(from_bf16(load(&left_p[mn], active)), from_bf16(load(&left_t[mn], active))),
+                    0.0f) *
+            maximum(minimum(from_bf16(load(&bottom_p[mn], active)), from_bf16(load(&bottom_t[mn], active))) -
+                        maximum(from_bf16(load(&top_p[mn], active)), from_bf16(load(&top_t[mn], active))),
+                    0.0f);
+        const auto joined = area_p + area_t - overlap;
+        const auto hull =
+            maximum(maximum(from_bf16(load(&right_p[mn], active)), from_bf16(load(&right_t[mn], active))) -
+                        minimum(from_bf16(load(&left_p[mn], active)), from_bf16(load(&left_t[mn], active))),
+                    0.0f) *
+            maximum(maximum(from_bf16(load(&bottom_p[mn], active)), from_bf16(load(&bottom_t[mn], active))) -
+                        minimum(from_bf16(load(&top_p[mn], active)), from_bf16(load(&top_t[mn], active))),
+                    0.0f);
+        store_around(&giou[mn], active,
+                     to_bf16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f)),
+                     around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
 void giou_planes_f64(const double* left_p, const double* top_p, const double* right_p, const double* bottom_p,
                      const double* left_t, const double* top_t, const double* right_t, const double* bottom_t,
                      double* giou, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static) if (M * N > 16384))
-  for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
-    for_lanes<kLanes64>(mn_first, smaller(mn_first + 4096, M * N), [&](int64_t mn, auto active) {
-      const auto area_p = (load(&right_p[mn], active) - load(&left_p[mn], active)) *
-                          (load(&bottom_p[mn], active) - load(&top_p[mn], active));
-      const auto area_t = (load(&right_t[mn], active) - load(&left_t[mn], active)) *
-                          (load(&bottom_t[mn], active) - load(&top_t[mn], active));
-      const auto overlap = maximum(minimum(load(&right_p[mn], active), load(&right_t[mn], active)) -
-                                       maximum(load(&left_p[mn], active), load(&left_t[mn], active)),
-                                   0.0) *
-                           maximum(minimum(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
-                                       maximum(load(&top_p[mn], active), load(&top_t[mn], active)),
-                                   0.0);
-      const auto joined = area_p + area_t - overlap;
-      const auto hull = maximum(maximum(load(&right_p[mn], active), load(&right_t[mn], active)) -
-                                    minimum(load(&left_p[mn], active), load(&left_t[mn], active)),
-                                0.0) *
-                        maximum(maximum(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
-                                    minimum(load(&top_p[mn], active), load(&top_t[mn], active)),
-                                0.0);
-      store(&giou[mn], active, overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05));
-    });
+  const bool around_caches = M * N * 8 >= kBeyondCaches;
+  OMP(omp parallel if (M * N > 16384))
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
+      for_lanes<kLanes64>(mn_first, smaller(mn_first + 4096, M * N), [&](int64_t mn, auto active) {
+        const auto area_p = (load(&right_p[mn], active) - load(&left_p[mn], active)) *
+                            (load(&bottom_p[mn], active) - load(&top_p[mn], active));
+        const auto area_t = (load(&right_t[mn], active) - load(&left_t[mn], active)) *
+                            (load(&bottom_t[mn], active) - load(&top_t[mn], active));
+        const auto overlap = maximum(minimum(load(&right_p[mn], active), load(&right_t[mn], active)) -
+                                         maximum(load(&left_p[mn], active), load(&left_t[mn], active)),
+                                     0.0) *
+                             maximum(minimum(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
+                                         maximum(load(&top_p[mn], active), load(&top_t[mn], active)),
+                                     0.0);
+        const auto joined = area_p + area_t - overlap;
+        const auto hull = maximum(maximum(load(&right_p[mn], active), load(&right_t[mn], active)) -
+                                      minimum(load(&left_p[mn], active), load(&left_t[mn], active)),
+                                  0.0) *
+                          maximum(maximum(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
+                                      minimum(load(&top_p[mn], active), load(&top_t[mn], active)),
+                                  0.0);
+        store_around(&giou[mn], active,
+                     overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05),
+                     around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 

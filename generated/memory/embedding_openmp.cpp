@@ -233,6 +233,42 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
@@ -249,29 +285,41 @@ inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
 }
 
 void embedding_f32(const int32_t* token, const float* table, float* row, int64_t N, int64_t V, int64_t D) {
-  OMP(omp parallel for collapse(2) schedule(static) if (N * D > 16384))
-  for (int64_t n = 0; n < N; ++n) {
-    for (int64_t d_first = 0; d_first < D; d_first += 4096) {
-      for_lanes<kLanes32>(d_first, smaller(d_first + 4096, D), [&](int64_t d, auto active) {
-        store(&row[n * D + d], active,
-              inside(int64_t(token[n]), V) ? load(&table[int64_t(token[n]) * D + d], active) : 0.0f);
-      });
+  const bool around_caches = N * D * 4 >= kBeyondCaches;
+  OMP(omp parallel if (N * D > 16384))
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n = 0; n < N; ++n) {
+      for (int64_t d_first = 0; d_first < D; d_first += 4096) {
+        for_lanes<kLanes32>(d_first, smaller(d_first + 4096, D), [&](int64_t d, auto active) {
+          store_around(&row[n * D + d], active,
+                       inside(int64_t(token[n]), V) ? load(&table[int64_t(token[n]) * D + d], active) : 0.0f,
+                       around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 
 void embedding_bf16(const int32_t* token, const uint16_t* table, uint16_t* row, int64_t N, int64_t V,
                     int64_t D) {
-  OMP(omp parallel for collapse(2) schedule(static) if (N * D > 16384))
-  for (int64_t n = 0; n < N; ++n) {
-    for (int64_t d_first = 0; d_first < D; d_first += 4096) {
-      for_lanes<kLanes32>(d_first, smaller(d_first + 4096, D), [&](int64_t d, auto active) {
-        store(
-            &row[n * D + d], active,
-            to_bf16(inside(int64_t(token[n]), V) ? from_bf16(load(&table[int64_t(token[n]) * D + d], active))
-                                                 : 0.0f));
-      });
+  const bool around_caches = N * D * 2 >= kBeyondCaches;
+  OMP(omp parallel if (N * D > 16384))
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n = 0; n < N; ++n) {
+      for (int64_t d_first = 0; d_first < D; d_first += 4096) {
+        for_lanes<kLanes32>(d_first, smaller(d_first + 4096, D), [&](int64_t d, auto active) {
+          store_around(&row[n * D + d], active,
+                       to_bf16(inside(int64_t(token[n]), V)
+                                   ? from_bf16(load(&table[int64_t(token[n]) * D + d], active))
+                                   : 0.0f),
+                       around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 

@@ -13,11 +13,11 @@ namespace {
 constexpr int64_t kBlock = 4096; // floating sums are taken over blocks of so many, so that errors stay small
 
 // What the text of lanes calls by name.
-constexpr const char *kHelpers[] = {"Lanes",       "Mask",      "AllLanes",  "FirstLanes", "LanesOf",      "VectorOf",
-                                    "IntegerOf",   "for_lanes", "load",      "store",      "gather",       "load_every",
-                                    "store_every", "keep",      "mask_of",   "any_lane",   "across",       "positions",
-                                    "convert",     "each_lane", "fold_best", "choose",     "kVectorBytes", "kLanes8",
-                                    "kLanes16",    "kLanes32",  "kLanes64",  "load_field", "load_inside"};
+constexpr const char *kHelpers[] = {
+    "Lanes",    "Mask",      "AllLanes", "FirstLanes", "LanesOf",     "VectorOf",     "IntegerOf",     "for_lanes",
+    "load",     "store",     "gather",   "load_every", "store_every", "keep",         "mask_of",       "any_lane",
+    "across",   "positions", "convert",  "each_lane",  "fold_best",   "choose",       "kVectorBytes",  "kLanes8",
+    "kLanes16", "kLanes32",  "kLanes64", "load_field", "load_inside", "store_around", "finish_stores", "write_around"};
 
 void replace_word(std::string &text, const std::string &from, const std::string &to) {
   for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
@@ -303,8 +303,12 @@ void LanePrinter::set_text(VarId var, const std::string &value, bool is_lanes, c
     const std::string old = helper(neighbours ? "load" : "load_every") + "(" + place + stride + ", " + active_ + ")";
     text = "choose(" + mask_ + ", " + value + ", " + old + ")";
   }
-  const std::string statement =
-      helper(neighbours ? "store" : "store_every") + "(" + place + stride + ", " + active_ + ", " + text + ");";
+  const bool around = neighbours && mask_.empty() && streamed_.count(var) != 0;
+  const std::string statement = helper(around       ? "store_around"
+                                       : neighbours ? "store"
+                                                    : "store_every") +
+                                "(" + place + stride + ", " + active_ + ", " + text + (around ? ", " + around_ : "") +
+                                ");";
   std::vector<std::pair<std::string, std::string>> checks;
   if (printer_.plan.storage[var].kind == Storage::Kind::argument)
     printer_.index_text(var, {}, &checks);

@@ -24,6 +24,11 @@ public:
   bool takes(const PlanNode &loop) const { return taken_.count(&loop) != 0; }
   // The loop over part of its range.
   void loop(const PlanNode &loop, const Printer::Range &range);
+  // Stores of these outputs go around the caches where `flag` says so; empty: none.
+  void stream(std::set<VarId> outputs, const std::string &flag) {
+    streamed_ = std::move(outputs);
+    around_ = flag;
+  }
   // Prints the node if it is a loop to take or a vector statement; false: the scalar printer's way is right.
   bool node(const PlanNode &node, const std::vector<PlanNode> &siblings);
   // The C++ type of a variable that has a value for each lane; empty: it has not.
@@ -74,6 +79,8 @@ private:
   const Kernel &kernel_;
   LaneAnalysis analysis_;
   std::set<const PlanNode *> taken_;
+  std::set<VarId> streamed_;
+  std::string around_; // the C++ flag
 
   // While a loop is printed:
   AxisId lane_ = kNone;

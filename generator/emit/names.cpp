@@ -34,8 +34,8 @@ constexpr const char *kReserved[] = {
     "floor_mod", "fold_best", "for_lanes", "from_bf16", "from_f16", "gather", "in_lane", "is_inf", "is_nan", "keep",
     "larger", "load", "load_every", "load_field", "load_inside", "longest_row", "mask_of", "padded_bytes", "pick_field",
     "positions", "random_uniform", "remainder_of", "row_at", "rsqrt", "shift_left", "shift_right", "sigmoid", "smaller",
-    "store", "store_every", "table_at", "take", "thread_count", "thread_number", "to_bf16", "to_f16", "wrapping_add",
-    "wrapping_multiply", "wrapping_negate", "wrapping_subtract"};
+    "store", "store_around", "finish_stores", "store_every", "table_at", "take", "thread_count", "thread_number",
+    "to_bf16", "to_f16", "wrapping_add", "wrapping_multiply", "wrapping_negate", "wrapping_subtract"};
 
 // What emitted files use beside the names above; operands, sizes, scalars and tables of these names are renamed.
 const std::set<std::string> kUsed = {
@@ -47,9 +47,9 @@ const std::set<std::string> kUsed = {
     "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "OMP", "EOF", "NULL", "NAN", "INFINITY",
     "errno", "stdin", "stdout", "stderr", "linux", "unix", "typeof", "std", "main", "Index", "Lanes", "Mask", "Best",
     "Extent", "WindowSet", "AllLanes", "FirstLanes", "VectorOf", "IntegerOf", "LanesOf", "kVectorBytes", "complex",
-    "imaginary", "cudaStream_t", "cudaError_t", "cudaSuccess", "kLanes8", "kLanes16", "kLanes32", "kLanes64", "float2",
-    "float4", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t",
-    "ptrdiff_t", "max_align_t", "signgam",
+    "imaginary", "cudaStream_t", "cudaError_t", "cudaSuccess", "kLanes8", "kLanes16", "kLanes32", "kLanes64",
+    "kBeyondCaches", "float2", "float4", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t",
+    "uint64_t", "size_t", "ptrdiff_t", "max_align_t", "signgam",
     // Helpers, and functions that they call.
     "above", "absolute", "across", "any_lane", "atomic_add", "atomic_add_bf16", "atomic_add_f16", "below", "bits_as",
     "block_fold", "broadcast", "ceil_div", "choose", "convert", "copy_bits", "copy_first", "divide", "each_lane",
@@ -57,7 +57,8 @@ const std::set<std::string> kUsed = {
     "in_lane", "is_inf", "is_nan", "keep", "larger", "launch", "load", "load_every", "load_field", "load_inside",
     "mask_of", "maximum", "minimum", "overflows", "overlap", "overlapping", "padded_bytes", "pick_field", "positions",
     "remainder_of", "reserve", "saturate", "shift_left", "row_at", "longest_row", "shift_right", "smaller", "store",
-    "store_every", "table_at", "take", "thread_count", "thread_number", "to_bf16", "to_f16", "workspace_tiles"};
+    "store_around", "finish_stores", "write_around", "store_every", "table_at", "take", "thread_count", "thread_number",
+    "to_bf16", "to_f16", "workspace_tiles"};
 
 // Macros of the C library, whoever includes it: families by their beginning and end, and single ones.
 bool is_macro(std::string_view name) {

@@ -169,9 +169,15 @@ private:
     const bool only_maps = !contains_loop(last.body);
     std::string clauses = chain.size() > 1 ? " collapse(" + std::to_string(chain.size()) + ")" : "";
     clauses += " schedule(static)";
-    if (only_maps)
-      clauses += " if (" + work + " > " + std::to_string(kSerialBelow) + ")";
-    printer_.lines.add("#pragma omp parallel for" + clauses);
+    const bool around = only_maps && takes_lanes(last) && stream_outputs(last, work);
+    const std::string serial = only_maps ? " if (" + work + " > " + std::to_string(kSerialBelow) + ")" : "";
+    if (around) { // each thread waits for its own stores
+      printer_.lines.add("#pragma omp parallel" + serial);
+      printer_.lines.add("{");
+      printer_.lines.add("#pragma omp for" + clauses + " nowait");
+    } else {
+      printer_.lines.add("#pragma omp parallel for" + clauses + serial);
+    }
     for (const PlanNode *n : chain)
       if (n != &last || !takes_lanes(last))
         open(*n);
@@ -185,12 +191,49 @@ private:
       worker_pointers(phase);
       printer_.lanes->loop(last,
                            {first, spelling().helper("smaller") + "(" + first + " + " + part + ", " + r.end + ")"});
+      printer_.lanes->stream({}, "");
     } else {
       worker_pointers(phase);
       printer_.list(last.body);
     }
     for (size_t i = 0; i < chain.size(); ++i)
       printer_.lines.add("}");
+    if (around) {
+      printer_.lines.add("if (" + around_ + ") finish_stores();");
+      printer_.lines.add("}");
+    }
+  }
+
+  // Outputs that the loop writes and nothing reads are not looked for in the caches when they are large.
+  bool stream_outputs(const PlanNode &loop, const std::string &trips) {
+    std::set<VarId> outputs;
+    int64_t bytes = 0;
+    for (const PlanNode &n : loop.body) {
+      const bool plain = n.kind == PlanNode::Kind::assign && n.coords.empty();
+      if (!plain || plan_.kernel.vars[n.target].kind != Var::Kind::output || !is_only_written(n.target) ||
+          plan_.kernel.vars[n.target].type == Type::boolean)
+        continue;
+      if (outputs.insert(n.target).second)
+        bytes += bytes_of(plan_.kernel.vars[n.target].type);
+    }
+    if (outputs.empty())
+      return false;
+    around_ = names_.claim("around_caches");
+    const std::string factor = bytes == 1 ? "" : " * " + std::to_string(bytes);
+    printer_.lines.add("const bool " + around_ + " = " + at_least(code_of(trips), binding::kMultiply) + factor +
+                       " >= kBeyondCaches;");
+    spelling().helper("store_around");
+    printer_.lanes->stream(std::move(outputs), around_);
+    return true;
+  }
+
+  bool is_only_written(VarId var) const {
+    int uses = 0;
+    for (const Phase &phase : plan_.phases)
+      for (const PlanNode &root : phase.nodes)
+        for (const Access &a : accesses_of(plan_.kernel, root))
+          uses += a.memory == var || a.var == var;
+    return uses == 1;
   }
 
   bool takes_lanes(const PlanNode &n) const { return printer_.lanes != nullptr && printer_.lanes->takes(n); }
@@ -310,6 +353,7 @@ private:
   Printer printer_;
   std::vector<Buffer> buffers_;
   std::optional<LanePrinter> lanes_;
+  std::string around_; // the flag for writing around the caches in the phase at hand
 };
 
 } // namespace

@@ -164,6 +164,38 @@ template <class T, class Active> inline void store(T* to, Active active, typenam
     copy_first<T>(to, &value.v, active);
   }
 }
+//@ store_around: store
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V> inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64) return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32) return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16) return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
 //@ gather: load
 // value(i) for each active lane, of the points first, first + 1, ...; it may take the lane's number as well.
 template <class T, class Active, class Value>

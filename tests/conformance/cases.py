@@ -54,7 +54,8 @@ def sweep_sizes(case):
 def choices(spec, define):
     """Every choice of type and list parameters that `define` leaves open, the first one first."""
     names = {name: values for name, values in spec.choices().items() if name not in define}
-    return [{**define, **dict(zip(names, picked))} for picked in itertools.product(*names.values())]
+    every = [{**define, **dict(zip(names, picked))} for picked in itertools.product(*names.values())]
+    return [choice for choice in every if spec.is_made(choice)]
 
 
 def expand(only=""):

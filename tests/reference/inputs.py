@@ -101,6 +101,23 @@ def _(rng, arrays, sizes):
     arrays["rate"], arrays["momentum"] = 0.1, 0.9
 
 
+@maker("convert")
+def _(rng, arrays, sizes):
+    if arrays["x"].dtype.kind == "f":
+        arrays["x"] = arrays["x"] * 100.0  # beyond what i8 holds, too
+
+
+@maker("quantize")
+def _(rng, arrays, sizes):
+    arrays["scale"], arrays["zero"] = 0.0171, 11
+
+
+@maker("box_measures")
+def _(rng, arrays, sizes):
+    for name in "pt":
+        arrays[name] = random_boxes(rng, (sizes["N"],))
+
+
 @maker("embedding")
 def _(rng, arrays, sizes):
     arrays["token"] = rng.integers(-2, sizes["V"] + 2, sizes["N"])

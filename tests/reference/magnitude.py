@@ -112,6 +112,13 @@ def erf(x):
     return _unary(x, _erf(x.v) if x.v.size else x.v, 2 / math.sqrt(math.pi) * np.exp(-x.v * x.v))
 
 
+def atan2(a, b):
+    a, b = lift(a), lift(b)
+    squares = np.maximum(a.v * a.v + b.v * b.v, 1e-300)
+    v = np.arctan2(a.v, b.v)
+    return Num(v, np.abs(v) + (np.abs(b.v) * a.s + np.abs(a.v) * b.s) / squares, max(a.n, b.n))
+
+
 def maximum(a, b):
     a, b = lift(a), lift(b)
     return Num(np.maximum(a.v, b.v), np.maximum(a.s, b.s), max(a.n, b.n))

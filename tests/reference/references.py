@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from magnitude import Num, erf, exp, log, matmul, maximum, minimum, rsqrt, sigmoid, sqrt, where
+from magnitude import Num, atan2, erf, exp, log, matmul, maximum, minimum, rsqrt, sigmoid, sqrt, where
 
 REFERENCES = {}
 
@@ -155,7 +155,62 @@ def embedding(inputs, sizes, params):
     return {"row": row}
 
 
+@reference
+def convert(inputs, sizes, params):
+    x = inputs["x"]
+    if params["U"] == "i8":
+        return {"y": np.clip(np.trunc(x), -128, 127).astype(np.int8)}
+    return {"y": Num(x.astype(np.float64))}
+
+
+@reference
+def quantize(inputs, sizes, params):
+    low, high = (0, 255) if params["Q"] == "u8" else (-128, 127)
+    scaled = inputs["x"].astype(np.float32) / np.float32(inputs["scale"])
+    shifted = np.rint(scaled) + np.float32(inputs["zero"])
+    return {"q": np.clip(np.trunc(shifted), low, high).astype(np.int64)}
+
+
+@reference
+def dequantize(inputs, sizes, params):
+    return {"x": Num((inputs["q"].astype(np.int64) - inputs["zero"]).astype(np.float64)) * inputs["scale"]}
+
+
+@reference
+def boxes_to_planes(inputs, sizes, params):
+    return {side: inputs["boxes"][:, i] for i, side in enumerate(("left", "top", "right", "bottom"))}
+
+
+@reference
+def rope(inputs, sizes, params):
+    x = Num(inputs["x"].reshape(sizes["B"], sizes["S"], sizes["H"], 2, sizes["R"]))
+    cosine, sine = inputs["cosine"][None, :, None, :], inputs["sine"][None, :, None, :]
+    one, other = x[..., 0, :], x[..., 1, :]
+    halves = [one * cosine - other * sine, other * cosine + one * sine]
+    joined = [np.stack([getattr(h, part) for h in halves], 3) for part in ("v", "s")]
+    return {"y": Num(*joined, 1).reshape(inputs["x"].shape)}
+
+
 # Generalized IoU.
+
+
+@reference
+def box_measures(inputs, sizes, params):
+    p, t = ([Num(box[:, i]) for i in range(4)] for box in (inputs["p"], inputs["t"]))
+    floor = lambda e: maximum(e, 0.0)  # noqa: E731
+    overlap = floor(minimum(p[2], t[2]) - maximum(p[0], t[0])) * floor(minimum(p[3], t[3]) - maximum(p[1], t[1]))
+    areas = [(b[2] - b[0]) * (b[3] - b[1]) for b in (p, t)]
+    iou = overlap / maximum(areas[0] + areas[1] - overlap, 1e-7)
+    if params["measure"] == "intersection_over_union":
+        return {"result": iou}
+    width, height = maximum(p[2], t[2]) - minimum(p[0], t[0]), maximum(p[3], t[3]) - minimum(p[1], t[1])
+    dx, dy = ((p[0] + p[2] - t[0] - t[2]) / 2.0, (p[1] + p[3] - t[1] - t[3]) / 2.0)
+    distance = iou - (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-7)
+    if params["measure"] == "distance_iou":
+        return {"result": distance}
+    turn = atan2(t[2] - t[0], t[3] - t[1]) - atan2(p[2] - p[0], p[3] - p[1])
+    aspect = 4 / np.pi**2 * turn * turn
+    return {"result": distance - aspect * aspect / maximum(1.0 - iou + aspect, 1e-7)}
 
 
 def generalized_iou(p, t, clamped, eps=1e-5):

@@ -60,7 +60,14 @@ class SpecFile:
     def choices(self):
         """The type parameters and list parameters, each with its choices."""
         lists = {name: value for name, value in self.data.get("params", {}).items() if isinstance(value, list)}
-        return {**lists, **self.data.get("types", {})}
+        types = {name: value for name, value in self.data.get("types", {}).items() if name != "only"}
+        return {**lists, **types}
+
+    def is_made(self, define):
+        """Are there functions for these types? `types.only` may leave some out."""
+        types = self.data.get("types", {})
+        names = [name for name in types if name != "only"]
+        return "only" not in types or [define[name] for name in names] in types["only"]
 
     def params(self, define):
         return {**self.data.get("params", {}), **define}

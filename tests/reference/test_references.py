@@ -190,6 +190,61 @@ def add_vectors(x, s, p):
 
 
 @loops
+def convert(x, s, p):
+    if p["U"] == "i8":
+        return {"y": np.array([max(-128, min(127, int(a))) for a in x["x"]], np.int8)}
+    return {"y": np.array([float(a) for a in x["x"]])}
+
+
+@loops
+def quantize(x, s, p):
+    low, high = (0, 255) if p["Q"] == "u8" else (-128, 127)
+    shifted = [float(np.float32(a) / np.float32(x["scale"])) for a in x["x"]]
+    return {"q": np.array([max(low, min(high, round(a) + x["zero"])) for a in shifted], np.int64)}
+
+
+@loops
+def dequantize(x, s, p):
+    result = np.zeros(x["q"].shape)
+    for n, c in np.ndindex(result.shape):
+        result[n, c] = (int(x["q"][n, c]) - int(x["zero"][c])) * x["scale"][c]
+    return {"x": result}
+
+
+@loops
+def boxes_to_planes(x, s, p):
+    rows = list(zip(*x["boxes"])) if s["N"] else [[]] * 4
+    return {side: np.array(row) for side, row in zip(("left", "top", "right", "bottom"), rows)}
+
+
+@loops
+def rope(x, s, p):
+    r, y = s["R"], np.zeros(x["x"].shape)
+    for b, t, h, i in np.ndindex(s["B"], s["S"], s["H"], r):
+        turned = complex(x["x"][b, t, h, i], x["x"][b, t, h, r + i]) * complex(x["cosine"][t, i], x["sine"][t, i])
+        y[b, t, h, i], y[b, t, h, r + i] = turned.real, turned.imag
+    return {"y": y}
+
+
+@loops
+def box_measures(x, s, p):
+    def measure(a, b):
+        overlap = max(min(a[2], b[2]) - max(a[0], b[0]), 0) * max(min(a[3], b[3]) - max(a[1], b[1]), 0)
+        iou = overlap / max((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - overlap, 1e-7)
+        if p["measure"] == "intersection_over_union":
+            return iou
+        diagonal = (max(a[2], b[2]) - min(a[0], b[0])) ** 2 + (max(a[3], b[3]) - min(a[1], b[1])) ** 2
+        centres = ((a[0] + a[2] - b[0] - b[2]) / 2) ** 2 + ((a[1] + a[3] - b[1] - b[3]) / 2) ** 2
+        iou_left = iou - centres / max(diagonal, 1e-7)
+        if p["measure"] == "distance_iou":
+            return iou_left
+        v = 4 / math.pi**2 * (math.atan2(b[2] - b[0], b[3] - b[1]) - math.atan2(a[2] - a[0], a[3] - a[1])) ** 2
+        return iou_left - v * v / max(1 - iou + v, 1e-7)
+
+    return {"result": np.array([measure(a, b) for a, b in zip(x["p"], x["t"])])}
+
+
+@loops
 def embedding(x, s, p):
     v = s["V"]
     return {
