@@ -12,6 +12,10 @@
 #include "support/diagnostics.h"
 #include "support/types.h"
 
+namespace kgen {
+struct Sketch;
+}
+
 namespace kgen::body {
 
 struct Expr {
@@ -97,6 +101,9 @@ struct Body {
 // Parses the body once for all variants (one translation unit); the same mistake in several variants is one message.
 // nullopt after errors; else one Body per variant.
 std::optional<std::vector<Body>> parse_body(const Spec &spec, const std::vector<Variant> &variants, Diagnostics &diags);
+
+// Of a spec with mistakes: says which mistakes its body has beside them, as far as that is sure.
+void check_body(const Sketch &sketch, Diagnostics &diags);
 
 std::string print(const Body &body);
 

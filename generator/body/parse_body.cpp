@@ -1,6 +1,9 @@
 // The stage from end to end: look at the words, let Clang parse, convert.
 #include <algorithm>
+#include <cctype>
+#include <iterator>
 #include <optional>
+#include <set>
 
 #include "body/body.h"
 #include "body/builtins.h"
@@ -8,14 +11,18 @@
 #include "body/library.h"
 #include "body/source.h"
 #include "body/unit.h"
+#include "spec/sketch.h"
 #include "support/text.h"
 
 namespace kgen::body {
 namespace {
 
-// A param that is a name must name a function; said at the param, which may come from the command line.
-bool check_function_params(const Spec &spec, const SourceText *functions, Diagnostics &diags) {
-  bool good = true;
+using Words = std::set<std::string, std::less<>>;
+
+// A param that is a name must name a function; said at the param, which may come from the command line. Returns those
+// that do not.
+Words check_function_params(const Spec &spec, const SourceText *functions, Diagnostics &diags) {
+  Words bad;
   for (const Param &param : spec.params)
     for (const ParamValue &value : param.choices) {
       const auto *name = std::get_if<std::string>(&value);
@@ -30,12 +37,12 @@ bool check_function_params(const Spec &spec, const SourceText *functions, Diagno
         known.insert(known.end(), functions->identifiers.begin(), functions->identifiers.end());
       if (std::ranges::find(known, *name) != known.end())
         continue;
-      good = false;
+      bad.insert(param.name);
       const std::optional<std::string> meant = nearest(*name, known);
       diags.add(DiagId::body_unknown_function, param.place, {*name}).help =
           meant ? "did you mean `" + *meant + "`?" : "write it in `functions`, or use one of the library";
     }
-  return good;
+  return bad;
 }
 
 // In double kernels `auto c = 0.1` is `real`, which Clang cannot know in one pass: such locals are named, and parsed
@@ -51,6 +58,71 @@ ParseResult parse_until_settled(const Spec &spec, const std::vector<Variant> &va
     real_locals.insert(real_locals.end(), result.real_locals.begin(), result.real_locals.end());
   }
 }
+
+struct StatementWords {
+  Words all, assigned; // those before the first `=`
+};
+
+// Those of comments as well: what is looked for is doubt.
+std::vector<StatementWords> words_of_statements(const SourceText &source) {
+  const std::string &text = source.text();
+  std::vector<StatementWords> out(source.statement_ends.size() + 1);
+  auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  size_t assignment = 0; // statements up to this one have met their `=`
+  for (size_t at = 0; at < text.size(); ++at) {
+    const size_t begin = at, statement = source.statement(at);
+    if (text[at] == '=')
+      assignment = statement + 1;
+    while (at < text.size() && in_word(text[at]))
+      ++at;
+    if (at == begin)
+      continue;
+    const std::string word = text.substr(begin, at-- - begin);
+    out[statement].all.insert(word);
+    if (assignment <= statement)
+      out[statement].assigned.insert(word);
+  }
+  return out;
+}
+
+// Says nothing of statements that hang on what is in doubt, be it through what they assign. Of functions, all are in
+// doubt or none.
+void leave_doubtful(const SourceText &source, const Words &known, Words &doubtful, Reporter &reporter) {
+  const std::vector<StatementWords> words = words_of_statements(source);
+  std::vector<bool> left(words.size(), false);
+  auto leave = [&](size_t i) {
+    left[i] = true;
+    std::ranges::copy_if(source.is_body() ? words[i].assigned : words[i].all, std::inserter(doubtful, doubtful.end()),
+                         [&](const std::string &word) { return !known.contains(word); });
+    reporter.silence({&source, i < source.statement_ends.size() ? source.statement_ends[i] : source.text().size(), 1});
+  };
+  for (bool more = true; more;) {
+    more = false;
+    for (size_t i = 0; i < words.size(); ++i)
+      if (!left[i] &&
+          std::ranges::any_of(words[i].all, [&](const std::string &word) { return doubtful.contains(word); })) {
+        leave(i);
+        more = true;
+      }
+  }
+  if (!source.is_body() && std::ranges::find(left, true) != left.end())
+    for (size_t i = 0; i < words.size(); ++i)
+      leave(i);
+}
+
+// The texts, their words checked.
+struct Texts {
+  SourceText body;
+  std::optional<SourceText> functions;
+  Texts(const Spec &spec, Reporter &reporter) : body(spec.body, true) {
+    check_text(body, reporter);
+    if (spec.functions.given())
+      check_text(functions.emplace(spec.functions, false), reporter);
+    reporter.next_phase();
+  }
+  const SourceText *known_functions() const { return functions ? &*functions : nullptr; }
+  bool sound() const { return body.sound && (!functions || functions->sound); }
+};
 
 // Clang reads the texts once for each set of functions.
 bool check_copies(const SourceText &text, size_t sets, Reporter &reporter) {
@@ -68,24 +140,53 @@ bool check_copies(const SourceText &text, size_t sets, Reporter &reporter) {
 std::optional<std::vector<Body>> parse_body(const Spec &spec, const std::vector<Variant> &variants,
                                             Diagnostics &diags) {
   Reporter reporter(diags);
-  SourceText body(spec.body, true);
-  std::optional<SourceText> functions;
-  check_text(body, reporter);
-  if (spec.functions.given()) {
-    functions.emplace(spec.functions, false);
-    check_text(*functions, reporter);
+  const Texts texts(spec, reporter);
+  const Words bad_params = check_function_params(spec, texts.known_functions(), diags);
+  if (!texts.sound())
+    return std::nullopt;
+  if (!bad_params.empty()) {
+    check_body({spec, {bad_params.begin(), bad_params.end()}, {}, true}, diags);
+    return std::nullopt;
   }
-  reporter.next_phase();
-  const SourceText *known_functions = functions ? &*functions : nullptr;
-  if (!check_function_params(spec, known_functions, diags) || !body.sound || (functions && !functions->sound))
+  if (!check_copies(texts.body, variants.size(), reporter) ||
+      (texts.functions && !check_copies(*texts.functions, variants.size(), reporter)))
     return std::nullopt;
-  if (!check_copies(body, variants.size(), reporter) ||
-      (functions && !check_copies(*functions, variants.size(), reporter)))
-    return std::nullopt;
-  ParseResult result = parse_until_settled(spec, variants, body, known_functions, reporter);
+  ParseResult result = parse_until_settled(spec, variants, texts.body, texts.known_functions(), reporter);
   if (reporter.failed())
     return std::nullopt;
   return std::move(result.bodies);
+}
+
+void check_body(const Sketch &sketch, Diagnostics &diags) {
+  if (!sketch.usable)
+    return;
+  Spec spec = sketch.spec;
+  Reporter reporter(diags);
+  const Texts texts(spec, reporter);
+  if (!texts.sound())
+    return;
+  Words known, doubtful(sketch.words.begin(), sketch.words.end());
+  const Words bad_params = check_function_params(spec, texts.known_functions(), diags);
+  std::erase_if(spec.params, [&](const Param &param) {
+    return bad_params.contains(param.name) || sketch.doubtful.contains(param.name);
+  });
+  std::vector<Variant> variants(1); // one will do
+  for (const TypeParam &type : spec.types)
+    variants[0].types[type.name] = type.choices.front();
+  for (const Param &param : spec.params)
+    variants[0].params[param.name] = param.choices.front();
+  for (const std::string &name :
+       known_names(make_unit(spec, variants, texts.body, texts.known_functions(), {}), true)) {
+    known.insert(name);
+    doubtful.erase(name); // `size`, where it is a key of the grid
+  }
+  doubtful.insert(sketch.doubtful.begin(), sketch.doubtful.end());
+  doubtful.insert(bad_params.begin(), bad_params.end());
+  if (texts.functions)
+    leave_doubtful(*texts.functions, known, doubtful, reporter);
+  leave_doubtful(texts.body, known, doubtful, reporter);
+  reporter.next_phase();
+  parse_until_settled(spec, variants, texts.body, texts.known_functions(), reporter);
 }
 
 } // namespace kgen::body

@@ -3,6 +3,7 @@
 #include "plan/plan.h"
 #include "rewrite/canonicalize.h"
 #include "rewrite/coalesce.h"
+#include "spec/sketch.h"
 #include "support/check.h"
 
 namespace kgen {
@@ -56,9 +57,13 @@ std::optional<Compiled> compile(const std::string &path, const std::string &text
   Compiled out;
   auto done = [&](Stage stage) { return options.last == stage; };
 
-  std::optional<Spec> spec = load_spec(path, text, options.load, diags);
-  if (!spec)
+  Sketch sketch;
+  std::optional<Spec> spec = load_spec(path, text, options.load, diags, sketch);
+  if (!spec) {
+    if (!done(Stage::spec))
+      body::check_body(sketch, diags);
     return std::nullopt;
+  }
   out.spec = std::move(*spec);
   out.variants = variants_of(out.spec);
   if (done(Stage::spec)) {

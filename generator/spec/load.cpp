@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "spec/read.h"
+#include "spec/sketch.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -89,7 +90,7 @@ void read_sections(Reader &reader, Node &root) {
 } // namespace
 
 std::optional<Spec> load_spec(const std::string &path, const std::string &text, const LoadOptions &options,
-                              Diagnostics &diags) {
+                              Diagnostics &diags, Sketch &sketch) {
   // A byte order mark is no part of the first line.
   const std::string plain = text.starts_with("\xEF\xBB\xBF") ? text.substr(3) : text;
   diags.add_source(path, plain);
@@ -108,9 +109,16 @@ std::optional<Spec> load_spec(const std::string &path, const std::string &text, 
   find_axes(reader);
   resolve_expressions(reader);
   validate(reader);
-  if (diags.error_count() != errors_before)
-    return std::nullopt;
-  return std::move(reader.spec);
+  if (diags.error_count() == errors_before)
+    return std::move(reader.spec);
+  sketch = make_sketch(reader, *root);
+  return std::nullopt;
+}
+
+std::optional<Spec> load_spec(const std::string &path, const std::string &text, const LoadOptions &options,
+                              Diagnostics &diags) {
+  Sketch unused;
+  return load_spec(path, text, options, diags, unused);
 }
 
 } // namespace kgen

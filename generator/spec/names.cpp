@@ -42,10 +42,12 @@ bool check_form(Reader &reader, const std::string &name, const Place &place) {
   if (!is_identifier(name) || name.size() > kLongest) {
     reader.diags.add(DiagId::spec_bad_name, place, {name.substr(0, kLongest)}).help =
         "a name has up to 100 letters, digits and _, and does not begin with a digit";
+    reader.unusable.insert(name);
     return false;
   }
   if (const std::string reason = reserved_reason(name); !reason.empty()) {
     reader.diags.add(DiagId::spec_reserved_name, place, {name, reason}).help = "choose another name";
+    reader.unusable.insert(name);
     return false;
   }
   return true;
@@ -67,6 +69,7 @@ bool declare(Reader &reader, const std::string &name, const Place &place, NameKi
   const auto [found, fresh] = reader.names.try_emplace(name, Name{kind, what, place, false});
   if (!fresh) {
     add_first_label(reader.diags.add(DiagId::spec_name_taken, place, {name, found->second.what}), found->second);
+    reader.unusable.insert(name);
     return false;
   }
   return check_form(reader, name, place);

@@ -37,6 +37,7 @@ struct Reader {
   bool outputs_incomplete = false;
   std::set<std::string> broken =
       {}; // declarations with a mistake of their own: what they say to others is not compared
+  std::set<std::string> unusable = {}; // names that cannot stand, or whose meaning is not known
 };
 
 // --- read_values.cpp: single values ---
@@ -122,6 +123,10 @@ private:
 bool declare(Reader &reader, const std::string &name, const Place &place, NameKind kind, const std::string &what);
 void find_axes(Reader &reader); // fills Spec::axis_order
 std::vector<std::string> names_of(const Reader &reader, std::initializer_list<NameKind> kinds);
+
+// --- sketch.cpp ---
+struct Sketch;
+Sketch make_sketch(const Reader &reader, const Node &root);
 
 // --- resolve.cpp: expressions ---
 void resolve_expressions(Reader &reader);

@@ -133,8 +133,10 @@ void read_params(Reader &reader, const Node &section) {
       read_param_list(reader, entry.value, param);
     else if (auto value = read_param_value(reader, entry.value))
       param.choices.push_back(std::move(*value));
-    if (param.choices.empty())
-      param.choices.emplace_back(std::in_place_type<int64_t>, 1); // after an error
+    if (param.choices.empty()) { // after an error
+      param.choices.emplace_back(std::in_place_type<int64_t>, 1);
+      reader.unusable.insert(param.name);
+    }
     reader.spec.params.push_back(std::move(param));
   }
 }
