@@ -53,6 +53,7 @@ CompileOptions compile_options(const Options &options, const LoadOptions &load, 
   out.load = load;
   out.last = last;
   out.emit.templates = options.templates;
+  out.emit.selfcheck = options.selfcheck;
   if (!options.targets.empty()) {
     std::vector<std::string> targets = split(options.targets, ',');
     out.emit.openmp = std::find(targets.begin(), targets.end(), "openmp") != targets.end();

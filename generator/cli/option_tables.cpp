@@ -57,6 +57,8 @@ const OptionRow kOptions[] = {
     {"--include", kAll, &Options::includes, "a further folder for functions_from"},
     {"--templates", kAll | kNew, &Options::templates, "a folder of templates to use instead of kgen's own"},
     {"--targets", kWrites, &Options::targets, "openmp,cuda: which sources to write"},
+    {"--selfcheck", kWrites, &Options::selfcheck,
+     "a program as well that checks and times the OpenMP code: NAME_selfcheck.cpp"},
     {"--stop-after", bit(Command::generate), &Options::stop_after, "print what a stage made",
      "spec body ir facts rewrite plan"},
     {"--message-format", kAll | kNew | kFmt, &Options::format, "how messages look", "human short json github"},

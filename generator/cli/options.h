@@ -29,7 +29,7 @@ struct Options {
   Command command = Command::generate;
   std::vector<std::string> specs;
   std::string output = ".";
-  bool diff = false, check = false, prune = false;
+  bool diff = false, check = false, prune = false, selfcheck = false;
   std::string depfile, stamp, like = "map";
   int64_t jobs = 0;
   std::vector<std::string> defines, batch, includes, allowed;

@@ -7,40 +7,12 @@
 
 #include "emit/format.h"
 #include "emit/header.h"
+#include "emit/selfcheck.h"
 #include "emit/target_file.h"
 #include "support/check.h"
 
 namespace kgen {
 namespace {
-
-std::string helper_text(const Templates &templates, TargetKind target, const std::set<std::string> &wanted) {
-  HelperSections sections;
-  sections.add(templates.text("common/helpers.h"));
-  sections.add(templates.text(target == TargetKind::cuda ? "cuda/helpers.h" : "openmp/helpers.h"));
-  if (target == TargetKind::openmp)
-    sections.add(templates.text("openmp/lanes.h"));
-  std::set<std::string> needed;
-  std::vector<std::string> todo(wanted.begin(), wanted.end());
-  while (!todo.empty()) {
-    const std::string name = todo.back();
-    todo.pop_back();
-    if (!needed.insert(name).second)
-      continue;
-    for (const std::string &need : sections.needs[name])
-      todo.push_back(need);
-  }
-  std::string out;
-  for (const auto &[name, text] : sections.sections)
-    if (needed.erase(name) != 0)
-      out += text + "\n";
-  KGEN_CHECK(needed.empty());
-  const bool cuda = target == TargetKind::cuda;
-  replace_all(out, "FUNCTION", cuda ? "__host__ __device__ inline" : "inline");
-  replace_all(out, "DEVICE", "__device__ inline");
-  replace_all(out, "EXP_F32", cuda ? "expf" : "std::exp");
-  replace_all(out, "EXP_F64", cuda ? "exp" : "std::exp");
-  return out;
-}
 
 // Standard headers by what the text mentions.
 Views includes(const std::string &text, std::vector<std::string> first) {
@@ -114,6 +86,37 @@ EmittedFile source_file(const Spec &spec, const Templates &templates, TargetKind
 }
 
 } // namespace
+
+std::string helper_text(const Templates &templates, TargetKind target, const std::set<std::string> &wanted) {
+  HelperSections sections;
+  sections.add(templates.text("common/helpers.h"));
+  sections.add(templates.text(target == TargetKind::cuda ? "cuda/helpers.h" : "openmp/helpers.h"));
+  if (target == TargetKind::openmp) {
+    sections.add(templates.text("openmp/lanes.h"));
+    sections.add(templates.text("openmp/maths.h"));
+  }
+  std::set<std::string> needed;
+  std::vector<std::string> todo(wanted.begin(), wanted.end());
+  while (!todo.empty()) {
+    const std::string name = todo.back();
+    todo.pop_back();
+    if (!needed.insert(name).second)
+      continue;
+    for (const std::string &need : sections.needs[name])
+      todo.push_back(need);
+  }
+  std::string out;
+  for (const auto &[name, text] : sections.sections)
+    if (needed.erase(name) != 0)
+      out += text + "\n";
+  KGEN_CHECK(needed.empty());
+  const bool cuda = target == TargetKind::cuda;
+  replace_all(out, "FUNCTION", cuda ? "__host__ __device__ inline" : "inline");
+  replace_all(out, "DEVICE", "__device__ inline");
+  replace_all(out, "EXP_F32", cuda ? "expf" : "std::exp");
+  replace_all(out, "EXP_F64", cuda ? "exp" : "std::exp");
+  return out;
+}
 
 std::string parameters_text(const Function &function) {
   std::string text;
@@ -281,6 +284,9 @@ std::vector<EmittedFile> emit_files(const Spec &spec, const std::vector<Variatio
   const std::string error = error_function(spec, templates, statuses);
   if (options.openmp)
     files.push_back(source_file(spec, templates, TargetKind::openmp, openmp, error));
+  if (options.openmp && options.selfcheck)
+    files.push_back(
+        {spec.kernel + "_selfcheck.cpp", format_cpp(selfcheck_text(spec, functions, files.back().text, templates))});
   if (options.cuda)
     files.push_back(source_file(spec, templates, TargetKind::cuda, cuda, error));
   return files;

@@ -16,7 +16,8 @@ struct EmittedFile {
 struct EmitOptions {
   bool openmp = true;
   bool cuda = true;
-  std::string templates; // a folder that overrides embedded templates
+  bool selfcheck = false; // of the OpenMP file
+  std::string templates;  // a folder that overrides embedded templates
 };
 
 // `variations` in the order of variants_of.

@@ -19,6 +19,8 @@ struct TargetSource {
 TargetSource openmp_source(const Spec &spec, const std::vector<Function> &functions, Statuses &statuses);
 TargetSource cuda_source(const Spec &spec, const std::vector<Function> &functions, Statuses &statuses);
 
+// The helper functions asked for, with what they need.
+std::string helper_text(const Templates &templates, TargetKind target, const std::set<std::string> &wanted);
 // "const float* x, float* y, int64_t N": the caller's arguments, and the same as a call passes them.
 std::string parameters_text(const Function &function);
 std::string arguments_text(const Function &function);

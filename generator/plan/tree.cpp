@@ -23,7 +23,8 @@ struct Item {
 
 class Builder {
 public:
-  Builder(Kernel &kernel, const std::vector<AxisId> &order) : kernel_(kernel), order_(order), limits_(kernel) {}
+  Builder(Kernel &kernel, const std::vector<AxisId> &order, Fusion fusion)
+      : kernel_(kernel), order_(order), fusion_(fusion), limits_(kernel) {}
 
   std::vector<PlanNode> build(std::vector<PlanNode> program) {
     uses_.clear();
@@ -258,6 +259,8 @@ private:
   }
 
   Group form_group(const std::vector<Item> &items, AxisId axis, AxisSet open) const {
+    if (fusion_ == Fusion::none)
+      return alone(items, axis, open);
     std::set<size_t> banned;
     for (;;) {
       std::vector<size_t> before, members, after, absorbed;
@@ -285,6 +288,24 @@ private:
         group.after.push_back(items[i]);
       return group;
     }
+  }
+
+  // The first statement that takes the loop; those before it take none and stay where they are. What follows a `break`
+  // or `continue` of single lanes stands in the same round.
+  Group alone(const std::vector<Item> &items, AxisId axis, AxisSet open) const {
+    Group group;
+    bool same_round = true;
+    for (const Item &item : items) {
+      const bool joins = may_join(item, axis, open);
+      if (group.members.empty() && !joins) {
+        group.before.push_back(item);
+        continue;
+      }
+      same_round = joins && (group.members.empty() || same_round);
+      (same_round ? group.members : group.after).push_back(item);
+      same_round = same_round && jumps_out(group.members.front().node);
+    }
+    return group;
   }
 
   void split(const std::vector<Item> &items, AxisId axis, AxisSet open, const std::set<size_t> &banned,
@@ -375,6 +396,7 @@ private:
 
   Kernel &kernel_;
   const std::vector<AxisId> &order_;
+  const Fusion fusion_;
   std::map<VarId, int> uses_;
   Limits limits_;
 };
@@ -406,8 +428,9 @@ std::vector<AxisId> memory_order(const Kernel &kernel) {
   return order;
 }
 
-std::vector<PlanNode> build_tree(Kernel &kernel, const std::vector<AxisId> &order, std::vector<PlanNode> program) {
-  return Builder(kernel, order).build(std::move(program));
+std::vector<PlanNode> build_tree(Kernel &kernel, const std::vector<AxisId> &order, std::vector<PlanNode> program,
+                                 Fusion fusion) {
+  return Builder(kernel, order, fusion).build(std::move(program));
 }
 
 } // namespace kgen

@@ -9,7 +9,10 @@ namespace kgen {
 // Axes from outermost to innermost, by how arrays lie in memory.
 std::vector<AxisId> memory_order(const Kernel &kernel);
 
+enum class Fusion { greedy, none }; // none: each statement has loops of its own
+
 // One node per phase, in order. Conditions that guard the end of a window are added to the kernel.
-std::vector<PlanNode> build_tree(Kernel &kernel, const std::vector<AxisId> &order, std::vector<PlanNode> program);
+std::vector<PlanNode> build_tree(Kernel &kernel, const std::vector<AxisId> &order, std::vector<PlanNode> program,
+                                 Fusion fusion = Fusion::greedy);
 
 } // namespace kgen

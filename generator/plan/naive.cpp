@@ -1,0 +1,25 @@
+#include "plan/naive.h"
+
+#include "plan/lower.h"
+#include "plan/prune.h"
+#include "plan/storage.h"
+#include "plan/tree.h"
+
+namespace kgen {
+
+Plan make_naive_plan(const Kernel &kernel, const Facts &facts) {
+  Plan plan;
+  plan.kernel = kernel;
+  for (size_t id = 0; id < facts.inside.size() && id < kernel.exprs.size(); ++id)
+    plan.kernel.exprs[id].safe = facts.inside[id];
+  plan.axis_order = memory_order(kernel);
+  std::vector<PlanNode> program = lower(plan.kernel);
+  prune(plan.kernel, program);
+  Phase all;
+  all.nodes = build_tree(plan.kernel, plan.axis_order, std::move(program), Fusion::none);
+  plan.phases.push_back(std::move(all));
+  place_variables(plan);
+  return plan;
+}
+
+} // namespace kgen

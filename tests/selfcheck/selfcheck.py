@@ -1,0 +1,111 @@
+"""The self-checks of all shipped specs: they compile without warnings, pass, and fail when the code is wrong.
+
+`--can-fail` plants faults into emitted OpenMP files instead, from plain ones to one element of one size; each must be
+noticed.
+"""
+
+import argparse
+import concurrent.futures
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+STRICT = ["-std=c++17", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
+CLANG = shutil.which("clang++-19") or shutil.which("clang++")
+
+# What a launcher does before it returns: for a spec, the choice of types, and the fault.
+FAULTS = {
+    "norm/softmax.toml": [
+        ("f32", "if (rows > 0 && N > 0) y[0] = 2;"),
+        ("f32", "if (rows > 0 && N % 8 == 1) y[rows * N - 1] *= 1.0001f;"),
+        ("f64", "if (rows > 0 && N > 0) y[0] *= 1.00000000001;"),
+        ("bf16", "if (rows > 1 && N > 1) y[N] = uint16_t(y[N] + 8);"),
+        ("f16", "if (rows * N > 3) y[3] = 0x7e00;"),
+    ],
+    "matmul/matmul.toml": [("f32", "if (M == 17 && N > 0) z[16 * N] = -z[16 * N] - 1;")],
+    "reduce/argmax.toml": [("f32", "if (M > 0) position[0] += 1;")],
+    "scan/prefix_sum.toml": [(None, "if (M > 0 && N > 2) y[N - 1] = y[N - 2];")],
+}
+
+
+def run(command, folder, seconds=120):
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=seconds)
+    return done.returncode, done.stdout + done.stderr
+
+
+def build(kgen, spec, folder, options=()):
+    """The text of what went wrong, or none; the program is `check`."""
+    code, said = run([kgen, str(spec), "-o", ".", "--selfcheck", "--targets", "openmp", *options], folder)
+    if code != 0:
+        return said
+    (source,) = pathlib.Path(folder).glob("*_selfcheck.cpp")
+    if CLANG:
+        code, said = run([CLANG, *STRICT, "-fsyntax-only", source.name], folder)
+        if code != 0:
+            return said
+    return compiled(source, folder)
+
+
+def compiled(source, folder):
+    files = [source.name, source.name.replace("_selfcheck", "_openmp")]
+    code, said = run(["g++", *STRICT, "-O1", "-fopenmp", *files, "-o", "check"], folder)
+    return said if code != 0 else None
+
+
+def passes(kgen, spec):
+    with tempfile.TemporaryDirectory() as folder:
+        wrong = build(kgen, spec, folder)
+        if wrong:
+            return f"{spec.name}: {wrong[:2000]}", 0
+        code, said = run(["./check", "--no-timing"], folder)
+        functions = re.findall(r"^\w+: (\d+) choices of sizes, (\d+) elements agree, (\d+) too close", said, re.MULTILINE)
+        if code != 0 or not functions or not said.endswith("all agree\n"):
+            return f"{spec.name}: {said[-2000:]}", 0
+        poor = [f for f in functions if int(f[0]) < 3 or int(f[1]) < 20 or int(f[2]) > int(f[1]) / 20]
+        return (f"{spec.name}: too little is compared: {said}" if poor else None), len(functions)
+
+
+def notices(kgen, spec, choice, fault):
+    with tempfile.TemporaryDirectory() as folder:
+        wrong = build(kgen, ROOT / "specs" / spec, folder, ["-D", f"T={choice}"] if choice else [])
+        if wrong:
+            return f"{spec}: {wrong[:2000]}"
+        (openmp,) = pathlib.Path(folder).glob("*_openmp.cpp")
+        text = openmp.read_text()
+        end = text.rindex("  return 0;\n")
+        openmp.write_text(text[:end] + fault + "\n" + text[end:])
+        wrong = compiled(next(pathlib.Path(folder).glob("*_selfcheck.cpp")), folder)
+        if wrong:
+            return f"{spec}: {wrong[:2000]}"
+        code, said = run(["./check", "--no-timing"], folder)
+        if code != 1 or "SOME ARE WRONG" not in said or " are wrong, first [" not in said:
+            return f"{spec}: not noticed: {fault}\n{said[-1000:]}"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--kgen", required=True)
+    parser.add_argument("--can-fail", action="store_true")
+    arguments = parser.parse_args()
+    kgen = str(pathlib.Path(arguments.kgen).resolve())
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        if arguments.can_fail:
+            faults = [(spec, *fault) for spec, list_ in FAULTS.items() for fault in list_]
+            problems = list(pool.map(lambda fault: notices(kgen, *fault), faults))
+            print(f"{len(faults)} planted faults")
+        else:
+            results = list(pool.map(lambda spec: passes(kgen, spec), sorted((ROOT / "specs").rglob("*.toml"))))
+            problems = [problem for problem, _ in results]
+            print(f"{len(results)} self-checks of {sum(count for _, count in results)} functions")
+    problems = [problem for problem in problems if problem]
+    print("\n".join(problems))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
