@@ -338,9 +338,102 @@ inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
   return __builtin_convertvector(rounded, typename Lanes<uint16_t, N>::Vector);
 }
 
+// How a floating number is laid out. Adding kRounder and taking it off again rounds to a whole number.
+template <class T>
+struct Real {
+  static constexpr bool kSingle = sizeof(T) == 4;
+  using Int = std::conditional_t<kSingle, int32_t, int64_t>;
+  static constexpr int kFraction = kSingle ? 23 : 52;
+  static constexpr Int kBias = kSingle ? 127 : 1023, kSign = kSingle ? Int(INT32_MIN) : Int(INT64_MIN);
+  static constexpr T kRounder = kSingle ? T(12582912.0) : T(6755399441055744.0);
+  static constexpr T kSmallest = kSingle ? T(1.17549435e-38) : T(2.2250738585072014e-308);
+};
 template <class T, int N>
-inline Lanes<T, N> atan2(Lanes<T, N> y, Lanes<T, N> x) {
-  return each_lane<T, N>([](T a, T b) { return std::atan2(a, b); }, y, x);
+using Ints = Lanes<typename Real<T>::Int, N>;
+template <class T, int N>
+inline Lanes<T, N> shifted_down(Lanes<T, N> positive, int count) {
+  return (typename Lanes<T, N>::Vector)((typename Lanes<T, N>::Math)positive.v >> count);
+}
+template <class T, int N>
+inline Ints<T, N> bits_of(Lanes<T, N> value) {
+  return (typename Ints<T, N>::Vector)value.v;
+}
+template <class T, int N>
+inline Lanes<T, N> of_bits(Ints<T, N> bits) {
+  return (typename Lanes<T, N>::Vector)bits.v;
+}
+
+template <class T, int N>
+inline Lanes<T, N> magnitude(Lanes<T, N> value) {
+  return of_bits<T, N>(bits_of(value) & ~Real<T>::kSign);
+}
+// A number that is positive or has the sign already, with the sign of `sign`.
+template <class T, int N>
+inline Lanes<T, N> with_sign(Lanes<T, N> value, Lanes<T, N> sign) {
+  return of_bits<T, N>(bits_of(value) | (bits_of(sign) & Real<T>::kSign));
+}
+
+// A polynomial in x, highest power first; each step is one instruction where the machine has it.
+template <class T, int N, class... Rest>
+inline Lanes<T, N> horner(Lanes<T, N> x, T highest, Rest... rest) {
+  typename Lanes<T, N>::Vector p = Lanes<T, N>(highest).v;
+  ((p = p * x.v + rest), ...);
+  return p;
+}
+template <class T, int N>
+inline Lanes<T, N> multiply_add(Lanes<T, N> a, Lanes<T, N> b, Lanes<T, N> c) {
+  return a.v * b.v + c.v;
+}
+
+// A function of f64 lanes for f32 lanes, by halves where they do not fit one vector.
+template <int kFirst, int N, size_t... kLane>
+inline Lanes<double, int(sizeof...(kLane))> widened(Lanes<float, N> x, std::index_sequence<kLane...>) {
+  using Wide = typename VectorOf<double, int(sizeof...(kLane))>::type;
+  return __builtin_convertvector(__builtin_shufflevector(x.v, x.v, (int(kLane) + kFirst)...), Wide);
+}
+template <int N, size_t... kLane>
+inline Lanes<float, 2 * N> narrowed(Lanes<double, N> low, Lanes<double, N> high,
+                                    std::index_sequence<kLane...>) {
+  using Half = typename VectorOf<float, N>::type;
+  return __builtin_shufflevector(__builtin_convertvector(low.v, Half), __builtin_convertvector(high.v, Half),
+                                 int(kLane)...);
+}
+template <class Function, int N, class... More>
+inline Lanes<float, N> in_doubles(Function function, Lanes<float, N> x, More... more) {
+  if constexpr (N * int(sizeof(double)) <= kVectorBytes) {
+    using Wide = typename VectorOf<double, N>::type;
+    const Lanes<double, N> y = function(Lanes<double, N>(__builtin_convertvector(x.v, Wide)),
+                                        Lanes<double, N>(__builtin_convertvector(more.v, Wide))...);
+    return __builtin_convertvector(y.v, typename VectorOf<float, N>::type);
+  } else {
+    constexpr std::make_index_sequence<N / 2> half;
+    return narrowed(function(widened<0>(x, half), widened<0>(more, half)...),
+                    function(widened<N / 2>(x, half), widened<N / 2>(more, half)...),
+                    std::make_index_sequence<N>());
+  }
+}
+
+// atan t for t in 0 .. 1, the smaller over the larger: a polynomial within 2^-36; the rest by symmetry.
+template <int N>
+inline Lanes<float, N> atan2(Lanes<float, N> y, Lanes<float, N> x) {
+  const auto angle = [](auto v, auto u) {
+    const auto a = magnitude(v), b = magnitude(u);
+    const auto steep = a > b;
+    const auto t = choose(a == b, choose(a == 0.0, a, 1.0), choose(steep, b, a) / choose(steep, a, b)),
+               z = t * t;
+    const auto flat = t * horner(z, 0.0004492103669424136, -0.003377319488270148, 0.011911244420747206,
+                                 -0.026746241488054816, 0.0443671559811968, -0.06068698343337005,
+                                 0.07515385773637183, -0.09054954795031808, 0.11106369879247956,
+                                 -0.14285343355981675, 0.19999985333041043, -0.33333333130195614, 1.0);
+    const auto right = choose(steep, 1.5707963267948966 - flat, flat);
+    return with_sign(choose(bits_of(u) < int64_t(0), 3.141592653589793 - right, right), v);
+  };
+  return in_doubles(angle, y, x);
+}
+
+template <int N>
+inline Lanes<double, N> atan2(Lanes<double, N> y, Lanes<double, N> x) {
+  return each_lane<double, N>([](double a, double b) { return std::atan2(a, b); }, y, x);
 }
 
 void box_measures_intersection_over_union_f32(const float* p, const float* t, float* result, int64_t N) {

@@ -237,26 +237,6 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
-// A function of single values, lane by lane; an argument may be the same for all lanes.
-template <class T, int N>
-inline T in_lane(Lanes<T, N> value, int lane) {
-  return value[lane];
-}
-template <int N>
-inline bool in_lane(Mask<N> value, int lane) {
-  return value[lane];
-}
-template <class T>
-inline std::enable_if_t<std::is_arithmetic_v<T>, T> in_lane(T value, int) {
-  return value;
-}
-template <class R, int N, class Function, class... Values>
-inline typename LanesOf<R, N>::type each_lane(Function function, Values... values) {
-  R out[N];
-  for (int lane = 0; lane < N; ++lane) out[lane] = R(function(in_lane(values, lane)...));
-  return load(out, AllLanes<N>{});
-}
-
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
@@ -272,9 +252,106 @@ inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
   return __builtin_convertvector(rounded, typename Lanes<uint16_t, N>::Vector);
 }
 
+// How a floating number is laid out. Adding kRounder and taking it off again rounds to a whole number.
+template <class T>
+struct Real {
+  static constexpr bool kSingle = sizeof(T) == 4;
+  using Int = std::conditional_t<kSingle, int32_t, int64_t>;
+  static constexpr int kFraction = kSingle ? 23 : 52;
+  static constexpr Int kBias = kSingle ? 127 : 1023, kSign = kSingle ? Int(INT32_MIN) : Int(INT64_MIN);
+  static constexpr T kRounder = kSingle ? T(12582912.0) : T(6755399441055744.0);
+  static constexpr T kSmallest = kSingle ? T(1.17549435e-38) : T(2.2250738585072014e-308);
+};
 template <class T, int N>
-inline Lanes<T, N> erf(Lanes<T, N> value) {
-  return each_lane<T, N>([](T v) { return std::erf(v); }, value);
+using Ints = Lanes<typename Real<T>::Int, N>;
+template <class T, int N>
+inline Lanes<T, N> shifted_down(Lanes<T, N> positive, int count) {
+  return (typename Lanes<T, N>::Vector)((typename Lanes<T, N>::Math)positive.v >> count);
+}
+template <class T, int N>
+inline Ints<T, N> bits_of(Lanes<T, N> value) {
+  return (typename Ints<T, N>::Vector)value.v;
+}
+template <class T, int N>
+inline Lanes<T, N> of_bits(Ints<T, N> bits) {
+  return (typename Lanes<T, N>::Vector)bits.v;
+}
+
+template <class T, int N>
+inline Lanes<T, N> magnitude(Lanes<T, N> value) {
+  return of_bits<T, N>(bits_of(value) & ~Real<T>::kSign);
+}
+// A number that is positive or has the sign already, with the sign of `sign`.
+template <class T, int N>
+inline Lanes<T, N> with_sign(Lanes<T, N> value, Lanes<T, N> sign) {
+  return of_bits<T, N>(bits_of(value) | (bits_of(sign) & Real<T>::kSign));
+}
+
+// A polynomial in x, highest power first; each step is one instruction where the machine has it.
+template <class T, int N, class... Rest>
+inline Lanes<T, N> horner(Lanes<T, N> x, T highest, Rest... rest) {
+  typename Lanes<T, N>::Vector p = Lanes<T, N>(highest).v;
+  ((p = p * x.v + rest), ...);
+  return p;
+}
+template <class T, int N>
+inline Lanes<T, N> multiply_add(Lanes<T, N> a, Lanes<T, N> b, Lanes<T, N> c) {
+  return a.v * b.v + c.v;
+}
+
+// The nearest whole number, of numbers that are not large.
+template <class T, int N>
+struct Whole {
+  Lanes<T, N> value;
+  Ints<T, N> number;
+};
+template <class T, int N>
+inline Whole<T, N> nearest(Lanes<T, N> x) {
+  const Lanes<T, N> shifted = x + Real<T>::kRounder;
+  return {shifted - Real<T>::kRounder, bits_of(shifted) - bits_of(Lanes<T, N>(Real<T>::kRounder))};
+}
+
+template <class T, int N>
+inline Lanes<T, N> power_of_two(Ints<T, N> n) {
+  return of_bits<T, N>((n + Real<T>::kBias).v << Real<T>::kFraction);
+}
+// y 2^n in two steps, so that the smallest results come out as well.
+template <class T, int N>
+inline Lanes<T, N> scaled(Lanes<T, N> y, Ints<T, N> n) {
+  constexpr auto kBias = Real<T>::kBias;
+  const Ints<T, N> half = shifted_down(Ints<T, N>(n + 2 * kBias), 1) - kBias;
+  return y * power_of_two<T, N>(half) * power_of_two<T, N>(n - half);
+}
+
+// e^r - 1 for |r| <= ln 2 / 2: the polynomial is within 2^-28 of (e^r - 1 - r) / r^2, as a part of e^r.
+template <int N>
+inline Lanes<float, N> expm1_near_0(Lanes<float, N> r) {
+  const Lanes<float, N> p = horner(r, 0.0013814465f, 0.008368708f, 0.04166839f, 0.16666521f, 0.49999994f);
+  return multiply_add(p, r * r, r);
+}
+// x = n ln 2 + r
+template <int N>
+inline Lanes<float, N> without_ln2(Lanes<float, N> x, Lanes<float, N> n) {
+  return x - n * 0.693145752f - n * 1.42860677e-6f;
+}
+
+template <int N>
+inline Lanes<float, N> exp(Lanes<float, N> x) {
+  const Whole<float, N> n = nearest(x * 1.44269504f);
+  const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n.number);
+  return choose(x < -104.0f, 0.0f, choose(x > 89.0f, INFINITY, y));
+}
+
+// Below 0.8 the polynomial is within 2^-28 of erf(x) / x - 1, from there on another within 2^-31 of log(1 -
+// erf(x)).
+template <int N>
+inline Lanes<float, N> erf(Lanes<float, N> x) {
+  const Lanes<float, N> size = choose(x > 4.0f || x < -4.0f, 4.0f, magnitude(x));
+  const Lanes<float, N> p = horner(size * size, -0.00065495964f, 0.005087441f, -0.026822109f, 0.11283143f,
+                                   -0.37612605f, 0.12837917f);
+  const Lanes<float, N> rest = exp(horner(size, -1.9316409e-05f, 0.00041286286f, -0.004063095f, 0.024830462f,
+                                          -0.10783159f, -0.6337516f, -1.129318f, 0.00013469624f));
+  return with_sign(choose(size < 0.8f, multiply_add(p, size, size), 1.0f - rest), x);
 }
 
 void matmul_activation_identity_f32(const float* x, const float* y, const float* bias, float* z, int64_t M,

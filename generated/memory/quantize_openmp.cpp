@@ -308,9 +308,47 @@ inline Lanes<To, N> saturate(Lanes<From, N> value) {
   return each_lane<To, N>([](From v) { return saturate<To>(v); }, value);
 }
 
+// How a floating number is laid out. Adding kRounder and taking it off again rounds to a whole number.
+template <class T>
+struct Real {
+  static constexpr bool kSingle = sizeof(T) == 4;
+  using Int = std::conditional_t<kSingle, int32_t, int64_t>;
+  static constexpr int kFraction = kSingle ? 23 : 52;
+  static constexpr Int kBias = kSingle ? 127 : 1023, kSign = kSingle ? Int(INT32_MIN) : Int(INT64_MIN);
+  static constexpr T kRounder = kSingle ? T(12582912.0) : T(6755399441055744.0);
+  static constexpr T kSmallest = kSingle ? T(1.17549435e-38) : T(2.2250738585072014e-308);
+};
 template <class T, int N>
-inline Lanes<T, N> round(Lanes<T, N> value) {
-  return each_lane<T, N>([](T v) { return std::nearbyint(v); }, value);
+using Ints = Lanes<typename Real<T>::Int, N>;
+template <class T, int N>
+inline Lanes<T, N> shifted_down(Lanes<T, N> positive, int count) {
+  return (typename Lanes<T, N>::Vector)((typename Lanes<T, N>::Math)positive.v >> count);
+}
+template <class T, int N>
+inline Ints<T, N> bits_of(Lanes<T, N> value) {
+  return (typename Ints<T, N>::Vector)value.v;
+}
+template <class T, int N>
+inline Lanes<T, N> of_bits(Ints<T, N> bits) {
+  return (typename Lanes<T, N>::Vector)bits.v;
+}
+
+template <class T, int N>
+inline Lanes<T, N> magnitude(Lanes<T, N> value) {
+  return of_bits<T, N>(bits_of(value) & ~Real<T>::kSign);
+}
+// A number that is positive or has the sign already, with the sign of `sign`.
+template <class T, int N>
+inline Lanes<T, N> with_sign(Lanes<T, N> value, Lanes<T, N> sign) {
+  return of_bits<T, N>(bits_of(value) | (bits_of(sign) & Real<T>::kSign));
+}
+
+// Half to even: above 2^23 (2^52) all numbers are whole.
+template <class T, int N>
+inline Lanes<T, N> round(Lanes<T, N> x) {
+  constexpr T kAllWhole = Real<T>::kSingle ? T(8388608.0) : T(4503599627370496.0);
+  const Lanes<T, N> size = magnitude(x), whole = size + kAllWhole - kAllWhole;
+  return with_sign(choose(size < kAllWhole, whole, size), x);
 }
 
 void quantize_f32_i8(const float* x, float scale, int32_t zero, int8_t* q, int64_t N) {

@@ -287,45 +287,84 @@ inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   return (typename Lanes<float, N>::Vector)(__builtin_convertvector(bits.v, Words) << 16);
 }
 
-// e^x within 1.5 ulp: x = n ln 2 + r, a polynomial in r, and n in the exponent, in two parts so that the
-// smallest results come out as well.
+// How a floating number is laid out. Adding kRounder and taking it off again rounds to a whole number.
+template <class T>
+struct Real {
+  static constexpr bool kSingle = sizeof(T) == 4;
+  using Int = std::conditional_t<kSingle, int32_t, int64_t>;
+  static constexpr int kFraction = kSingle ? 23 : 52;
+  static constexpr Int kBias = kSingle ? 127 : 1023, kSign = kSingle ? Int(INT32_MIN) : Int(INT64_MIN);
+  static constexpr T kRounder = kSingle ? T(12582912.0) : T(6755399441055744.0);
+  static constexpr T kSmallest = kSingle ? T(1.17549435e-38) : T(2.2250738585072014e-308);
+};
+template <class T, int N>
+using Ints = Lanes<typename Real<T>::Int, N>;
+template <class T, int N>
+inline Lanes<T, N> shifted_down(Lanes<T, N> positive, int count) {
+  return (typename Lanes<T, N>::Vector)((typename Lanes<T, N>::Math)positive.v >> count);
+}
+template <class T, int N>
+inline Ints<T, N> bits_of(Lanes<T, N> value) {
+  return (typename Ints<T, N>::Vector)value.v;
+}
+template <class T, int N>
+inline Lanes<T, N> of_bits(Ints<T, N> bits) {
+  return (typename Lanes<T, N>::Vector)bits.v;
+}
+
+// A polynomial in x, highest power first; each step is one instruction where the machine has it.
+template <class T, int N, class... Rest>
+inline Lanes<T, N> horner(Lanes<T, N> x, T highest, Rest... rest) {
+  typename Lanes<T, N>::Vector p = Lanes<T, N>(highest).v;
+  ((p = p * x.v + rest), ...);
+  return p;
+}
+template <class T, int N>
+inline Lanes<T, N> multiply_add(Lanes<T, N> a, Lanes<T, N> b, Lanes<T, N> c) {
+  return a.v * b.v + c.v;
+}
+
+// The nearest whole number, of numbers that are not large.
+template <class T, int N>
+struct Whole {
+  Lanes<T, N> value;
+  Ints<T, N> number;
+};
+template <class T, int N>
+inline Whole<T, N> nearest(Lanes<T, N> x) {
+  const Lanes<T, N> shifted = x + Real<T>::kRounder;
+  return {shifted - Real<T>::kRounder, bits_of(shifted) - bits_of(Lanes<T, N>(Real<T>::kRounder))};
+}
+
+template <class T, int N>
+inline Lanes<T, N> power_of_two(Ints<T, N> n) {
+  return of_bits<T, N>((n + Real<T>::kBias).v << Real<T>::kFraction);
+}
+// y 2^n in two steps, so that the smallest results come out as well.
+template <class T, int N>
+inline Lanes<T, N> scaled(Lanes<T, N> y, Ints<T, N> n) {
+  constexpr auto kBias = Real<T>::kBias;
+  const Ints<T, N> half = shifted_down(Ints<T, N>(n + 2 * kBias), 1) - kBias;
+  return y * power_of_two<T, N>(half) * power_of_two<T, N>(n - half);
+}
+
+// e^r - 1 for |r| <= ln 2 / 2: the polynomial is within 2^-28 of (e^r - 1 - r) / r^2, as a part of e^r.
+template <int N>
+inline Lanes<float, N> expm1_near_0(Lanes<float, N> r) {
+  const Lanes<float, N> p = horner(r, 0.0013814465f, 0.008368708f, 0.04166839f, 0.16666521f, 0.49999994f);
+  return multiply_add(p, r * r, r);
+}
+// x = n ln 2 + r
+template <int N>
+inline Lanes<float, N> without_ln2(Lanes<float, N> x, Lanes<float, N> n) {
+  return x - n * 0.693145752f - n * 1.42860677e-6f;
+}
+
 template <int N>
 inline Lanes<float, N> exp(Lanes<float, N> x) {
-  using Floats = typename VectorOf<float, N>::type;
-  using Words = typename VectorOf<uint32_t, N>::type;
-  using Ints = typename VectorOf<int32_t, N>::type;
-  const Floats v = choose(x < -104.0f, -104.0f, choose(x > 89.0f, 89.0f, x)).v;
-  const Floats shifted = v * 1.44269504f + 12582912.0f, n = shifted - 12582912.0f;
-  const Floats r = v - n * 0.693359375f + n * 2.12194440e-4f;
-  Floats p = r * 1.39269266e-3f + 8.36377387e-3f;
-  p = p * r + 4.16665501e-2f;
-  p = p * r + 1.66665734e-1f;
-  p = p * r + 0.5f;
-  const Floats y = p * (r * r) + r + 1.0f;
-  const Ints whole = (Ints)((Words)shifted - 0x4b400000u), half = whole >> 1;
-  return y * (Floats)((Words)(half + 127) << 23) * (Floats)((Words)(whole - half + 127) << 23);
-}
-template <int N>
-inline Lanes<double, N> exp(Lanes<double, N> x) {
-  using Floats = typename VectorOf<double, N>::type;
-  using Words = typename VectorOf<uint64_t, N>::type;
-  using Ints = typename VectorOf<int64_t, N>::type;
-  const Floats v = choose(x < -746.0, -746.0, choose(x > 710.0, 710.0, x)).v;
-  const Floats shifted = v * 1.4426950408889634 + 6755399441055744.0, n = shifted - 6755399441055744.0;
-  const Floats r = v - n * 6.93147180369123816490e-01 - n * 1.90821492927058770002e-10;
-  Floats p = r * 2.09154422977801152e-9 + 2.51062747335732947e-8;
-  p = p * r + 2.75572718102197996e-7;
-  p = p * r + 2.75572528335169097e-6;
-  p = p * r + 2.48015873270071867e-5;
-  p = p * r + 1.98412698768643549e-4;
-  p = p * r + 1.38888888888833267e-3;
-  p = p * r + 8.3333333333255447e-3;
-  p = p * r + 4.16666666666666701e-2;
-  p = p * r + 1.66666666666666714e-1;
-  p = p * r + 0.5;
-  const Floats y = p * (r * r) + r + 1.0;
-  const Ints whole = (Ints)((Words)shifted - 0x4338000000000000u), half = whole >> 1;
-  return y * (Floats)((Words)(half + 1023) << 52) * (Floats)((Words)(whole - half + 1023) << 52);
+  const Whole<float, N> n = nearest(x * 1.44269504f);
+  const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n.number);
+  return choose(x < -104.0f, 0.0f, choose(x > 89.0f, INFINITY, y));
 }
 
 // Where the intermediates lie in the workspace.

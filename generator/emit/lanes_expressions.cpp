@@ -11,7 +11,37 @@
 namespace kgen {
 namespace {
 
-// Operations that have a vector form of the scalar's name, in templates/openmp/lanes.h; "" where operators do.
+// The functions of templates/openmp/maths.h that differ for f32 and f64: sections lanes_exp_f32, lanes_exp_f64 and so
+// on.
+bool is_maths(Op op) {
+  switch (op) {
+  case Op::exp:
+  case Op::exp2:
+  case Op::expm1:
+  case Op::log:
+  case Op::log2:
+  case Op::log1p:
+  case Op::sqrt:
+  case Op::rsqrt:
+  case Op::cbrt:
+  case Op::tanh:
+  case Op::sinh:
+  case Op::cosh:
+  case Op::sigmoid:
+  case Op::erf:
+  case Op::erfinv:
+  case Op::sin:
+  case Op::cos:
+  case Op::tan:
+  case Op::atan2:
+  case Op::pow:
+    return true;
+  default:
+    return false;
+  }
+}
+
+// Operations that have a vector form of the scalar's name, in templates/openmp; "" where operators do.
 std::string vector_form(Op op) {
   switch (op) {
   case Op::add:
@@ -43,26 +73,6 @@ std::string vector_form(Op op) {
     return "is_inf";
   case Op::clamp:
   case Op::sign:
-  case Op::exp:
-  case Op::exp2:
-  case Op::expm1:
-  case Op::log:
-  case Op::log2:
-  case Op::log1p:
-  case Op::sqrt:
-  case Op::rsqrt:
-  case Op::cbrt:
-  case Op::tanh:
-  case Op::sinh:
-  case Op::cosh:
-  case Op::sigmoid:
-  case Op::erf:
-  case Op::erfinv:
-  case Op::sin:
-  case Op::cos:
-  case Op::tan:
-  case Op::atan2:
-  case Op::pow:
   case Op::floor:
   case Op::ceil:
   case Op::round:
@@ -70,7 +80,7 @@ std::string vector_form(Op op) {
   case Op::fma:
     return std::string(op_name(op));
   default:
-    return "";
+    return is_maths(op) ? std::string(op_name(op)) : "";
   }
 }
 
@@ -326,7 +336,8 @@ Code LanePrinter::operation(const Expr &e, ExprId id) {
       args.push_back(expression(arg));
     return printer_.spelling.infix(e.op, args);
   }
-  helper(form == "minimum" || form == "maximum" ? "Lanes" : "lanes_" + form);
+  const char *width = !is_maths(e.op) ? "" : e.type == Type::f64 ? "_f64" : "_f32";
+  helper(form == "minimum" || form == "maximum" ? "Lanes" : "lanes_" + form + width);
   const bool mixes = form == "minimum" || form == "maximum";
   std::string text = form + "(";
   for (size_t i = 0; i < e.args.size(); ++i)

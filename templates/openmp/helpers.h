@@ -63,37 +63,18 @@ template <class T> inline T rsqrt(T v) {
   return T(1) / std::sqrt(v);
 }
 //@ erfinv
-// Giles' approximation, with two Newton steps for double.
+// Winitzki's approximation, and Halley's steps on erf, or on erfc where erf has no digits left.
 template <class T> inline T erfinv(T x) {
-  if (!(x > T(-1) && x < T(1))) return x == T(1) ? T(INFINITY) : x == T(-1) ? T(-INFINITY) : T(NAN);
-  double w = -std::log((1.0 - double(x)) * (1.0 + double(x))), p;
-  if (w < 5) {
-    w -= 2.5;
-    p = 2.81022636e-08;
-    p = 3.43273939e-07 + p * w;
-    p = -3.5233877e-06 + p * w;
-    p = -4.39150654e-06 + p * w;
-    p = 0.00021858087 + p * w;
-    p = -0.00125372503 + p * w;
-    p = -0.00417768164 + p * w;
-    p = 0.246640727 + p * w;
-    p = 1.50140941 + p * w;
-  } else {
-    w = std::sqrt(w) - 3;
-    p = -0.000200214257;
-    p = 0.000100950558 + p * w;
-    p = 0.00134934322 + p * w;
-    p = -0.00367342844 + p * w;
-    p = 0.00573950773 + p * w;
-    p = -0.0076224613 + p * w;
-    p = 0.00943887047 + p * w;
-    p = 1.00167406 + p * w;
-    p = 2.83297682 + p * w;
+  const double size = std::fabs(double(x));
+  if (!(size < 1)) return size == 1 ? x * T(INFINITY) : T(NAN);
+  const double w = -std::log1p(-size * size), term = 4.3307467507998625 - w / 2;
+  double y = std::sqrt(std::sqrt(term * term + w / 0.147) - term);
+  for (int step = 0; step < 3; ++step) {
+    const double error = size < 0.5 ? std::erf(y) - size : (1 - size) - std::erfc(y);
+    const double newton = error / (1.1283791670955126 * std::exp(-y * y));
+    y -= newton / (1 + y * newton);
   }
-  double y = p * double(x);
-  for (int step = 0; step < 2; ++step)
-    y -= (std::erf(y) - double(x)) / (1.1283791670955126 * std::exp(-y * y));
-  return T(y);
+  return T(size < 1e-8 ? double(x) * 0.886226925452758 : x < T(0) ? -y : y);
 }
 //@ atomic_add
 // Adds to an element that several threads may add to.
