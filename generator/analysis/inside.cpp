@@ -4,6 +4,7 @@
 
 #include "analysis/affine.h"
 #include "analysis/coordinates.h"
+#include "analysis/examples.h"
 #include "analysis/flow.h"
 
 namespace kgen::analysis {
@@ -174,8 +175,10 @@ void judge_alias(Context &context, const Flow &flow, VarId id) {
   Place place = input.place;
   const bool one_step = context.all_steps() == 0;
   if (!one_step && (!same_window(input, output) || leaves_window(context.kernel, input, id, place))) {
-    context.diags.add(DiagId::alias_window, place, {input.name, output.name}).help =
-        "give both the same window and read it at the current point, or use separate arrays";
+    Diagnostic &error = context.diags.add(DiagId::alias_window, place, {input.name, output.name});
+    error.help = "give both the same window and read it at the current point, or use separate arrays";
+    if (const auto example = stale_example(context, id, input.alias))
+      error.help = to_string(context.kernel, *example) + ": the first step reads what the second writes; " + error.help;
     return;
   }
   for (const Outcome &outcome : flow.outcomes)

@@ -18,13 +18,6 @@ constexpr int64_t kMostCells = 1 << 16;
 constexpr int64_t kMostWork = 1 << 21; // cells touched, over all trials of one question
 constexpr int64_t kMostEntries = 4096;
 
-std::string element_text(const std::string &name, const std::vector<int64_t> &index) {
-  std::vector<std::string> parts;
-  for (int64_t i : index)
-    parts.push_back(std::to_string(i));
-  return parts.empty() ? name : name + "[" + join(parts, ", ") + "]";
-}
-
 // Constant blocks make interesting sizes: one more than a block, two blocks and one.
 std::set<int64_t> block_sizes(const Kernel &kernel, AxisId axis) {
   std::set<int64_t> out;
@@ -106,6 +99,13 @@ struct Cells {
 };
 
 } // namespace
+
+std::string element_text(const std::string &name, const std::vector<int64_t> &index) {
+  std::vector<std::string> parts;
+  for (int64_t i : index)
+    parts.push_back(std::to_string(i));
+  return parts.empty() ? name : name + "[" + join(parts, ", ") + "]";
+}
 
 std::string to_string(const Kernel &kernel, const Witness &witness) {
   std::vector<std::string> sizes, steps;
@@ -325,7 +325,7 @@ std::optional<Search::Walk> Search::walk(size_t number, VarId var) {
   return walk;
 }
 
-Witness Search::witness(const Trial &trial, std::vector<std::vector<int64_t>> steps, std::string element) const {
+Witness Search::witness(const Trial &trial, Steps steps, std::string element) const {
   Witness out;
   for (size_t a = 0; a < kernel_.axes.size(); ++a)
     if (kernel_.axes[a].size == Size::axis(kernel_.axes[a].name))
@@ -336,6 +336,12 @@ Witness Search::witness(const Trial &trial, std::vector<std::vector<int64_t>> st
   out.steps = std::move(steps);
   out.element = std::move(element);
   return out;
+}
+
+void Search::legal_runs(const std::function<bool(const Trial &, const Steps &)> &visit) {
+  for (size_t t = 0; t < trials().size(); ++t)
+    if (run(t).inside && !visit(trials_[t], *run(t).steps))
+      return;
 }
 
 Tested Search::condition(const Size &condition, const Size &relevant, bool inside_only) {

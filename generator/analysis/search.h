@@ -11,6 +11,9 @@
 
 namespace kgen {
 
+// "z[0, 3]", as witnesses have it.
+std::string element_text(const std::string &name, const std::vector<int64_t> &index);
+
 // A size without tables at the (first) step of a witness.
 std::optional<int64_t> value_at(const Kernel &kernel, const Witness &witness, const Size &size);
 
@@ -44,6 +47,12 @@ public:
   // along one dimension.
   std::optional<Witness> example(const std::vector<std::pair<GridId, int64_t>> &moved = {});
 
+  // The trials that launchers take, with their steps, until `visit` returns false.
+  using Steps = std::vector<std::vector<int64_t>>;
+  void legal_runs(const std::function<bool(const Trial &, const Steps &)> &visit);
+  std::optional<int64_t> value(const Trial &trial, const Size &size, const std::vector<int64_t> &steps) const;
+  Witness witness(const Trial &trial, Steps steps, std::string element) const;
+
 private:
   struct Box {
     std::vector<std::pair<int64_t, int64_t>> sides; // clipped to the array, end exclusive
@@ -63,11 +72,9 @@ private:
   const std::vector<Trial> &trials();
   const Run &run(size_t trial);
   void fill_tables(Trial &trial, int pattern) const;
-  std::optional<int64_t> value(const Trial &trial, const Size &size, const std::vector<int64_t> &steps) const;
   std::optional<std::vector<std::vector<int64_t>>> steps_of(const Trial &trial) const;
   bool windows_inside(const Trial &trial, const std::vector<std::vector<int64_t>> &steps, VarId except) const;
   std::optional<Walk> walk(size_t trial, VarId var);
-  Witness witness(const Trial &trial, std::vector<std::vector<int64_t>> steps, std::string element) const;
   Tested over_cells(VarId var, const std::function<bool(const Trial &, const Walk &, Tested &)> &judge);
 
   const Kernel &kernel_;

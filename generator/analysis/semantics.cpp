@@ -3,6 +3,7 @@
 // must be?
 #include <algorithm>
 
+#include "analysis/examples.h"
 #include "analysis/flow.h"
 #include "support/text.h"
 
@@ -233,13 +234,22 @@ void judge_written(Context &context, const Flow &flow, VarId v) {
   finding = {Verdict::refuted, "written under a condition only", context.search.example()};
   Diagnostic &error = context.diags.add(DiagId::not_written, place.value_or(var.place), {var.name});
   error.labels.push_back({var.place, "declared here"});
-  const auto gap = context.gaps.find(v);
+  const std::string partial = ", or declare partial = true if such elements may stay as they were";
+  if (const auto gap = context.gaps.find(v); gap != context.gaps.end()) {
+    error.help = gap->second + partial;
+    return;
+  }
+  const std::string mend = "write it first, " + var.name + " = 0;" + partial;
+  const auto example = unwritten_example(context, v);
+  if (!example) {
+    error.help = "every write of it stands under a condition, in a loop or at other coordinates; " + mend;
+    return;
+  }
+  finding.witness = example->witness;
+  std::vector<std::string> parts = {to_string(context.kernel, {example->witness.sizes, {}, ""}), example->data};
+  std::erase(parts, "");
   error.help =
-      (gap != context.gaps.end()
-           ? gap->second
-           : "every write of it stands under a condition, in a loop or at other coordinates; write it first, " +
-                 var.name + " = 0;") +
-      ", or declare partial = true if such elements may stay as they were";
+      join(parts, " and ") + (parts.empty() ? "" : ": ") + example->witness.element + " is never written; " + mend;
 }
 
 } // namespace
