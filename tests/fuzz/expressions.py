@@ -18,7 +18,7 @@ AXIS_LIBRARY = ["softmax", "log_softmax", "logsumexp", "variance", "layernorm", 
 
 FLOATS = {"leaf": 5, "binary": 6, "negate": 1, "select": 3, "extreme": 3, "clamp": 1, "fold": 5, "dot": 3, "scan": 2,
           "linrec": 1, "at": 3, "of_integer": 2, "of_bool": 1, "divide": 1, "round": 1, "function": 2, "random": 0.5,
-          "round_like": 0.5, "fma": 0.5, "choice": 0.5, "maths": 4, "mean": 1.5, "library": 2, "axis_library": 1}
+          "round_like": 0.5, "fma": 0.5, "choice": 0.5, "bitcast_f": 0.5, "maths": 4, "mean": 1.5, "library": 2, "axis_library": 1}
 ONLY_REAL = {"maths", "mean", "library", "axis_library"}
 INTEGERS = {"leaf_i": 5, "binary_i": 6, "bits": 3, "shift": 1, "unary_i": 2, "select_i": 2, "extreme_i": 2, "fold_i": 4,
             "dot_i": 2, "scan_i": 2, "count": 2, "arg": 2, "position": 3, "of_float": 2, "table": 2, "at_i": 2,
@@ -279,6 +279,17 @@ class Expressions(WholeNumbers):
         if a.bound << a.grain > 128:
             return None
         return Node(f"round_like(%0, {v.name})", [a], "f", a.axes, a.bound, a.grain, exact=a.exact and not self.real)
+
+    def make_bitcast_f(self, allowed, depth):
+        """A float from its bits: powers of two, of either sign; or the bits of another, without its sign."""
+        plain = [v for v in self.readable("f") if v.elements == ("f32",) and v.role == "input" and v.axes <= allowed]
+        if plain and self.rng.random() < 0.4:
+            v = self.rng.choice(plain)
+            return Node("bitcast<float>(bitcast<int>(%0) & 2147483647)", [self.read(v)], "f", v.axes, v.bound, v.grain)
+        i = self.make("i", allowed, depth)
+        text, bound = self.rng.choice([("bitcast<float>(1065353216 + int(%0 & 7) * 8388608)", 128),
+                                       ("bitcast<float>(int(%0 & 1) << 31 | 1073741824)", 2)])
+        return Node(text, [i], "f", i.axes, bound)
 
     def make_choice(self, allowed, depth):
         names = [p for p, kind in self.params.items() if kind != "name"]

@@ -1,4 +1,6 @@
 """A random spec in the making: names, axes, arrays and their element types, and what frames share."""
+import itertools
+
 from body import Axis, Body, variable_of
 from expressions import TYPES
 from tree import Node, Spec, Statement
@@ -66,7 +68,7 @@ class Frame:
         """The element type of an array as text, and the types that it can be."""
         r = self.rng
         if r.random() < 0.12 and (self.lists or self.variants == 1):
-            if not self.lists or (r.random() < 0.2 and len(self.lists) < 2):
+            if not self.lists or (r.random() < 0.35 and len(self.lists) < 2):
                 choices = r.choice(LISTS)
                 self.lists["TU"[len(self.lists)]] = choices
                 self.variants *= len(choices)
@@ -214,9 +216,17 @@ class Frame:
         """Type lists first, functions, the schedule; then it is a spec."""
         spec = self.spec
         spec.body = self.body.statements
+        if len(self.lists) > 1 and self.rng.random() < 0.5:
+            every = list(itertools.product(*(choices for _, choices in sorted(self.lists.items()))))
+            some = self.rng.sample(every, self.rng.randint(1, len(every)))
+            spec.items.insert(0, ["types.only", sorted(some, key=every.index)])
+            self.use("types.only")
         for name, choices in reversed(sorted(self.lists.items())):
             spec.items.insert(0, ["types." + name, choices])
         spec.functions = list(self.body.functions.values())
+        spec.functions_apart = self.rng.random() < 0.3
+        if spec.functions and spec.functions_apart:
+            self.use("functions in a file")
         if self.rng.random() < 0.15:
             spec.add("schedule.openmp.lanes", False)
             self.use("schedule without lanes")

@@ -8,7 +8,7 @@ FRAMES = {
     grids.in_place: 5, grids.in_output: 4, windows.windows: 7, windows.overlapping: 4, windows.segments: 4,
     windows.pages: 2, windows.copies: 2, windows.at_most: 2, windows.shifted: 2, windows.overwrites: 3,
     windows.ragged: 8, windows.partials: 3, windows.blocks_by_table: 3, windows.gather: 3, windows.triangular: 3,
-    windows.atomic: 2}
+    windows.atomic: 2, windows.few_steps: 3, windows.steps_of_steps: 3}
 
 
 def random_spec(rng, name, real):

@@ -99,6 +99,10 @@ def smaller_declarations(spec):
                 made.items[k][1] = [one]
                 yield made
         yield from smaller_brackets(spec, k, value)
+    if spec.functions_apart:
+        made = spec.copy()
+        made.functions_apart = False
+        yield made
     for k in range(len(spec.functions)):
         made = spec.copy()
         del made.functions[k]
@@ -126,6 +130,10 @@ def smaller_brackets(spec, k, value):
 CUTS = [without_statements, opened_blocks, smaller_declarations, smaller_expressions]
 
 
+def size_of(spec):
+    return len(spec.text()) + spec.functions_apart
+
+
 def shrink(spec, fails, seconds):
     """`fails(spec)` says whether a spec fails in the same way."""
     end = time.time() + seconds
@@ -139,7 +147,7 @@ def shrink(spec, fails, seconds):
                 for made in cut(spec):
                     if time.time() > end:
                         break
-                    if len(made.text()) < len(spec.text()) and fails(made):
+                    if size_of(made) < size_of(spec) and fails(made):
                         spec, again, better = made, True, True
                         break
     return spec

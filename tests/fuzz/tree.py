@@ -58,6 +58,7 @@ class Spec:
 
     def __init__(self, name):
         self.name, self.items, self.functions, self.body = name, [], [], []
+        self.functions_apart = False  # in a file of their own
 
     def add(self, key, value):
         self.items.append([key, value])
@@ -69,8 +70,19 @@ class Spec:
     def copy(self):
         return copy.deepcopy(self)
 
-    def text(self):
+    def text(self, file=None):
+        """As one file, or with the functions in another, of this name."""
         out = f'kernel = "{self.name}"\n' + "".join(f"{k} = {toml(v)}\n" for k, v in self.items)
         if self.functions:
-            out += "functions = '''\n" + "\n".join(self.functions) + "\n'''\n"
+            out += f'functions_from = "{file}"\n' if file else "functions = '''\n" + self.functions_text() + "'''\n"
         return out + "body = '''\n" + "".join(s.lines() for s in self.body) + "'''\n"
+
+    def functions_text(self):
+        return "\n".join(self.functions) + "\n"
+
+    def write(self, path, head=""):
+        """The files of the spec; `head` is a comment."""
+        apart = path.with_suffix(".h") if self.functions and self.functions_apart else None
+        path.write_text(head + self.text(apart.name if apart else None))
+        if apart:
+            apart.write_text(self.functions_text())

@@ -353,6 +353,49 @@ def triangular(frame):
     body.statements.append(Statement("if (last(j)) @0", [], [[body.assign(y, body.make(y.cls, y.axes, 2))]]))
 
 
+def few_steps(frame):
+    """Numbers of steps by expressions, which may be 0, or less: then the launcher refuses."""
+    r = frame.rng
+    n, d = frame.axis(plain=True), frame.axis(plain=True)
+    size = r.choice([f"max(0, {n} - 2)", f"{n} - 2", f"min({n}, 3)", f"{n} / 2", f"cdiv({n}, 2) - 1", f"2 * {n} - {n} - 1",
+                     f"{n} < 3 ? 0 : {n}", f"{n} % 4", f"{n} == 5 ? -1 : {n}"])
+    frame.use("steps that may be none")
+    frame.extras()
+    keys = {"block": ["squeeze", "whole"], "index": ["i", 0]}
+    x = frame.input([n, d], plain=True, **keys)
+    outputs = [frame.output([n, d], plain=True, partial=True, **keys) for _ in range(r.choice([1, 2]))]
+    for v in (x, *outputs):
+        v.axes = frozenset({d})
+    if r.random() < 0.5:
+        frame.input([d], plain=True)
+    frame.body.axes.pop(n)
+    frame.grid("i", size=size, **({"semantics": r.choice(["parallel", "arbitrary"])} if r.random() < 0.6 else {}))
+    steps_of(frame, ["i"])
+    some_body(frame, outputs, (0, 3), (0, 1))
+
+
+def steps_of_steps(frame):
+    """An inner dimension whose number of steps the outer one says; sometimes it has none."""
+    r, body = frame.rng, frame.body
+    n, d = frame.axis(plain=True), frame.axis(plain=True)
+    size, empty = r.choice([("i + 1", False), (f"{n} - i", False), (f"{n} - 1 - i", True), ("min(i, 2)", True),
+                            ("i % 2 + 1", False), ("i % 3", True), (f"i < 2 ? {n} : 1", False)])
+    frame.use("steps by an outer step")
+    x = frame.input([n, d], plain=True, block=["squeeze", "whole"], index=["j", 0])
+    y = frame.output([n, d], plain=True, block=["squeeze", "whole"], index=["i", 0],
+                     **({"partial": True} if empty else {}))
+    x.axes = y.axes = frozenset({d})
+    body.axes.pop(n)
+    state = frame.scratch(r.choice([[], [d]]), r.choice(["f32", "i32"]))
+    frame.grid("i", size=n, **({"semantics": "parallel"} if r.random() < 0.6 else {}))
+    frame.grid("j", size=size, semantics="arbitrary")
+    steps_of(frame, ["i", "j"])
+    body.statements.append(start_of([state], "first(j)", r))
+    body.statements += body.state_local(2)
+    body.statements.append(update_of(frame, state, []))
+    body.statements.append(Statement("if (last(j)) @0", [], [[body.assign(y, body.make(y.cls, y.axes, 2))]]))
+
+
 def atomic(frame):
     """Floats added at computed places."""
     r, body = frame.rng, frame.body
