@@ -13,25 +13,54 @@ namespace {
 struct Section {
   std::string_view name;
   void (*read)(Reader &reader, const Node &section);
+  Form form; // of an entry that is no table; `table`: it must be one
+  std::string_view help;
+  void (*list)(std::vector<KeyInfo> &out) = nullptr; // the keys of an entry that is a table
 };
+constexpr std::string_view kArray = "element type and axes: \"f32[M, N]\"";
 // In the order in which they are read: what others refer to comes first.
 constexpr Section kSections[] = {
-    {"types", read_types},
-    {"params", read_params}, // then -D, so that numbers made of parameters see it
-    {"axes", read_axes},
-    {"inputs", [](Reader &reader, const Node &section) { read_operands(reader, section, Role::input); }},
-    {"outputs", [](Reader &reader, const Node &section) { read_operands(reader, section, Role::output); }},
-    {"scratch", [](Reader &reader, const Node &section) { read_operands(reader, section, Role::scratch); }},
-    {"scalars", read_scalars},
-    {"tables", read_tables},
-    {"grid", read_grid},
-    {"batch", read_batch},
-    {"schedule", read_schedule},
+    {"types", read_types, Form::types,
+     "a type parameter: one set of functions for each choice; `only` lists the rows that go together"},
+    // then -D, so that numbers made of parameters see it
+    {"params", read_params, Form::any,
+     "a constant or the name of a function; a list makes one set of functions for each choice"},
+    {"axes", read_axes, Form::sizes, "a size, a list of sizes, or a derived size", list_axis_keys},
+    {"inputs", [](Reader &reader, const Node &section) { read_operands(reader, section, Role::input); }, Form::text,
+     kArray, [](std::vector<KeyInfo> &out) { list_operand_keys("inputs", out); }},
+    {"outputs", [](Reader &reader, const Node &section) { read_operands(reader, section, Role::output); }, Form::text,
+     kArray, [](std::vector<KeyInfo> &out) { list_operand_keys("outputs", out); }},
+    {"scratch", [](Reader &reader, const Node &section) { read_operands(reader, section, Role::scratch); }, Form::text,
+     kArray, [](std::vector<KeyInfo> &out) { list_operand_keys("scratch", out); }},
+    {"scalars", read_scalars, Form::text, "an argument at run time: its element type"},
+    {"tables", read_tables, Form::text, "whole numbers that windows, sizes and the body may use: \"i32[S]\"",
+     list_table_keys},
+    {"grid", read_grid, Form::table, "", list_grid_keys},
+    {"batch", read_batch, Form::names, "a leading parallel dimension of these operands"},
+    {"schedule", read_schedule, Form::table, "", list_schedule_keys},
 };
-constexpr std::string_view kTexts[] = {"kernel", "doc", "license", "body", "functions", "functions_from"};
+struct TextKey {
+  std::string_view name;
+  Form form;
+  std::string_view help;
+};
+constexpr TextKey kTextKeys[] = {
+    {"kernel", Form::name, "the name of the kernel, of its functions and files"},
+    {"doc", Form::text, "what it computes; goes into the emitted files"},
+    {"license", Form::text, "for the head of emitted files"},
+    {"body", Form::text, "the statements for one element, in single quotes"},
+    {"functions", Form::text, "functions that the body calls, in single quotes"},
+    {"functions_from", Form::text, "the same from a file below the spec's folder or an --include folder"},
+};
+
+bool is_text_key(std::string_view name) {
+  return std::any_of(std::begin(kTextKeys), std::end(kTextKeys), [&](const TextKey &key) { return key.name == name; });
+}
 
 void check_root_keys(Reader &reader, const Node &root) {
-  std::vector<std::string> known(std::begin(kTexts), std::end(kTexts));
+  std::vector<std::string> known;
+  for (const TextKey &key : kTextKeys)
+    known.emplace_back(key.name);
   for (const Section &section : kSections)
     known.emplace_back(section.name);
   for (const Entry &entry : root.entries)
@@ -52,10 +81,9 @@ void check_count(Reader &reader, size_t count, size_t most, const std::string &w
 bool is_misplaced(const Node &root, const Section &section, const Entry &inner) {
   if (inner.key == "body")
     return true;
-  const bool of_root = std::find(std::begin(kTexts), std::end(kTexts), inner.key) != std::end(kTexts);
   const bool text = inner.value.kind == Node::Kind::string &&
                     inner.value.text.text.find_first_of("[\n") == std::string::npos && section.name != "params";
-  return of_root && text && root.find(inner.key) == nullptr;
+  return is_text_key(inner.key) && text && root.find(inner.key) == nullptr;
 }
 
 void read_sections(Reader &reader, Node &root) {
@@ -119,6 +147,19 @@ std::optional<Spec> load_spec(const std::string &path, const std::string &text, 
                               Diagnostics &diags) {
   Sketch unused;
   return load_spec(path, text, options, diags, unused);
+}
+
+std::vector<KeyInfo> spec_keys() {
+  std::vector<KeyInfo> out;
+  for (const TextKey &key : kTextKeys)
+    out.push_back({"", key.name, key.form, key.help, ""});
+  for (const Section &section : kSections) {
+    if (section.form != Form::table)
+      out.push_back({section.name, "*", section.form, section.help, ""});
+    if (section.list != nullptr)
+      section.list(out);
+  }
+  return out;
 }
 
 } // namespace kgen

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "spec/document.h"
+#include "spec/keys.h"
 #include "spec/spec.h"
 
 namespace kgen {
@@ -56,11 +57,18 @@ void wrong_kind(Reader &reader, const Node &node, const std::string &what, const
 void unknown_key(Reader &reader, const Entry &entry, const std::vector<std::string> &known, const std::string &where);
 bool expect_table(Reader &reader, const Entry &entry, const std::string &wanted);
 
-// The keys that a table may have, and what reads each.
+// The keys that a table may have, what reads each, and what to say of it.
 template <class T> struct Key {
   std::string_view name;
   void (*read)(Reader &reader, const Entry &entry, T &target);
+  Form form;
+  std::string_view help;
+  std::string_view choices = "";
 };
+template <class T> void list_keys(std::string_view section, std::span<const Key<T>> keys, std::vector<KeyInfo> &out) {
+  for (const Key<T> &key : keys)
+    out.push_back({section, key.name, key.form, key.help, key.choices});
+}
 template <class T>
 void read_keys(Reader &reader, const Node &table, std::span<const Key<T>> keys, T &target, const std::string &where) {
   for (const Entry &entry : table.entries) {
@@ -92,6 +100,13 @@ void read_operands(Reader &reader, const Node &section, Role role); // read_oper
 void read_tables(Reader &reader, const Node &section);              // read_tables.cpp
 void read_grid(Reader &reader, const Node &section);                // read_grid.cpp
 void read_schedule(Reader &reader, const Node &section);            // read_grid.cpp
+
+// The keys of one entry of a section.
+void list_axis_keys(std::vector<KeyInfo> &out);                              // read_axes.cpp
+void list_operand_keys(std::string_view section, std::vector<KeyInfo> &out); // read_operands.cpp
+void list_table_keys(std::vector<KeyInfo> &out);                             // read_tables.cpp
+void list_grid_keys(std::vector<KeyInfo> &out);                              // read_grid.cpp
+void list_schedule_keys(std::vector<KeyInfo> &out);                          // read_grid.cpp: its targets
 
 // read_brackets.cpp: "T[B, (G C), K=4]" and "i32[B + 1]". Nullopt after an error.
 std::optional<std::pair<TypeName, std::vector<DimDecl>>> read_operand_type(Reader &reader, const PlacedText &text);

@@ -48,8 +48,10 @@ void read_over(Reader &reader, const Entry &entry, AxisDecl &axis) {
   axis.over = read_string(reader, entry.value, "`over`").value_or("");
   axis.over_place = content_place(entry.value);
 }
-constexpr Key<AxisDecl> kAxisKeys[] = {
-    {"multiple_of", read_multiple_of}, {"equals", read_equals}, {"ragged", read_ragged}, {"over", read_over}};
+constexpr Key<AxisDecl> kAxisKeys[] = {{"multiple_of", read_multiple_of, Form::size, "checked by the function"},
+                                       {"equals", read_equals, Form::size, "derived from other sizes"},
+                                       {"ragged", read_ragged, Form::text, "the table of row starts"},
+                                       {"over", read_over, Form::text, "the axis whose rows have different lengths"}};
 
 void read_sizes_list(Reader &reader, const Entry &entry, AxisDecl &axis) {
   if (entry.value.items.empty())
@@ -144,5 +146,7 @@ void add_batch_options(Reader &reader) {
     reader.spec.batch.push_back(std::move(batch));
   }
 }
+
+void list_axis_keys(std::vector<KeyInfo> &out) { list_keys<AxisDecl>("axes", kAxisKeys, out); }
 
 } // namespace kgen

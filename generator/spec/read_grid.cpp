@@ -38,11 +38,14 @@ void read_semantics(Reader &reader, const Entry &entry, GridDecl &grid) {
         "a dimension is \"parallel\" or \"arbitrary\" (in order); left out, kgen finds it";
 }
 
-constexpr Key<GridDecl> kGridKeys[] = {{"axis", read_axis},
-                                       {"block", read_block},
-                                       {"size", read_size_key},
-                                       {"at_most", read_at_most},
-                                       {"semantics", read_semantics}};
+constexpr std::string_view kTargets[] = {"openmp", "cuda"};
+
+constexpr Key<GridDecl> kGridKeys[] = {
+    {"axis", read_axis, Form::text, "the axis that it blocks"},
+    {"block", read_block, Form::sizes, "positions in a step; of a list each is right"},
+    {"size", read_size_key, Form::size, "the number of steps"},
+    {"at_most", read_at_most, Form::size, "the most steps that there can be"},
+    {"semantics", read_semantics, Form::text, "may its steps run in any order", "parallel arbitrary sequential"}};
 
 void check_form(Reader &reader, const Entry &entry) {
   const Node &table = entry.value;
@@ -137,12 +140,20 @@ void read_choices(Reader &reader, const Node &table, const std::string &family, 
 } // namespace
 
 void read_schedule(Reader &reader, const Node &section) {
+  const std::vector<std::string> targets(std::begin(kTargets), std::end(kTargets));
   for (const Entry &entry : section.entries) {
-    if (entry.key != "openmp" && entry.key != "cuda")
-      unknown_key(reader, entry, {"openmp", "cuda"}, "schedule");
+    if (std::find(targets.begin(), targets.end(), entry.key) == targets.end())
+      unknown_key(reader, entry, targets, "schedule");
     else if (expect_table(reader, entry, "a table of choices"))
       read_choices(reader, entry.value, entry.key, entry.key);
   }
 }
+
+void list_schedule_keys(std::vector<KeyInfo> &out) {
+  for (const std::string_view target : kTargets)
+    out.push_back({"schedule", target, Form::table, "pinned choices of the plan", ""});
+}
+
+void list_grid_keys(std::vector<KeyInfo> &out) { list_keys<GridDecl>("grid", kGridKeys, out); }
 
 } // namespace kgen

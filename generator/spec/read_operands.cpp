@@ -144,17 +144,19 @@ void read_offset(Reader &reader, const Entry &entry, OperandDecl &operand) {
 }
 
 constexpr Key<OperandDecl> kOperandKeys[] = {
-    {"type", read_type_key},
-    {"outside", read_outside},
-    {"layout", read_layout},
-    {"optional", read_optional},
-    {"alias", read_alias},
-    {"partial", read_output_flag<&OperandDecl::partial>},
-    {"overwrite", read_output_flag<&OperandDecl::overwrite>},
-    {"atomic", read_output_flag<&OperandDecl::atomic>},
-    {"block", read_block},
-    {"index", read_index},
-    {"offset", read_offset},
+    {"type", read_type_key, Form::text, "element type and axes: \"f32[M, N]\""},
+    {"outside", read_outside, Form::number, "what `at` and offset windows read outside of the array; default 0"},
+    {"layout", read_layout, Form::text, "strided: its strides are arguments", "strided dense"},
+    {"optional", read_optional, Form::flag, "callers may pass null; the body asks present(x)"},
+    {"alias", read_alias, Form::text, "of an output: the input whose memory it takes over"},
+    {"partial", read_output_flag<&OperandDecl::partial>, Form::flag, "of an output: elements may stay as they were"},
+    {"overwrite", read_output_flag<&OperandDecl::overwrite>, Form::flag,
+     "of an output: the last of several steps wins"},
+    {"atomic", read_output_flag<&OperandDecl::atomic>, Form::flag,
+     "of an output: parallel steps may add to the same elements"},
+    {"block", read_block, Form::list, "the window: a size, \"whole\" or \"squeeze\" for each dimension"},
+    {"index", read_index, Form::list, "which block"},
+    {"offset", read_offset, Form::list, "which element the window begins with"},
 };
 
 // How many entries `block` and `index` have: one per dimension, one per axis of a split one.
@@ -229,6 +231,10 @@ void read_operands(Reader &reader, const Node &section, Role role) {
       reader.axes_incomplete = true;
     reader.spec.operands.push_back(std::move(operand));
   }
+}
+
+void list_operand_keys(std::string_view section, std::vector<KeyInfo> &out) {
+  list_keys<OperandDecl>(section, kOperandKeys, out);
 }
 
 } // namespace kgen

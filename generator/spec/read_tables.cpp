@@ -39,11 +39,12 @@ void read_where(Reader &reader, const Entry &entry, TableDecl &table) {
   table.on_host = where == "host";
 }
 
-constexpr Key<TableDecl> kTableKeys[] = {{"type", read_type_key},
-                                         {"sorted", read_sorted},
-                                         {"unique", read_unique},
-                                         {"range", read_range},
-                                         {"where", read_where}};
+constexpr Key<TableDecl> kTableKeys[] = {
+    {"type", read_type_key, Form::text, "element type and extents: \"i32[S]\""},
+    {"sorted", read_sorted, Form::flag, "entries never fall"},
+    {"unique", read_unique, Form::flag, "no entry comes twice"},
+    {"range", read_range, Form::size, "entries are below this"},
+    {"where", read_where, Form::text, "where CUDA launchers find it", "host device"}};
 
 } // namespace
 
@@ -65,5 +66,7 @@ void read_tables(Reader &reader, const Node &section) {
     reader.spec.tables.push_back(std::move(table));
   }
 }
+
+void list_table_keys(std::vector<KeyInfo> &out) { list_keys<TableDecl>("tables", kTableKeys, out); }
 
 } // namespace kgen

@@ -1,5 +1,5 @@
 """The pages name all that there is: every builtin, library function, element type and key of the sources stands in
-backquotes in docs/language.md, every command in README.md, every argument of the CMake functions in docs/build.md, every key in the schema."""
+backquotes in docs/language.md, every command in README.md, every argument of the CMake functions in docs/build.md."""
 import glob
 import re
 import sys
@@ -19,7 +19,6 @@ SOURCES = [  # page, what, a pattern for its name, the files that have it
     ("docs/language.md", "library function", r"^(?:template <class V> )?(?:real|V) (\w+)\(", ["generator/body/prelude/library.h"]),
     ("docs/language.md", "element type", r'^KGEN_TYPE\(\w+, "(\w+)"', ["generator/support/types.def"]),
     ("docs/language.md", "key", r'\{"(\w+)", read_', sorted(glob.glob("generator/spec/read_*.cpp"))),
-    ("generator/cli/schema.cpp", "key", r'\{"(\w+)", read_', sorted(glob.glob("generator/spec/read_*.cpp"))),
     ("README.md", "command", r'\{Command::\w+, "(\w+)"', ["generator/cli/option_tables.cpp"]),
     ("docs/build.md", "argument of kgen_add_kernels", r"\barg_(?!UNPARSED|KEYWORDS)([A-Z_]+)", ["cmake/kgenFunctions.cmake"]),
 ]
