@@ -122,14 +122,10 @@ Code Printer::size(const Size &s) {
     for (const Table &table : kernel.tables) {
       if (table.name != s.name)
         continue;
-      std::string text = spelling.helper("table_at") + "(" + c_name(table.name);
-      std::string index = arg(0).text, count = size_text(table.dims[0]);
-      for (size_t i = 1; i < s.args.size(); ++i) {
-        const std::string extent = size_text(table.dims[i]);
-        index = "(" + index + ") * (" + extent + ") + " + at_least(arg(i), binding::kAdd);
-        count = "(" + count + ") * (" + extent + ")";
-      }
-      return {"int64_t(" + text + ", " + index + ", " + count + "))"};
+      std::vector<Code> at;
+      for (size_t i = 0; i < s.args.size(); ++i)
+        at.push_back(arg(i));
+      return {"int64_t(" + table_entry(table, at, false).text + ")"};
     }
     KGEN_UNREACHABLE("table name");
   }
@@ -204,19 +200,31 @@ Code Printer::read(const Expr &e, ExprId) {
 }
 
 Code Printer::table(const Expr &e) {
-  const Table &t = kernel.tables[e.ref];
-  std::string index, count;
-  for (size_t i = 0; i < e.args.size(); ++i) {
-    const Code at = expression(e.args[i]);
-    const Code extent = size(t.dims[i]);
-    index = i == 0 ? at.text
-                   : "(" + index + ") * " + at_least(extent, binding::kUnary) + " + " + at_least(at, binding::kAdd);
-    count = i == 0 ? extent.text
-                   : at_least({count, binding::kAdd}, binding::kMultiply) + " * " + at_least(extent, binding::kUnary);
+  std::vector<Code> at;
+  for (ExprId arg : e.args)
+    at.push_back(expression(arg));
+  return table_entry(kernel.tables[e.ref], at, e.safe);
+}
+
+// 0 beyond the table's ends, along each dimension.
+Code Printer::table_entry(const Table &table, const std::vector<Code> &at, bool safe) {
+  const std::string name = c_name(table.name);
+  if (at.size() == 1 && !safe)
+    return {spelling.helper("table_at") + "(" + name + ", " + at[0].text + ", " + size_text(table.dims[0]) + ")"};
+  Code index = at[0];
+  std::vector<std::pair<std::string, std::string>> checks;
+  for (size_t i = 0; i < at.size(); ++i) {
+    const Code extent = size(table.dims[i]);
+    if (i > 0)
+      index = {at_least(index, binding::kMultiply) + " * " + at_least(extent, binding::kUnary) + " + " +
+                   at_least(at[i], binding::kAdd),
+               binding::kAdd};
+    checks.push_back({at[i].text, extent.text});
   }
-  if (e.safe)
-    return {c_name(t.name) + "[" + index + "]"};
-  return {spelling.helper("table_at") + "(" + c_name(t.name) + ", " + index + ", " + count + ")"};
+  const std::string entry = name + "[" + index.text + "]";
+  if (safe)
+    return {entry};
+  return {inside(checks).text + " ? " + entry + " : " + spelling.typed_constant(table.type, 0, 0), binding::kChoose};
 }
 
 // Does the output's window change from the step before to this one (or to the next)? Steps follow the ordered

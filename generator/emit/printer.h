@@ -85,6 +85,7 @@ private:
   friend class LanePrinter;
   Code read(const Expr &e, ExprId id);
   Code table(const Expr &e);
+  Code table_entry(const Table &table, const std::vector<Code> &at, bool safe);
   std::vector<std::pair<std::string, std::string>> buffer_checks(const std::vector<Coordinate> &coords);
   Code inside(const std::vector<std::pair<std::string, std::string>> &checks);
   Code index_text(VarId var, const std::vector<Coordinate> &coords,
