@@ -393,6 +393,7 @@ inline Lanes<float, N> without_ln2(Lanes<float, N> x, Lanes<float, N> n) {
   return x - n * 0.693145752f - n * 1.42860677e-6f;
 }
 
+// Within 1.1 ulp.
 template <int N>
 inline Lanes<float, N> exp(Lanes<float, N> x) {
   const Whole<float, N> n = nearest(x * 1.44269504f);
@@ -400,7 +401,7 @@ inline Lanes<float, N> exp(Lanes<float, N> x) {
   return choose(x < -104.0f, 0.0f, choose(x > 89.0f, INFINITY, y));
 }
 
-// e^-|x| never overflows.
+// e^-|x| never overflows. Within 2.5 ulp.
 template <class T, int N>
 inline Lanes<T, N> sigmoid(Lanes<T, N> x) {
   const Lanes<T, N> e = exp(-magnitude(x));
@@ -408,7 +409,7 @@ inline Lanes<T, N> sigmoid(Lanes<T, N> x) {
 }
 
 // Below 0.8 the polynomial is within 2^-28 of erf(x) / x - 1, from there on another within 2^-31 of log(1 -
-// erf(x)).
+// erf(x)). Within 1.5 ulp.
 template <int N>
 inline Lanes<float, N> erf(Lanes<float, N> x) {
   const Lanes<float, N> size = choose(x > 4.0f || x < -4.0f, 4.0f, magnitude(x));

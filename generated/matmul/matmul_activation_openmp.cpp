@@ -335,6 +335,7 @@ inline Lanes<float, N> without_ln2(Lanes<float, N> x, Lanes<float, N> n) {
   return x - n * 0.693145752f - n * 1.42860677e-6f;
 }
 
+// Within 1.1 ulp.
 template <int N>
 inline Lanes<float, N> exp(Lanes<float, N> x) {
   const Whole<float, N> n = nearest(x * 1.44269504f);
@@ -343,7 +344,7 @@ inline Lanes<float, N> exp(Lanes<float, N> x) {
 }
 
 // Below 0.8 the polynomial is within 2^-28 of erf(x) / x - 1, from there on another within 2^-31 of log(1 -
-// erf(x)).
+// erf(x)). Within 1.5 ulp.
 template <int N>
 inline Lanes<float, N> erf(Lanes<float, N> x) {
   const Lanes<float, N> size = choose(x > 4.0f || x < -4.0f, 4.0f, magnitude(x));

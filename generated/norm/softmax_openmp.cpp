@@ -418,6 +418,7 @@ inline Lanes<double, N> without_ln2(Lanes<double, N> x, Lanes<double, N> n) {
   return x - n * 0.6931471805598903 - n * 5.497923018708371e-14;
 }
 
+// Within 1.1 ulp.
 template <int N>
 inline Lanes<float, N> exp(Lanes<float, N> x) {
   const Whole<float, N> n = nearest(x * 1.44269504f);
@@ -425,6 +426,7 @@ inline Lanes<float, N> exp(Lanes<float, N> x) {
   return choose(x < -104.0f, 0.0f, choose(x > 89.0f, INFINITY, y));
 }
 
+// Within 1.1 ulp.
 template <int N>
 inline Lanes<double, N> exp(Lanes<double, N> x) {
   const Whole<double, N> n = nearest(x * 1.4426950408889634);

@@ -377,7 +377,12 @@ template <class T, int N> inline Mask<N> is_inf(Lanes<T, N> value) {
 }
 //@ lanes_absolute: Lanes
 template <class T, int N> inline Lanes<T, N> absolute(Lanes<T, N> value) {
-  return choose(value < T(0), T(0) - value, choose(value == T(0), Lanes<T, N>(T(0)), value));
+  if constexpr (std::is_floating_point_v<T>) {
+    using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
+    return (typename Lanes<T, N>::Vector)((Bits)value.v & ~(Bits)Lanes<T, N>(T(-0.0)).v);
+  } else {
+    return choose(value < T(0), T(0) - value, value);
+  }
 }
 //@ lanes_sign: Lanes
 template <class T, int N> inline Lanes<T, N> sign(Lanes<T, N> value) {

@@ -78,31 +78,35 @@ template <int N> inline Lanes<double, N> without_ln2(Lanes<double, N> x, Lanes<d
   return x - n * 0.6931471805598903 - n * 5.497923018708371e-14;
 }
 //@ lanes_exp_f32: exp_f32
+// Within 1.1 ulp.
 template <int N> inline Lanes<float, N> exp(Lanes<float, N> x) {
   const Whole<float, N> n = nearest(x * 1.44269504f);
   const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n.number);
   return choose(x < -104.0f, 0.0f, choose(x > 89.0f, INFINITY, y));
 }
 //@ lanes_exp_f64: exp_f64
+// Within 1.1 ulp.
 template <int N> inline Lanes<double, N> exp(Lanes<double, N> x) {
   const Whole<double, N> n = nearest(x * 1.4426950408889634);
   const Lanes<double, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0, n.number);
   return choose(x < -746.0, 0.0, choose(x > 710.0, double(INFINITY), y));
 }
 //@ lanes_exp2_f32: exp_f32
+// Within 1.1 ulp.
 template <int N> inline Lanes<float, N> exp2(Lanes<float, N> x) {
   const Whole<float, N> n = nearest(x);
   const Lanes<float, N> y = scaled(expm1_near_0((x - n.value) * 0.693147182f) + 1.0f, n.number);
   return choose(x < -151.0f, 0.0f, choose(x > 128.0f, INFINITY, y));
 }
 //@ lanes_exp2_f64: exp_f64
+// Within 1.1 ulp.
 template <int N> inline Lanes<double, N> exp2(Lanes<double, N> x) {
   const Whole<double, N> n = nearest(x);
   const Lanes<double, N> y = scaled(expm1_near_0((x - n.value) * 0.6931471805599453) + 1.0, n.number);
   return choose(x < -1076.0, 0.0, choose(x > 1024.0, double(INFINITY), y));
 }
 //@ lanes_expm1_f32: exp_f32 with_sign
-// 2^n (e^r - 1) + (2^n - 1), by halves, as 2^n may be too large.
+// 2^n (e^r - 1) + (2^n - 1), by halves, as 2^n may be too large. Within 1.6 ulp.
 template <int N> inline Lanes<float, N> expm1(Lanes<float, N> x) {
   const Lanes<float, N> v = choose(x < -18.0f, -18.0f, choose(x > 89.0f, 89.0f, x));
   const Whole<float, N> n = nearest(v * 1.44269504f);
@@ -110,7 +114,7 @@ template <int N> inline Lanes<float, N> expm1(Lanes<float, N> x) {
   return with_sign(choose(n.value == 0.0f, y, (multiply_add(y, half, half - 0.5f)) * 2.0f), x);
 }
 //@ lanes_expm1_f64: exp_f64 with_sign
-// 2^n (e^r - 1) + (2^n - 1), by halves, as 2^n may be too large.
+// 2^n (e^r - 1) + (2^n - 1), by halves, as 2^n may be too large. Within 2 ulp.
 template <int N> inline Lanes<double, N> expm1(Lanes<double, N> x) {
   const Lanes<double, N> v = choose(x < -38.0, -38.0, choose(x > 710.0, 710.0, x));
   const Whole<double, N> n = nearest(v * 1.4426950408889634);
@@ -118,7 +122,7 @@ template <int N> inline Lanes<double, N> expm1(Lanes<double, N> x) {
   return with_sign(choose(n.value == 0.0, y, (multiply_add(y, half, half - 0.5)) * 2.0), x);
 }
 //@ lanes_tanh_f32: lanes_exp_f32 with_sign
-// Below 5/8 the polynomial is within 2^-27 of (tanh(x) - x) / x^3, as a part of tanh(x).
+// Below 5/8 the polynomial is within 2^-27 of (tanh(x) - x) / x^3, as a part of tanh(x). Within 1.5 ulp.
 template <int N> inline Lanes<float, N> tanh(Lanes<float, N> x) {
   const Lanes<float, N> size = magnitude(x), z = x * x;
   const Lanes<float, N> p = horner(z, -0.005717071f, 0.020650614f, -0.053743508f, 0.13331491f, -0.33333284f);
@@ -126,12 +130,13 @@ template <int N> inline Lanes<float, N> tanh(Lanes<float, N> x) {
   return with_sign(choose(size < 0.625f, multiply_add(p, z * size, size), large), x);
 }
 //@ lanes_tanh_f64: lanes_expm1_f64
+// Within 3 ulp.
 template <int N> inline Lanes<double, N> tanh(Lanes<double, N> x) {
   const Lanes<double, N> t = expm1(magnitude(x) * -2.0);
   return with_sign(-t / (t + 2.0), x);
 }
 //@ sigmoid_of_exp: with_sign
-// e^-|x| never overflows.
+// e^-|x| never overflows. Within 2.5 ulp.
 template <class T, int N> inline Lanes<T, N> sigmoid(Lanes<T, N> x) {
   const Lanes<T, N> e = exp(-magnitude(x));
   return choose(x < T(0), e, T(1)) / (e + T(1));
@@ -183,6 +188,7 @@ template <int N> inline Lanes<double, N> log_sum(Lanes<double, N> f, Lanes<doubl
   return f + (log_rest(f) + e * 5.497923018708371e-14) + e * 0.6931471805598903;
 }
 //@ log_of_parts: LogParts log_ends
+// Within 1 ulp.
 template <class T, int N> inline Lanes<T, N> log(Lanes<T, N> x) {
   const LogParts<T, N, true> parts(x);
   return log_ends(x, log_sum(parts.f, parts.e));
@@ -190,7 +196,7 @@ template <class T, int N> inline Lanes<T, N> log(Lanes<T, N> x) {
 //@ lanes_log_f32: log_f32 log_of_parts
 //@ lanes_log_f64: log_f64 log_of_parts
 //@ log2_of_parts: LogParts log_ends
-// log2(1 + f) + e, in which f times 1 / ln 2 is exact in its upper halves.
+// log2(1 + f) + e, in which f times 1 / ln 2 is exact in its upper halves. Within 1.2 ulp.
 template <class T, int N> inline Lanes<T, N> log2(Lanes<T, N> x) {
   constexpr bool kSingle = Real<T>::kSingle;
   constexpr T kUpper = kSingle ? T(1.4423828125) : T(1.4426950216293335), kLower = kSingle ? T(0.00031222839605926845) : T(1.9259629911266175e-08);
@@ -202,7 +208,7 @@ template <class T, int N> inline Lanes<T, N> log2(Lanes<T, N> x) {
 //@ lanes_log2_f32: log_f32 log2_of_parts
 //@ lanes_log2_f64: log_f64 log2_of_parts
 //@ log1p_of_parts: LogParts log_ends power_of_two with_sign
-// What 1 + x lost by rounding joins f.
+// What 1 + x lost by rounding joins f. Within 1.6 ulp.
 template <class T, int N> inline Lanes<T, N> log1p(Lanes<T, N> x) {
   const Lanes<T, N> near = x + T(1), lost = x - (near - T(1));
   const LogParts<T, N, false> parts(near);
@@ -235,6 +241,7 @@ template <class T, int N> inline Lanes<T, N> sqrt(Lanes<T, N> x) {
 //@ lanes_sqrt_f32: root
 //@ lanes_sqrt_f64: root
 //@ reciprocal_root: root
+// Within 1.5 ulp.
 template <class T, int N> inline Lanes<T, N> rsqrt(Lanes<T, N> x) {
   return T(1) / sqrt(x);
 }
@@ -303,6 +310,7 @@ template <int N> inline Lanes<double, N> short_log2(Lanes<double, N> x) {
   return log_ends(x, multiply_add(parts.f, p, parts.e));
 }
 //@ lanes_cbrt_f32: short_powers with_sign
+// Within 0.51 ulp.
 template <int N> inline Lanes<float, N> cbrt(Lanes<float, N> x) {
   return with_sign(in_doubles([](auto v) { return short_exp2(short_log2(v) * (1.0 / 3.0)); }, magnitude(x)), x);
 }
@@ -311,6 +319,7 @@ template <int N> inline Lanes<double, N> cbrt(Lanes<double, N> value) {
   return each_lane<double, N>([](double v) { return std::cbrt(v); }, value);
 }
 //@ lanes_sinh_f32: in_doubles lanes_expm1_f64 with_sign
+// Within 0.51 ulp.
 template <int N> inline Lanes<float, N> sinh(Lanes<float, N> x) {
   const auto positive = [](auto v) {
     const auto t = expm1(v);
@@ -323,6 +332,7 @@ template <int N> inline Lanes<double, N> sinh(Lanes<double, N> value) {
   return each_lane<double, N>([](double v) { return std::sinh(v); }, value);
 }
 //@ lanes_cosh_f32: in_doubles lanes_exp_f64
+// Within 0.51 ulp.
 template <int N> inline Lanes<float, N> cosh(Lanes<float, N> x) {
   return in_doubles(
       [](auto v) {
@@ -337,6 +347,7 @@ template <int N> inline Lanes<double, N> cosh(Lanes<double, N> value) {
 }
 //@ lanes_erf_f32: lanes_exp_f32 with_sign
 // Below 0.8 the polynomial is within 2^-28 of erf(x) / x - 1, from there on another within 2^-31 of log(1 - erf(x)).
+// Within 1.5 ulp.
 template <int N> inline Lanes<float, N> erf(Lanes<float, N> x) {
   const Lanes<float, N> size = choose(x > 4.0f || x < -4.0f, 4.0f, magnitude(x));
   const Lanes<float, N> p = horner(size * size, -0.00065495964f, 0.005087441f, -0.026822109f, 0.11283143f, -0.37612605f, 0.12837917f);
@@ -348,7 +359,7 @@ template <int N> inline Lanes<double, N> erf(Lanes<double, N> value) {
   return each_lane<double, N>([](double v) { return std::erf(v); }, value);
 }
 //@ lanes_erfinv_f32: short_powers root with_sign
-// A polynomial within 2^-26 of erfinv(x) / x, in the root of 3 - log(1 - x^2).
+// A polynomial within 2^-26 of erfinv(x) / x, in the root of 3 - log(1 - x^2). Within 0.75 ulp.
 template <int N> inline Lanes<float, N> erfinv(Lanes<float, N> x) {
   const auto inside = [](auto v) {
     return v * horner(sqrt(3.0 - short_log2(1.0 - v * v) * 0.6931471805599453) - 3.0, -3.821913536241352e-05, 3.8374013255045406e-05, 0.00032592504228662263, -0.00045893596015922307, -0.001015656017034867, 0.0023768904859595968, 0.00034508412987539576, -0.006185828314671155, 0.007767213137182683, 0.002690516485886356, -0.023986604315369614, 0.039281182032884894, -0.024536256466007524, -0.03955490533619221, 1.1983757915033844, 2.286424391127876);
@@ -388,6 +399,7 @@ inline Lanes<float, N> many_turns(Lanes<float, N> x, Lanes<float, N> found, Func
   return choose(many, each_lane<float, N>([&](float v) { return function(double(v)); }, x), found);
 }
 //@ lanes_sin_f32: quarter_turns
+// Within 0.51 ulp.
 template <int N> inline Lanes<float, N> sin(Lanes<float, N> x) {
   const Lanes<float, N> found = in_doubles([](auto v) { return QuarterTurns<decltype(v)::kLanes>(v).sine(0); }, x);
   return many_turns(x, found, [](double v) { return std::sin(v); });
@@ -397,6 +409,7 @@ template <int N> inline Lanes<double, N> sin(Lanes<double, N> value) {
   return each_lane<double, N>([](double v) { return std::sin(v); }, value);
 }
 //@ lanes_cos_f32: quarter_turns
+// Within 0.51 ulp.
 template <int N> inline Lanes<float, N> cos(Lanes<float, N> x) {
   const Lanes<float, N> found = in_doubles([](auto v) { return QuarterTurns<decltype(v)::kLanes>(v).sine(1); }, x);
   return many_turns(x, found, [](double v) { return std::cos(v); });
@@ -406,6 +419,7 @@ template <int N> inline Lanes<double, N> cos(Lanes<double, N> value) {
   return each_lane<double, N>([](double v) { return std::cos(v); }, value);
 }
 //@ lanes_tan_f32: quarter_turns
+// Within 0.51 ulp.
 template <int N> inline Lanes<float, N> tan(Lanes<float, N> x) {
   const auto few = [](auto v) {
     const QuarterTurns<decltype(v)::kLanes> turns(v);
@@ -419,6 +433,7 @@ template <int N> inline Lanes<double, N> tan(Lanes<double, N> value) {
 }
 //@ lanes_atan2_f32: in_doubles horner with_sign
 // atan t for t in 0 .. 1, the smaller over the larger: a polynomial within 2^-36; the rest by symmetry.
+// Within 0.51 ulp.
 template <int N> inline Lanes<float, N> atan2(Lanes<float, N> y, Lanes<float, N> x) {
   const auto angle = [](auto v, auto u) {
     const auto a = magnitude(v), b = magnitude(u);
@@ -435,7 +450,7 @@ template <int N> inline Lanes<double, N> atan2(Lanes<double, N> y, Lanes<double,
   return each_lane<double, N>([](double a, double b) { return std::atan2(a, b); }, y, x);
 }
 //@ lanes_pow_f32: short_powers rounding
-// 2^(y log2 |x|), with the sign of x where y is odd, and no number where y is not whole.
+// 2^(y log2 |x|), with the sign of x where y is odd, and no number where y is not whole. Within 0.55 ulp.
 template <int N> inline Lanes<float, N> pow(Lanes<float, N> base, Lanes<float, N> exponent) {
   const auto power = [](auto x, auto y) {
     const auto size = short_exp2(y * short_log2(magnitude(x)));

@@ -1,0 +1,81 @@
+"""Compiles the maths functions of emitted code for several machines and compilers, and the driver that compares them.
+
+What is promised stands in docs/maths.md; promised() reads it there.
+"""
+import hashlib
+import pathlib
+import re
+import shutil
+import subprocess
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+SOURCES = ["templates/openmp/maths.h"]
+TWO = ["pow", "atan2"]
+
+
+def promised():
+    """{function: {"f32": ulps, "f64": ulps or None where the standard library is called}}"""
+    rows = re.findall(r"^\| `(\w+)` \| ([\d.]+) \| ([\d.]+|library) \|", (ROOT / "docs/maths.md").read_text(), re.MULTILINE)
+    return {name: {"f32": float(f32), "f64": None if f64 == "library" else float(f64)} for name, f32, f64 in rows}
+
+
+def sources_hash():
+    """Comments do not count."""
+    lines = [line for path in SOURCES for line in (ROOT / path).read_text().splitlines() if not line.startswith("//")]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def machines():
+    """The values of -march that this processor can run: the plain one, AVX2, AVX-512, and its own."""
+    flags = pathlib.Path("/proc/cpuinfo").read_text() if pathlib.Path("/proc/cpuinfo").exists() else ""
+    return ["x86-64", *["x86-64-v3"] * (" avx2 " in flags and " fma " in flags),
+            *["x86-64-v4"] * (" avx512vl " in flags and " avx512dq " in flags), "native"]
+
+
+def all_builds():
+    """(name, command) for each compiler and machine."""
+    compilers = [("gcc", "g++")] + [("clang", clang) for clang in [shutil.which("clang++-19")] if clang]
+    return [(f"{short}_{re.sub('[^a-z0-9]', '_', march)}", [compiler, f"-march={march}"])
+            for short, compiler in compilers for march in machines()]
+
+
+def compile_driver(folder, builds, flags=("-O2",), templates=ROOT / "templates"):
+    """The driver with these builds, in `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    objects = []
+    for name, command in builds:
+        objects.append(folder / f"{name}.o")
+        subprocess.run([*command, "-std=c++17", *flags, "-Wno-unknown-pragmas", f"-DBUILD={name}", "-I", templates, "-c",
+                        HERE / "functions.cpp", "-o", objects[-1]], check=True)
+    listed = " ".join(f"X({name})" for name, _ in builds)
+    subprocess.run(["g++", "-std=c++17", "-O2", "-fopenmp", f"-DBUILDS(X)={listed}", HERE / "driver.cpp", *objects, "-o",
+                    folder / "driver"], check=True)
+    return folder / "driver"
+
+
+def ask(driver, *arguments):
+    """The words of each line that the driver prints."""
+    done = subprocess.run([driver, *map(str, arguments)], check=True, capture_output=True, text=True)
+    return [line.split() for line in done.stdout.splitlines()]
+
+
+class Row:
+    """A line of `every` or `sample`."""
+
+    def __init__(self, words):
+        _, self.function, self.type, self.build, count, error, x, y, specials, special_x, special_y, differing = words
+        self.count, self.error, self.specials = int(count), float(error), int(specials)
+        self.differing = int(differing)
+        two = self.function in TWO
+        self.at = f"{x}, {y}" if two else x
+        self.special_at = f"{special_x}, {special_y}" if two else special_x
+
+    def fault(self, bounds):
+        """What of the promise does not hold; None: all does."""
+        bound = bounds[self.function][self.type]
+        if bound is None:
+            return None
+        if self.specials:
+            return f"{self.specials} special values are wrong, such as at {self.special_at}"
+        return f"{self.error:.4f} ulp at {self.at}, {bound} promised" if self.error > bound else None
