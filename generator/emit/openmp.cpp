@@ -2,6 +2,8 @@
 // depend on sizes only; then the launchers, which check everything before anything is written.
 #include <algorithm>
 #include <deque>
+#include <map>
+#include <set>
 
 #include "emit/lanes.h"
 #include "emit/target_file.h"
@@ -227,13 +229,14 @@ private:
     return true;
   }
 
-  bool is_only_written(VarId var) const {
-    int uses = 0;
-    for (const Phase &phase : plan_.phases)
-      for (const PlanNode &root : phase.nodes)
-        for (const Access &a : accesses_of(plan_.kernel, root))
-          uses += a.memory == var || a.var == var;
-    return uses == 1;
+  bool is_only_written(VarId var) {
+    if (uses_.empty())
+      for (const Phase &phase : plan_.phases)
+        for (const PlanNode &root : phase.nodes)
+          for (const Access &a : accesses_of(plan_.kernel, root))
+            for (VarId touched : std::set<VarId>{a.memory, a.var})
+              ++uses_[touched];
+    return uses_[var] == 1;
   }
 
   bool takes_lanes(const PlanNode &n) const { return printer_.lanes != nullptr && printer_.lanes->takes(n); }
@@ -353,7 +356,8 @@ private:
   Printer printer_;
   std::vector<Buffer> buffers_;
   std::optional<LanePrinter> lanes_;
-  std::string around_; // the flag for writing around the caches in the phase at hand
+  std::map<VarId, int> uses_; // places that touch a variable or its memory
+  std::string around_;        // the flag for writing around the caches in the phase at hand
 };
 
 } // namespace

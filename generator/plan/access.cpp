@@ -98,15 +98,27 @@ std::vector<Access> accesses_of(const Kernel &kernel, const PlanNode &root) {
 
 bool conflict(const Access &a, const Access &b) { return a.memory == b.memory && (a.write || b.write); }
 
+namespace {
+// Operands stand before locals, of which there may be thousands.
+template <class Test> bool any_operand(const Kernel &kernel, const Test &test) {
+  for (const Var &var : kernel.vars)
+    if (var.kind == Var::Kind::local)
+      return false;
+    else if (test(var))
+      return true;
+  return false;
+}
+} // namespace
+
 bool sticks_out(const Kernel &kernel, AxisId axis) {
-  return std::any_of(kernel.vars.begin(), kernel.vars.end(), [&](const Var &var) {
+  return any_operand(kernel, [&](const Var &var) {
     return std::any_of(var.dims.begin(), var.dims.end(),
                        [&](const Dim &dim) { return dim.axis == axis && dim.offset && var.kind == Var::Kind::input; });
   });
 }
 
 bool has_other_ends(const Kernel &kernel, AxisId axis) {
-  return sticks_out(kernel, axis) || std::any_of(kernel.vars.begin(), kernel.vars.end(), [&](const Var &var) {
+  return sticks_out(kernel, axis) || any_operand(kernel, [&](const Var &var) {
            return (var.kind == Var::Kind::input || var.kind == Var::Kind::output) &&
                   std::any_of(var.dims.begin(), var.dims.end(), [&](const Dim &dim) {
                     return dim.axis == axis && !is_size_of(kernel.axes[axis], dim.extent);

@@ -9,6 +9,7 @@
 #include "plan/access.h"
 #include "plan/exprs.h"
 #include "plan/limits.h"
+#include "plan/touched.h"
 #include "support/check.h"
 
 namespace kgen {
@@ -19,6 +20,7 @@ struct Item {
   PlanNode node;
   std::vector<Access> accesses;
   bool local_target = false;
+  bool jumps = false; // out of itself
 };
 
 class Builder {
@@ -45,7 +47,8 @@ private:
     for (PlanNode &node : nodes) {
       std::vector<Access> accesses = accesses_of(kernel_, node);
       const bool local = node.target != kNone && kernel_.vars[node.target].kind == Var::Kind::local;
-      out.push_back({std::move(node), std::move(accesses), local});
+      const bool jumps = jumps_out(node);
+      out.push_back({std::move(node), std::move(accesses), local, jumps});
     }
     return out;
   }
@@ -97,8 +100,10 @@ private:
     node.place = members.front().node.place;
     node.limits = loop_limits(members.front(), axis);
     for (Item &item : members)
-      if (is_composite(item.node) && !limits_.ends_alike(item.node, axis, private_to(item)))
+      if (is_composite(item.node) && !limits_.ends_alike(item.node, axis, private_to(item))) {
         item.node = limits_.guarded(std::move(item.node), axis, node.limits);
+        item.jumps = jumps_out(item.node);
+      }
     for (const Item &item : members)
       for_each_node(item.node, [&](const PlanNode &n) {
         if (n.kind == PlanNode::Kind::scan_step && n.axis == axis) {
@@ -117,7 +122,7 @@ private:
   AxisSet candidates(const Item &item, AxisSet open) const {
     AxisSet out;
     const PlanNode &node = item.node;
-    if (is_jump(node) || (jumps_out(node) && (node.lanes - open).empty()))
+    if (is_jump(node) || (item.jumps && (node.lanes - open).empty()))
       return out; // a loop around it would take the jump
     if (!is_composite(node)) {
       AxisSet lanes = node.lanes - open;
@@ -219,6 +224,8 @@ private:
 
   AxisId choose_axis(const std::vector<Item> &items, size_t leader, AxisSet open) const {
     const AxisSet possible = candidates(items[leader], open);
+    if (possible.list().size() == 1)
+      return possible.list().front();
     AxisId best = kNone;
     size_t best_size = 0;
     for (AxisId axis : order_) {
@@ -234,7 +241,7 @@ private:
   bool may_join(const Item &item, AxisId axis, AxisSet open) const {
     if (!candidates(item, open).contains(axis)) {
       // Candidates name the preferred axes only; other lanes may be opened first when they are kept ones.
-      if (is_composite(item.node) && !jumps_out(item.node)) {
+      if (is_composite(item.node) && !item.jumps) {
         const Axis &a = kernel_.axes[axis];
         const bool ragged_ok = a.ragged == kNone || open.contains(a.over);
         return ragged_ok && lanes_inside(item.node).contains(axis) && may_surround(item, axis);
@@ -246,7 +253,7 @@ private:
 
   // A local that all lanes share, computed by plain statements: each iteration may compute it for itself.
   bool absorbable(const Item &item) const {
-    bool plain = !jumps_out(item.node);
+    bool plain = !item.jumps;
     for_each_node(item.node, [&](const PlanNode &n) {
       if (n.kind == PlanNode::Kind::fold_step || n.kind == PlanNode::Kind::fold_init ||
           n.kind == PlanNode::Kind::scan_step || n.kind == PlanNode::Kind::scan_init ||
@@ -303,7 +310,7 @@ private:
       }
       same_round = joins && (group.members.empty() || same_round);
       (same_round ? group.members : group.after).push_back(item);
-      same_round = same_round && jumps_out(group.members.front().node);
+      same_round = same_round && group.members.front().jumps;
     }
     return group;
   }
@@ -311,87 +318,69 @@ private:
   void split(const std::vector<Item> &items, AxisId axis, AxisSet open, const std::set<size_t> &banned,
              std::vector<size_t> &before, std::vector<size_t> &members, std::vector<size_t> &after,
              std::vector<size_t> &absorbed) const {
-    auto depends = [&](const std::vector<size_t> &on, size_t i) {
-      return std::any_of(on.begin(), on.end(), [&](size_t other) { return depend(items[other], items[i]); });
-    };
     const Item *head = nullptr;
-    std::set<VarId> drawn; // locals of absorbed statements: private to each iteration
+    LimitList limits;         // of the head
+    std::set<VarId> drawn;    // locals of absorbed statements: private to each iteration
+    std::set<int> directions; // of scans
+    Touched inside(axis), behind(axis);
     for (size_t i = 0; i < items.size(); ++i) {
-      const bool absorb = open.empty() && banned.count(i) == 0 && absorbable(items[i]);
-      bool joins = absorb || (may_join(items[i], axis, open) &&
-                              (head == nullptr || loop_limits(*head, axis) == loop_limits(items[i], axis)));
-      if (joins)
-        for (size_t m : members)
-          joins =
-              joins && aligned(items[m], items[i], axis, drawn) && one_direction(items[m].node, items[i].node, axis);
-      if (joins && depends(after, i))
-        joins = false;
+      const Item &item = items[i];
+      const int direction = direction_of(item.node, axis);
+      const bool absorb = open.empty() && banned.count(i) == 0 && absorbable(item);
+      const bool concerned = behind.concerns(item.accesses, item.jumps);
+      const bool joins =
+          !concerned && (direction == 0 || directions.count(-direction) == 0) && inside.aligned(item.accesses, drawn) &&
+          (absorb || (may_join(item, axis, open) && (head == nullptr || limits == loop_limits(item, axis))));
       if (joins) {
         members.push_back(i);
+        directions.insert(direction);
         if (absorb) {
           absorbed.push_back(i);
-          for (const Access &a : items[i].accesses)
+          for (const Access &a : item.accesses)
             if (a.write)
               drawn.insert(a.var);
         } else if (head == nullptr) {
-          head = &items[i];
+          head = &item;
+          limits = loop_limits(item, axis);
         }
-      } else if (!depends(members, i) && !depends(after, i)) {
+        inside.add(item.accesses, item.jumps);
+      } else if (!concerned && !inside.concerns(item.accesses, item.jumps)) {
         before.push_back(i);
       } else {
         after.push_back(i);
+        behind.add(item.accesses, item.jumps);
       }
     }
-    leave_to_readers(items, head, members, after);
+    leave_to_readers(items, head, inside, members, after);
   }
 
   // A local that no other statement of the loop touches is better computed where it is read.
-  static void leave_to_readers(const std::vector<Item> &items, const Item *head, std::vector<size_t> &members,
-                               std::vector<size_t> &after) {
+  static void leave_to_readers(const std::vector<Item> &items, const Item *head, Touched &inside,
+                               std::vector<size_t> &members, std::vector<size_t> &after) {
+    std::vector<size_t> left;
     for (size_t m = members.size(); m-- > 0;) {
-      const size_t i = members[m];
-      const PlanNode &node = items[i].node;
-      if (&items[i] == head || node.kind != PlanNode::Kind::assign || !items[i].local_target)
+      const Item &item = items[members[m]];
+      if (&item == head || item.node.kind != PlanNode::Kind::assign || !item.local_target ||
+          inside.concerns_member(item.accesses, item.jumps))
         continue;
-      const bool touched = std::any_of(members.begin(), members.end(),
-                                       [&](size_t other) { return other != i && depend(items[i], items[other]); });
-      if (touched)
-        continue;
-      members.erase(members.begin() + static_cast<std::ptrdiff_t>(m));
-      after.insert(std::upper_bound(after.begin(), after.end(), i), i);
+      inside.remove(item.accesses, item.jumps);
+      left.push_back(members[m]);
     }
+    if (left.empty())
+      return;
+    std::erase_if(members, [&](size_t i) { return std::binary_search(left.rbegin(), left.rend(), i); });
+    after.insert(after.end(), left.begin(), left.end());
+    std::sort(after.begin(), after.end());
   }
 
-  static bool one_direction(const PlanNode &x, const PlanNode &y, AxisId axis) {
-    auto direction = [&](const PlanNode &node) {
-      int d = 0;
-      for_each_node(node, [&](const PlanNode &n) {
-        if (n.kind == PlanNode::Kind::scan_step && n.axis == axis)
-          d = n.reverse ? -1 : 1;
-      });
-      return d;
-    };
-    const int a = direction(x), b = direction(y);
-    return a == 0 || b == 0 || a == b;
-  }
-
-  bool aligned(const Item &x, const Item &y, AxisId axis, const std::set<VarId> &drawn) const {
-    for (const Access &a : x.accesses)
-      for (const Access &b : y.accesses)
-        if (conflict(a, b) && drawn.count(a.var) == 0 && !(a.aligned.contains(axis) && b.aligned.contains(axis)))
-          return false;
-    return true;
-  }
-
-  // Nothing moves across the end of a round.
-  static bool depend(const Item &x, const Item &y) {
-    if (jumps_out(x.node) || jumps_out(y.node))
-      return true;
-    for (const Access &a : x.accesses)
-      for (const Access &b : y.accesses)
-        if (conflict(a, b))
-          return true;
-    return false;
+  // Of a scan along the axis: 1 or -1.
+  static int direction_of(const PlanNode &node, AxisId axis) {
+    int direction = 0;
+    for_each_node(node, [&](const PlanNode &n) {
+      if (n.kind == PlanNode::Kind::scan_step && n.axis == axis)
+        direction = n.reverse ? -1 : 1;
+    });
+    return direction;
   }
 
   Kernel &kernel_;
