@@ -410,6 +410,8 @@ class Expressions(WholeNumbers):
 
     def make_library(self, allowed, depth):
         a = self.fit(self.make("f", allowed, depth), 8)
+        if a.bound == 0 and not a.exact:
+            return None  # all of it lies where they have a corner
         return self.f(f"{self.rng.choice(LIBRARY)}(%0)", [a], 16, 0)
 
     def make_axis_library(self, allowed, depth):
