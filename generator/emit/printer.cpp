@@ -51,7 +51,8 @@ std::string Printer::size_name(AxisId axis) const {
   return a.rest ? "rows" : c_name(a.name);
 }
 
-std::string Printer::steps_text(GridId grid) { return size_text(grid_steps(kernel, grid)); }
+// As an operand of comparisons.
+std::string Printer::steps_text(GridId grid) { return at_least(size(grid_steps(kernel, grid)), binding::kAdd); }
 
 Size Printer::written(std::string text) {
   Size size;
@@ -72,7 +73,7 @@ Size Printer::step_count(GridId grid) const {
   return written(grid_names_[grid] + "_steps");
 }
 
-std::string Printer::step_count_text(GridId grid) { return size_text(step_count(grid)); }
+std::string Printer::step_count_text(GridId grid) { return at_least(size(step_count(grid)), binding::kAdd); }
 
 void Printer::declare_step_count(GridId grid) {
   if (!counts_rows(grid))

@@ -40,8 +40,8 @@ Printer::Range Printer::range(const PlanNode &loop) {
     if (dim.offset)
       begin = Size::make(Size::Op::max, {begin, shift});
   }
-  r.begin = size_text(begin);
-  r.end = size_text(end);
+  r.begin = at_least(size(begin), binding::kAdd);
+  r.end = at_least(size(end), binding::kAdd);
   return r;
 }
 
