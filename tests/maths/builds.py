@@ -49,8 +49,10 @@ def compile_driver(folder, builds, flags=("-O2",), templates=ROOT / "templates")
         subprocess.run([*command, "-std=c++17", *flags, "-Wno-unknown-pragmas", f"-DBUILD={name}", "-I", templates, "-c",
                         HERE / "functions.cpp", "-o", objects[-1]], check=True)
     listed = " ".join(f"X({name})" for name, _ in builds)
-    subprocess.run(["g++", "-std=c++17", "-O2", "-fopenmp", f"-DBUILDS(X)={listed}", HERE / "driver.cpp", *objects, "-o",
-                    folder / "driver"], check=True)
+    here = ["g++", "-std=c++17", "-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno"]
+    subprocess.run([*here, "-D__FAST_MATH__", "-c", HERE / "reference.cpp", "-o", folder / "reference.o"], check=True)
+    subprocess.run([*here, "-fopenmp", f"-DBUILDS(X)={listed}", HERE / "driver.cpp", folder / "reference.o", *objects,
+                    "-lm", "-o", folder / "driver"], check=True)
     return folder / "driver"
 
 
