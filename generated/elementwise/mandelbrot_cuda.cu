@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(256)
       float x = 0.0f;
       float y = 0.0f;
       int32_t n = 0;
-      while (int64_t(n) < 256 && x * x + y * y <= 4.0f) {
+      while (n < 256 && x * x + y * y <= 4.0f) {
         const float t = x * x - y * y + cx;
         const float cy = y0 + step * float(int64_t(h));
         y = 2.0f * x * y + cy;

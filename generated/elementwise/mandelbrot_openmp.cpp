@@ -9,7 +9,9 @@
 #include "mandelbrot.h"
 
 #include <cmath>
+#include <cstring>
 #include <initializer_list>
+#include <type_traits>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -19,9 +21,6 @@
 #endif
 
 namespace {
-
-// Signed arithmetic that wraps around.
-inline int32_t wrapping_add(int32_t a, int32_t b) { return int32_t(uint32_t(a) + uint32_t(b)); }
 
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
@@ -33,23 +32,235 @@ inline bool overflows(std::initializer_list<int64_t> factors) {
   return false;
 }
 
+// The widest vector of the machine that this file is compiled for.
+#if defined(__AVX512F__)
+constexpr int kVectorBytes = 64;
+#elif defined(__AVX__)
+constexpr int kVectorBytes = 32;
+#else
+constexpr int kVectorBytes = 16;
+#endif
+
+constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
+
+template <class T, int N>
+struct VectorOf {
+  typedef T type __attribute__((vector_size(sizeof(T) * N)));
+};
+template <size_t kBytes>
+using IntegerOf = std::conditional_t<
+    kBytes == 1, int8_t,
+    std::conditional_t<kBytes == 2, int16_t, std::conditional_t<kBytes == 4, int32_t, int64_t>>>;
+
+// One truth value a lane: all its bits are set, or none.
+template <int N>
+struct Mask {
+  using Int = IntegerOf<kVectorBytes / N>;
+  using Vector = typename VectorOf<Int, N>::type;
+  static constexpr int kLanes = N;
+  Vector v;
+
+  Mask() = default;
+  Mask(Vector bits) : v(bits) {}
+  Mask(bool all) : v(Vector{} - Int(all)) {}
+  // From integers of any width, and to those of the width of T.
+  template <class V>
+  static Mask from(V bits) {
+    if constexpr (sizeof(V) == sizeof(Vector))
+      return (Vector)bits;
+    else
+      return __builtin_convertvector(bits, Vector);
+  }
+  template <class T>
+  auto as() const {
+    using Wanted = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
+    if constexpr (sizeof(T) == sizeof(Int))
+      return (Wanted)v;
+    else
+      return __builtin_convertvector(v, Wanted);
+  }
+  bool has(int lane) const { return v[lane] != 0; }
+  bool operator[](int lane) const { return v[lane] != 0; }
+  friend Mask operator&&(Mask a, Mask b) { return a.v & b.v; }
+  friend Mask operator||(Mask a, Mask b) { return a.v | b.v; }
+  friend Mask operator!(Mask a) { return ~a.v; }
+  friend Mask operator==(Mask a, Mask b) { return ~(a.v ^ b.v); }
+  friend Mask operator!=(Mask a, Mask b) { return a.v ^ b.v; }
+  friend Mask choose(Mask m, Mask a, Mask b) { return (m.v & a.v) | (~m.v & b.v); }
+};
+
+// One value at N neighbouring points. Integers wrap around, so their arithmetic is done unsigned.
+template <class T, int N>
+struct Lanes {
+  using Vector = typename VectorOf<T, N>::type;
+  using Unsigned = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
+                                               std::enable_if<true, T>>::type;
+  using Math = typename VectorOf<Unsigned, N>::type;
+  static constexpr int kLanes = N;
+  Vector v;
+
+  Lanes() = default;
+  Lanes(Vector values) : v(values) {}
+  Lanes(T all) : v(all - Vector{}) {}
+  T operator[](int lane) const { return v[lane]; }
+  friend Lanes operator+(Lanes a, Lanes b) { return (Vector)((Math)a.v + (Math)b.v); }
+  friend Lanes operator-(Lanes a, Lanes b) { return (Vector)((Math)a.v - (Math)b.v); }
+  friend Lanes operator*(Lanes a, Lanes b) { return (Vector)((Math)a.v * (Math)b.v); }
+  friend Lanes operator/(Lanes a, Lanes b) { return a.v / b.v; }
+  friend Lanes operator-(Lanes a) { return (Vector)(-(Math)a.v); }
+  friend Lanes operator&(Lanes a, Lanes b) { return a.v & b.v; }
+  friend Lanes operator|(Lanes a, Lanes b) { return a.v | b.v; }
+  friend Lanes operator^(Lanes a, Lanes b) { return a.v ^ b.v; }
+  friend Lanes operator~(Lanes a) { return ~a.v; }
+  Lanes& operator+=(Lanes b) { return *this = *this + b; }
+  Lanes& operator-=(Lanes b) { return *this = *this - b; }
+  Lanes& operator*=(Lanes b) { return *this = *this * b; }
+  friend Mask<N> operator<(Lanes a, Lanes b) { return Mask<N>::from(a.v < b.v); }
+  friend Mask<N> operator<=(Lanes a, Lanes b) { return Mask<N>::from(a.v <= b.v); }
+  friend Mask<N> operator>(Lanes a, Lanes b) { return Mask<N>::from(a.v > b.v); }
+  friend Mask<N> operator>=(Lanes a, Lanes b) { return Mask<N>::from(a.v >= b.v); }
+  friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
+  friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
+  friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
+  // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
+  // them.
+  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, T b) {
+    return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
+  }
+  friend Lanes minimum(Lanes a, T b) {
+    return b != b ? Lanes(b) : Lanes(Lanes(b).v < a.v ? Lanes(b).v : a.v);
+  }
+};
+template <class T, int N>
+struct LanesOf {
+  using type = Lanes<T, N>;
+};
+template <int N>
+struct LanesOf<bool, N> {
+  using type = Mask<N>;
+};
+
+// The lanes of a group that take part: all of them, or the first few where a loop ends.
+template <int N>
+struct AllLanes {
+  static constexpr int kLanes = N, count = N;
+  bool has(int) const { return true; }
+};
+template <int N>
+struct FirstLanes {
+  static constexpr int kLanes = N;
+  int count;
+  bool has(int lane) const { return lane < count; }
+};
+template <int N>
+inline Mask<N> mask_of(AllLanes<N>) {
+  return true;
+}
+template <int N>
+inline Mask<N> mask_of(FirstLanes<N> active) {
+  typename Mask<N>::Vector position = {};
+  for (int lane = 0; lane < N; ++lane) position[lane] = typename Mask<N>::Int(lane);
+  return Mask<N>::from(position < typename Mask<N>::Int(active.count));
+}
+template <int N>
+inline Mask<N> mask_of(Mask<N> active) {
+  return active;
+}
+
+// Calls step(first, lanes that take part) for groups of N neighbours from `first` to `end`.
+template <int N, class Step>
+inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end, const Step& step) {
+  for (; end - first >= N; first += N) step(first, AllLanes<N>{});
+  if (first < end) step(first, FirstLanes<N>{int(end - first)});
+}
+
+// Copies the elements of active lanes: a whole vector, or its first bytes by halves.
+template <size_t kBytes, size_t kLeast>
+inline void copy_bits(char* to, const char* from, size_t bytes) {
+  if constexpr (kBytes >= kLeast) {
+    if ((bytes & kBytes) != 0) memcpy(to, from, kBytes);
+    const size_t done = bytes & kBytes;
+    copy_bits<kBytes / 2, kLeast>(to + done, from + done, bytes);
+  }
+}
+template <class T, int N>
+inline void copy_first(void* to, const void* from, AllLanes<N>) {
+  memcpy(to, from, N * sizeof(T));
+}
+template <class T, int N>
+inline void copy_first(void* to, const void* from, FirstLanes<N> active) {
+  copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), static_cast<const char*>(from),
+                                          size_t(active.count) * sizeof(T));
+}
+
+// Writes the active lanes to neighbouring elements.
+template <class T, class Active>
+inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    const auto bytes = value.template as<bool>() & 1;
+    copy_first<T>(to, &bytes, active);
+  } else {
+    copy_first<T>(to, &value.v, active);
+  }
+}
+
+template <class T, class Active>
+inline void store_every(T* to, int64_t stride, Active active,
+                        typename LanesOf<T, Active::kLanes>::type value) {
+  for (int lane = 0; lane < active.count; ++lane) to[lane * stride] = value[lane];
+}
+
+template <class Active>
+inline Mask<Active::kLanes> operator&&(Active active, Mask<Active::kLanes> condition) {
+  return mask_of(active) && condition;
+}
+
+template <int N>
+inline bool any_lane(Mask<N> mask) {
+  uint64_t words[kVectorBytes / 8], all = 0;
+  memcpy(words, &mask.v, sizeof words);
+  for (uint64_t word : words) all |= word;
+  return all != 0;
+}
+
+// first, first + 1, ...
+template <int N>
+inline Lanes<int64_t, N> positions(int64_t first) {
+  typename Lanes<int64_t, N>::Vector out = {};
+  for (int lane = 0; lane < N; ++lane) out[lane] = first + lane;
+  return out;
+}
+
+// Numbers of another type; of a mask: 1 or 0.
+template <class To, class From, int N>
+inline Lanes<To, N> convert(Lanes<From, N> from) {
+  return __builtin_convertvector(from.v, typename Lanes<To, N>::Vector);
+}
+template <class To, int N>
+inline Lanes<To, N> convert(Mask<N> from) {
+  return __builtin_convertvector(-from.v, typename Lanes<To, N>::Vector);
+}
+
 void mandelbrot(float x0, float y0, float step, int32_t* count, int64_t H, int64_t W) {
   OMP(omp parallel for schedule(static))
   for (int64_t w = 0; w < W; ++w) {
     const float cx = x0 + step * float(w);
-    for (int64_t h = 0; h < H; ++h) {
-      float x = 0.0f;
-      float y = 0.0f;
-      int32_t n = 0;
-      while (int64_t(n) < 256 && x * x + y * y <= 4.0f) {
-        const float t = x * x - y * y + cx;
-        const float cy = y0 + step * float(h);
-        y = 2.0f * x * y + cy;
-        x = t;
-        n = wrapping_add(n, 1);
+    for_lanes<kLanes64>(0, H, [&](int64_t h, auto active) {
+      Lanes<float, kLanes64> x = 0.0f;
+      Lanes<float, kLanes64> y = 0.0f;
+      Lanes<int32_t, kLanes64> n = 0;
+      auto live = mask_of(active);
+      while (any_lane(live = live && (n < 256 && x * x + y * y <= 4.0f))) {
+        const auto t = x * x - y * y + cx;
+        const auto cy = y0 + step * convert<float>(positions<kLanes64>(h));
+        y = choose(live, 2.0f * x * y + cy, y);
+        x = choose(live, t, x);
+        n = choose(live, n + 1, n);
       }
-      count[h * W + w] = n;
-    }
+      store_every(&count[h * W + w], W, active, n);
+    });
   }
 }
 

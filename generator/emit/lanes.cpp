@@ -5,6 +5,7 @@
 #include "emit/target_file.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
+#include "plan/limits.h"
 #include "support/check.h"
 
 namespace kgen {
@@ -25,6 +26,16 @@ void replace_word(std::string &text, const std::string &from, const std::string 
 }
 
 bool is_selection(Monoid monoid) { return monoid == Monoid::argmax || monoid == Monoid::argmin; }
+
+bool is_jumping_branch(const PlanNode &n) { return n.kind == PlanNode::Kind::branch && jumps_out(n); }
+
+// Does a statement go on with the next round of the loop around it?
+bool has_next(const PlanNode &n) {
+  if (n.kind == PlanNode::Kind::repeat)
+    return false;
+  return n.kind == PlanNode::Kind::next || std::any_of(n.body.begin(), n.body.end(), has_next) ||
+         std::any_of(n.otherwise.begin(), n.otherwise.end(), has_next);
+}
 
 Monoid monoid_of(ScanKind scan) {
   return scan == ScanKind::product ? Monoid::product : scan == ScanKind::max ? Monoid::max : Monoid::sum;
@@ -229,14 +240,35 @@ bool LanePrinter::node(const PlanNode &n, const std::vector<PlanNode> &siblings)
       return false;
     branch(n);
     return true;
+  case PlanNode::Kind::repeat:
+    if (mask_.empty() && !analysis_.ends_by_lane(n, lane_))
+      return false;
+    repeat(n);
+    return true;
+  case PlanNode::Kind::leave:
+  case PlanNode::Kind::next:
+    if (live_.empty())
+      return false;
+    jump(n);
+    return true;
   default:
     return false;
   }
 }
 
 void LanePrinter::branch(const PlanNode &n) {
+  const bool only_jumps = n.body.size() == 1 && is_jump(n.body[0]) && n.otherwise.empty();
+  if (only_jumps && jump_masks(n.body[0]) == std::vector<std::string>{current()}) {
+    const std::string condition = at_least(expression(n.condition), binding::kUnary);
+    printer_.lines.add(current() + " = " + current() + " && !" + condition + ";");
+    return;
+  }
   const std::string condition = names_.claim("chosen");
-  printer_.lines.add("const auto " + condition + " = " + current() + " && " +
+  // A jump inside a branch within it takes lanes away.
+  const bool loses_lanes = std::any_of(n.body.begin(), n.body.end(), is_jumping_branch) ||
+                           std::any_of(n.otherwise.begin(), n.otherwise.end(), is_jumping_branch);
+  const std::string type = loses_lanes ? "auto " : "const auto ";
+  printer_.lines.add(type + condition + " = " + current() + " && " +
                      at_least(expression(n.condition), binding::kAnd + 1) + ";");
   helper("active_mask");
   if (!n.body.empty())
@@ -244,16 +276,62 @@ void LanePrinter::branch(const PlanNode &n) {
   if (n.otherwise.empty())
     return;
   const std::string rest = names_.claim("others");
-  printer_.lines.add("const auto " + rest + " = " + current() + " && !" + condition + ";");
+  printer_.lines.add(type + rest + " = " + current() + " && !" + condition + ";");
   masked(rest, n.otherwise);
+}
+
+// Goes on until no lane is left in it.
+void LanePrinter::repeat(const PlanNode &n) {
+  helper("active_mask");
+  const std::string live = names_.claim("live"), mask = std::exchange(mask_, live);
+  const std::string outer_live = std::exchange(live_, live), outer_round = std::exchange(round_, "");
+  const std::vector<std::string> outer_branches = std::exchange(branches_, {});
+  printer_.lines.add("auto " + live + " = mask_of(" + (mask.empty() ? active_ : mask) + ");");
+  const std::string test =
+      n.condition == kNone ? live : live + " = " + live + " && " + at_least(expression(n.condition), binding::kAnd + 1);
+  printer_.lines.add("while (" + helper("any_lane") + "(" + test + ")) {");
+  if (std::any_of(n.body.begin(), n.body.end(), has_next)) {
+    round_ = mask_ = names_.claim("going_on");
+    printer_.lines.add("auto " + round_ + " = " + live + ";");
+  }
+  printer_.list(n.body);
+  mask_ = live;
+  printer_.list(n.step);
+  printer_.lines.add("}");
+  mask_ = mask;
+  live_ = outer_live;
+  round_ = outer_round;
+  branches_ = outer_branches;
+}
+
+// The masks of what follows a jump.
+std::vector<std::string> LanePrinter::jump_masks(const PlanNode &jump) const {
+  std::vector<std::string> masks = branches_;
+  if (!round_.empty())
+    masks.push_back(round_);
+  if (jump.kind == PlanNode::Kind::leave)
+    masks.push_back(live_);
+  return masks;
+}
+
+void LanePrinter::jump(const PlanNode &n) {
+  for (const std::string &mask : jump_masks(n))
+    if (mask != mask_)
+      printer_.lines.add(mask + " = " + mask + " && !" + mask_ + ";");
+  if (mask_ == live_ || mask_ == round_)
+    printer_.lines.add(mask_ + " = false;");
 }
 
 void LanePrinter::masked(const std::string &mask, const std::vector<PlanNode> &nodes) {
   const std::string outer = mask_;
   mask_ = mask;
+  if (std::any_of(nodes.begin(), nodes.end(), is_jumping_branch))
+    branches_.push_back(mask);
   printer_.lines.add("if (" + helper("any_lane") + "(" + mask + ")) {");
   printer_.list(nodes);
   printer_.lines.add("}");
+  if (!branches_.empty() && branches_.back() == mask)
+    branches_.pop_back();
   mask_ = outer;
 }
 

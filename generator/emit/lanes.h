@@ -62,6 +62,9 @@ private:
   void fold_across(const PlanNode &node);
   void select(const PlanNode &node, const std::string &where, const std::string &best, const std::string &active);
   void branch(const PlanNode &node);
+  void repeat(const PlanNode &node);
+  void jump(const PlanNode &node);
+  std::vector<std::string> jump_masks(const PlanNode &jump) const;
   void masked(const std::string &mask, const std::vector<PlanNode> &nodes);
   void combine(const Accumulator &accumulator);
   std::string combined(Monoid monoid, Type type, const std::string &total, const std::string &value);
@@ -84,7 +87,10 @@ private:
 
   // While a loop is printed:
   AxisId lane_ = kNone;
-  std::string active_, mask_;             // the lanes that take part, and those of them for which conditions hold
+  std::string active_, mask_; // the lanes that take part, and those of them for which conditions hold
+  // The masks of the loop that jumps leave: the lanes that are still in it, those of this round, and of branches in it.
+  std::string live_, round_;
+  std::vector<std::string> branches_;
   std::map<VarId, std::string> unmasked_; // the mask under which a variable came to life
   std::vector<Accumulator> accumulators_;
   int widest_ = 1; // bytes of the widest type that is computed on lanes

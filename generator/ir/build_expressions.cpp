@@ -111,6 +111,22 @@ ExprId Lowering::element(const body::Expr &e) {
   return id;
 }
 
+// A number that was only widened to be compared with a constant which its own type holds is compared in that type.
+bool Lowering::narrow(ExprId &value, ExprId &constant) {
+  const Expr &e = kernel_.exprs[value], &c = kernel_.exprs[constant];
+  const ExprId own = e.op == Op::cast ? e.args[0] : value;
+  const Type type = kernel_.exprs[own].type;
+  if (c.op != Op::constant || is_floating(c.type) || (type != Type::i32 && type != Type::u32))
+    return false;
+  const bool fits = type == Type::i32 ? c.integer >= INT32_MIN && c.integer <= INT32_MAX
+                                      : c.integer >= 0 && c.integer <= int64_t{UINT32_MAX};
+  if (!fits)
+    return false;
+  value = own;
+  constant = as(constant, type);
+  return true;
+}
+
 ExprId Lowering::binary(const body::Expr &e) {
   if (e.name == "&&")
     return lazy(Op::both, e);
@@ -124,6 +140,8 @@ ExprId Lowering::binary(const body::Expr &e) {
     Type type = comparison ? common_type(this->type(a), this->type(b)) : type_row(e.type).arithmetic;
     if (comparison && this->type(a) == Type::boolean && this->type(b) == Type::boolean)
       type = Type::boolean;
+    if (comparison && type == Type::i64 && (narrow(a, b) || narrow(b, a)))
+      type = common_type(this->type(a), this->type(b));
     a = as(a, type), b = as(b, type);
     return make(row.op, comparison ? Type::boolean : type, {a, b}, e.place);
   }

@@ -73,6 +73,7 @@ private:
   ExprId read_local(const body::Expr &e);
   ExprId element(const body::Expr &e);
   ExprId binary(const body::Expr &e);
+  bool narrow(ExprId &value, ExprId &constant);
   ExprId conditional(const body::Expr &e);
   ExprId lazy(Op op, const body::Expr &e);
   ExprId arm(const body::Expr &e, Type type, std::vector<Stmt> &before);

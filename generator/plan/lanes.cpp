@@ -5,6 +5,7 @@
 
 #include "plan/access.h"
 #include "plan/exprs.h"
+#include "plan/limits.h"
 
 namespace kgen {
 namespace {
@@ -258,6 +259,18 @@ bool LaneAnalysis::hazardous(ExprId id) const {
 
 // ---- what can be lanes ----------------------------------------------------------------------------------------------
 
+bool LaneAnalysis::ends_by_lane(const PlanNode &repeat, AxisId lane) const {
+  if (repeat.condition != kNone && varies(repeat.condition, lane))
+    return true;
+  const std::function<bool(const std::vector<PlanNode> &)> jumps_differ = [&](const std::vector<PlanNode> &list) {
+    return std::any_of(list.begin(), list.end(), [&](const PlanNode &n) {
+      return n.kind == PlanNode::Kind::branch && jumps_out(n) &&
+             (varies(n.condition, lane) || jumps_differ(n.body) || jumps_differ(n.otherwise));
+    });
+  };
+  return jumps_differ(repeat.body);
+}
+
 bool LaneAnalysis::possible(const PlanNode &loop) const {
   if (loop.kind != PlanNode::Kind::loop || loop.order == PlanNode::Order::ordered)
     return false;
@@ -351,13 +364,12 @@ bool LaneAnalysis::possible(const PlanNode &node, const PlanNode &loop, bool mas
     return all(node.body, inner) && all(node.otherwise, inner);
   }
   case PlanNode::Kind::repeat: {
-    if (masked || (node.condition != kNone && varies(node.condition, lane)))
-      return false;
-    return all(node.body, masked) && all(node.step, masked);
+    const bool inner = masked || ends_by_lane(node, lane);
+    return all(node.body, inner) && all(node.step, inner);
   }
   case PlanNode::Kind::leave:
   case PlanNode::Kind::next:
-    return !masked;
+    return true;
   case PlanNode::Kind::declare:
     return false;
   }

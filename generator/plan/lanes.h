@@ -38,6 +38,8 @@ public:
   // Must a read be guarded in a way that differs between the lanes?
   bool guarded(const Expr &read, AxisId lane) const;
   // Would evaluating the expression where its condition does not hold touch memory that must not be touched?
+  // Do lanes go through the loop a different number of times, by its condition or by a jump out of it?
+  bool ends_by_lane(const PlanNode &repeat, AxisId lane) const;
   bool hazardous(ExprId id) const;
   // Can the iterations of the loop be lanes at all?
   bool possible(const PlanNode &loop) const;

@@ -1,0 +1,313 @@
+"""What people would use instead, by workload: a peer gives callables for the arrays of a workload, and where they leave
+their outputs. torch writes into arrays that are there (out=) where it can; JAX and Inductor make their own.
+"""
+
+import math
+
+import numpy as np
+
+from workloads import PLANES
+
+
+def giou_of(np_like, a, eps=1e-5):
+    l, t, r, b, u, v, w, x = a
+    low, high = np_like.minimum, np_like.maximum
+    zero = 0 * l
+    overlap = high(low(r, w) - high(l, u), zero) * high(low(b, x) - high(t, v), zero)
+    hull = high(high(r, w) - low(l, u), zero) * high(high(b, x) - low(t, v), zero)
+    joined = (r - l) * (b - t) + (w - u) * (x - v) - overlap
+    return overlap / joined.clip(eps) - (hull - joined) / hull.clip(eps)
+
+
+def kind(name):
+    """The workload without its size."""
+    return " ".join(word for word in name.split() if not word[0].isdigit())
+
+
+# name: arrays -> value, in the operations that torch and JAX share.
+def shared(np_like, act, a):
+    half = lambda x: x.shape[-1] // 2  # noqa: E731
+
+    def rope(x, cosine, sine):
+        one, other, c, s = x[..., : half(x)], x[..., half(x) :], cosine[:, None], sine[:, None]
+        return np_like.concatenate([one * c - other * s, other * c + one * s], -1)
+
+    return {
+        "add": lambda x, y: x + y,
+        "muladd": lambda x, y: x * y + 0.5,
+        "giou planes": lambda *planes: giou_of(np_like, planes),
+        "gelu": lambda x: act.gelu(x),
+        "silu": lambda x: act.silu(x),
+        "relu": lambda x: act.relu(x),
+        "bias + silu": lambda x, bias: act.silu(x + bias),
+        "rope": rope,
+    }
+
+
+def torch_peer(compiled):
+    import torch
+    from torch.nn import functional
+
+    torch.set_num_threads(torch.get_num_threads())
+    table = shared(torch, functional, None) | {
+        "transpose": lambda x: x.t().contiguous(),
+        "f32 to bf16": lambda x: x.to(torch.bfloat16),
+        "bf16 to f32": lambda x: x.to(torch.float32),
+        "softmax": lambda x: torch.softmax(x, -1),
+        "layer norm": lambda x, g, b: functional.layer_norm(x, x.shape[-1:], g, b),
+        "matmul": lambda x, y: x @ y,
+    }
+    out_forms = {
+        "add": lambda o, x, y: torch.add(x, y, out=o),
+        "softmax": lambda o, x: torch.softmax(x, -1, out=o),
+        "transpose": lambda o, x: o.copy_(x.t()),
+        "f32 to bf16": lambda o, x: o.copy_(x),
+        "bf16 to f32": lambda o, x: o.copy_(x),
+        "matmul": lambda o, x, y: torch.mm(x, y, out=o),
+    }
+
+    def prepare(work, arrays):
+        function = table.get(kind(work.name))
+        if function is None:
+            return {}
+
+        def tensor(array):
+            t = torch.from_numpy(array.view(np.int16) if array.dtype == np.uint16 else array)
+            return t.view(torch.bfloat16) if array.dtype == np.uint16 else t
+
+        inputs = [tensor(v) for k, v in arrays.items() if v is not None and k not in work.outputs]
+        output = arrays[work.outputs[0]]
+        target = tensor(output)
+        if compiled:
+            run = torch.compile(function, dynamic=False)
+            return {"inductor": (lambda: run(*inputs), lambda value: target.copy_(value))}
+        calls = {"torch": (lambda: function(*inputs), lambda value: target.copy_(value))}
+        if kind(work.name) in out_forms:
+            write = out_forms[kind(work.name)]
+            calls["torch out="] = (lambda: write(target, *inputs), lambda value: None)
+        return calls
+
+    return prepare
+
+
+def jax_peer():
+    import jax
+    import jax.numpy as jnp
+
+    act = type("act", (), {"gelu": staticmethod(lambda x: jax.nn.gelu(x, approximate=False)),
+                           "silu": staticmethod(jax.nn.silu), "relu": staticmethod(jax.nn.relu)})
+
+    def layer_norm(x, g, b):
+        d = x - x.mean(-1, keepdims=True)
+        return d * jax.lax.rsqrt((d * d).mean(-1, keepdims=True) + 1e-5) * g + b
+
+    table = shared(jnp, act, None) | {
+        "transpose": lambda x: x.T.copy(),
+        "f32 to bf16": lambda x: x.astype(jnp.bfloat16),
+        "bf16 to f32": lambda x: x.astype(jnp.float32),
+        "softmax": lambda x: jax.nn.softmax(x, -1),
+        "layer norm": layer_norm,
+        "matmul": lambda x, y: x @ y,
+    }
+
+    def prepare(work, arrays):
+        function = table.get(kind(work.name))
+        if function is None:
+            return {}
+        bits = lambda v: v.view(jnp.bfloat16) if v.dtype == np.uint16 else v  # noqa: E731
+        inputs = [jnp.asarray(bits(v)) for k, v in arrays.items() if v is not None and k not in work.outputs]
+        run = jax.jit(function)
+        output = arrays[work.outputs[0]]
+
+        def keep(value):
+            output[...] = np.asarray(value).view(output.dtype)
+
+        return {"jax": (lambda: jax.block_until_ready(run(*inputs)), keep)}
+
+    return prepare
+
+
+def numba_peer():
+    """The loops that a person writes first: `prange` over the outermost axis, fastmath off."""
+    from numba import njit, prange
+
+    zero, eps, one = np.float32(0), np.float32(1e-5), np.float32(1)
+
+    @njit(parallel=True)
+    def add(x, y, z):
+        for i in prange(x.size):
+            z[i] = x[i] + y[i]
+
+    @njit(parallel=True)
+    def muladd(x, y, z):
+        for i in prange(x.size):
+            z[i] = x[i] * y[i] + np.float32(0.5)
+
+    @njit(parallel=True)
+    def giou(lp, tp, rp, bp, lt, tt, rt, bt, out):
+        for i in prange(lp.shape[0]):
+            for j in range(lp.shape[1]):
+                l, t, r, b = lp[i, j], tp[i, j], rp[i, j], bp[i, j]
+                u, v, w, x = lt[i, j], tt[i, j], rt[i, j], bt[i, j]
+                overlap = max(min(r, w) - max(l, u), zero) * max(min(b, x) - max(t, v), zero)
+                joined = (r - l) * (b - t) + (w - u) * (x - v) - overlap
+                hull = max(max(r, w) - min(l, u), zero) * max(max(b, x) - min(t, v), zero)
+                out[i, j] = overlap / max(joined, eps) - (hull - joined) / max(hull, eps)
+
+    @njit(parallel=True)
+    def gelu(x, y):
+        for i in prange(x.shape[0]):
+            for j in range(x.shape[1]):
+                y[i, j] = np.float32(0.5) * x[i, j] * (one + np.float32(math.erf(x[i, j] * np.float32(0.70710678))))
+
+    @njit(parallel=True)
+    def silu(x, y):
+        for i in prange(x.shape[0]):
+            for j in range(x.shape[1]):
+                y[i, j] = x[i, j] / (one + np.float32(math.exp(-x[i, j])))
+
+    @njit(parallel=True)
+    def relu(x, y):
+        for i in prange(x.shape[0]):
+            for j in range(x.shape[1]):
+                y[i, j] = max(x[i, j], zero)
+
+    @njit(parallel=True)
+    def bias_silu(x, bias, y):
+        for i in prange(x.shape[0]):
+            for j in range(x.shape[1]):
+                v = x[i, j] + bias[j]
+                y[i, j] = v / (one + np.float32(math.exp(-v)))
+
+    @njit(parallel=True)
+    def transpose(x, y):
+        for i in prange(y.shape[0]):
+            for j in range(y.shape[1]):
+                y[i, j] = x[j, i]
+
+    @njit(parallel=True)
+    def rope(x, cosine, sine, y):
+        for b in prange(x.shape[0]):
+            for s in range(x.shape[1]):
+                for h in range(x.shape[2]):
+                    for r in range(cosine.shape[1]):
+                        p, q, c, d = x[b, s, h, r], x[b, s, h, r + 64], cosine[s, r], sine[s, r]
+                        y[b, s, h, r] = p * c - q * d
+                        y[b, s, h, r + 64] = q * c + p * d
+
+    @njit(parallel=True)
+    def mandelbrot(count):
+        step = np.float32(2.5 / 1024)
+        for i in prange(count.shape[0]):
+            for j in range(count.shape[1]):
+                cx, cy = np.float32(-2) + step * np.float32(j), np.float32(-1.25) + step * np.float32(i)
+                x, y, n = zero, zero, 0
+                while n < 256 and x * x + y * y <= np.float32(4):
+                    x, y = x * x - y * y + cx, np.float32(2) * x * y + cy
+                    n += 1
+                count[i, j] = n
+
+    @njit(parallel=True)
+    def softmax(x, y):
+        for i in prange(x.shape[0]):
+            top = x[i, 0]
+            for j in range(x.shape[1]):
+                top = max(top, x[i, j])
+            s = zero
+            for j in range(x.shape[1]):
+                y[i, j] = math.exp(x[i, j] - top)
+                s += y[i, j]
+            for j in range(x.shape[1]):
+                y[i, j] /= s
+
+    @njit(parallel=True)
+    def matmul_dots(x, y, z):
+        for i in prange(x.shape[0]):
+            for j in range(y.shape[1]):
+                s = zero
+                for k in range(x.shape[1]):
+                    s += x[i, k] * y[k, j]
+                z[i, j] = s
+
+    @njit(parallel=True)
+    def matmul_rows(x, y, z):
+        for i in prange(x.shape[0]):
+            for j in range(y.shape[1]):
+                z[i, j] = zero
+            for k in range(x.shape[1]):
+                for j in range(y.shape[1]):
+                    z[i, j] += x[i, k] * y[k, j]
+
+    loops = {
+        "add": {"numba": add}, "muladd": {"numba": muladd}, "giou planes": {"numba": giou}, "gelu": {"numba": gelu},
+        "silu": {"numba": silu}, "relu": {"numba": relu}, "bias + silu": {"numba": bias_silu},
+        "transpose": {"numba": transpose}, "rope": {"numba": rope}, "mandelbrot": {"numba": mandelbrot},
+        "softmax": {"numba": softmax}, "matmul": {"numba, dots": matmul_dots, "numba, rows": matmul_rows},
+    }  # fmt: skip
+
+    def prepare(work, arrays):
+        given = [v for v in arrays.values() if v is not None]
+        return {
+            label: (lambda f=f: f(*given), lambda value: None) for label, f in loops.get(kind(work.name), {}).items()
+        }
+
+    return prepare
+
+
+def halide_peer():
+    """Pipelines scheduled by hand as their tutorials do: parallel over chunks or rows, vectors of 16."""
+    import halide as hl
+
+    x, y = hl.Var("x"), hl.Var("y")
+
+    def pointwise(work, arrays, value):
+        inputs = [hl.Buffer(v.ravel()) for k, v in arrays.items() if v is not None and k not in work.outputs]
+        f, chunk = hl.Func("f"), hl.Var("chunk")
+        f[x] = value(*[b[x] for b in inputs])
+        f.vectorize(x, 16).split(x, chunk, x, 1024).parallel(chunk)
+        f.compile_jit()
+        target = hl.Buffer(arrays[work.outputs[0]].ravel())
+        return {"halide": (lambda keep=inputs: f.realize(target), lambda value: None)}
+
+    def clip(v, low):
+        return hl.max(v, hl.f32(low))
+
+    def giou(l, t, r, b, u, v, w, z):
+        overlap = clip(hl.min(r, w) - hl.max(l, u), 0) * clip(hl.min(b, z) - hl.max(t, v), 0)
+        hull = clip(hl.max(r, w) - hl.min(l, u), 0) * clip(hl.max(b, z) - hl.min(t, v), 0)
+        joined = (r - l) * (b - t) + (w - u) * (z - v) - overlap
+        return overlap / clip(joined, 1e-5) - (hull - joined) / clip(hull, 1e-5)
+
+    table = {
+        "add": lambda a, b: a + b,
+        "muladd": lambda a, b: a * b + hl.f32(0.5),
+        "giou planes": giou,
+        "silu": lambda v: v / (1 + hl.exp(-v)),
+        "relu": lambda v: clip(v, 0),
+    }
+
+    def transpose(work, arrays):
+        source, f = hl.Buffer(arrays["x"]), hl.Func("f")
+        xo, yo, xi, yi = hl.Var("xo"), hl.Var("yo"), hl.Var("xi"), hl.Var("yi")
+        f[x, y] = source[y, x]
+        f.tile(x, y, xo, yo, xi, yi, 16, 16).vectorize(xi).parallel(yo)
+        f.compile_jit()
+        target = hl.Buffer(arrays["y"])
+        return {"halide": (lambda keep=source: f.realize(target), lambda value: None)}
+
+    def prepare(work, arrays):
+        name = kind(work.name)
+        if name == "transpose":
+            return transpose(work, arrays)
+        return pointwise(work, arrays, table[name]) if name in table else {}
+
+    return prepare
+
+
+PEERS = {
+    "torch": lambda: torch_peer(False),
+    "inductor": lambda: torch_peer(True),
+    "jax": jax_peer,
+    "numba": numba_peer,
+    "halide": halide_peer,
+}

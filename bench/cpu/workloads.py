@@ -1,0 +1,210 @@
+"""What is measured: our function, its arrays, the answer in double, and the ratio (best peer / ours) that is the goal.
+
+An output is an array that a call fills; everything else is an input. bf16 travels as its bits in uint16.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+SIDES = ("left", "top", "right", "bottom")
+PLANES = [f"{side}_{kind}" for kind in "pt" for side in SIDES]
+
+
+@dataclass
+class Workload:
+    name: str
+    file: str  # under generated/, without its ending
+    function: str
+    sizes: dict
+    arrays: object  # rng, sizes -> dict of arrays, in the order of the spec
+    outputs: list
+    truth: object  # arrays (floats as double) of the first rows -> dict of outputs
+    goal: float
+    operations: int = 0
+    scalars: dict = field(default_factory=dict)
+    by_row: bool = True  # do rows of the outputs hang on the same rows of the inputs?
+    tolerance: float = 2e-5
+
+
+WORKLOADS = []
+
+
+def aligned(shape, dtype=np.float32):
+    count = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    raw = np.empty(count + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    return raw[start : start + count].view(dtype).reshape(shape)
+
+
+def filled(values):
+    out = aligned(values.shape, values.dtype)
+    out[...] = values
+    return out
+
+
+def to_bf16(values):
+    bits = values.view(np.uint32)
+    return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+
+
+def from_bf16(bits):
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def normal(rng, *shape):
+    return filled(rng.standard_normal(shape, np.float32))
+
+
+def vectors(*names):
+    return lambda rng, s: {n: normal(rng, s["N"]) for n in names}
+
+
+def add(name, file, function, sizes, inputs, outputs, truth, goal, **more):
+    """`inputs`: rng, sizes -> dict; `outputs`: sizes -> dict of (shape, dtype)."""
+
+    def arrays(rng, s):
+        made = inputs(rng, s)
+        for key, (shape, dtype) in outputs(s).items():
+            made[key] = aligned(shape, dtype)
+        return made
+
+    WORKLOADS.append(Workload(name, file, function, sizes, arrays, list(outputs(sizes)), truth, goal, **more))
+
+
+def like(name, *axes, dtype=np.float32):
+    return lambda s: {name: (tuple(s[a] for a in axes), dtype)}
+
+
+def boxes(rng, s):
+    made = {key: filled(rng.random((s["M"], s["N"]), np.float32)) for key in PLANES}
+    for kind in "pt":
+        made[f"right_{kind}"] += made[f"left_{kind}"]
+        made[f"bottom_{kind}"] += made[f"top_{kind}"]
+    return made
+
+
+def giou(a):
+    l, t, r, b, u, v, w, x = (a[key] for key in PLANES)
+    overlap = np.maximum(np.minimum(r, w) - np.maximum(l, u), 0) * np.maximum(np.minimum(b, x) - np.maximum(t, v), 0)
+    hull = (np.maximum(r, w) - np.minimum(l, u)) * (np.maximum(b, x) - np.minimum(t, v))
+    joined = (r - l) * (b - t) + (w - u) * (x - v) - overlap
+    return {"giou": overlap / np.maximum(joined, 1e-5) - (hull - joined) / np.maximum(hull, 1e-5)}
+
+
+def softmax(a):
+    e = np.exp(a["x"] - a["x"].max(1, keepdims=True))
+    return {"y": e / e.sum(1, keepdims=True)}
+
+
+def layer_norm(a):
+    d = a["x"] - a["x"].mean(1, keepdims=True)
+    return {"y": d / np.sqrt((d * d).mean(1, keepdims=True) + 1e-5) * a["gamma"] + a["beta"]}
+
+
+def gelu(a):
+    from math import erf
+
+    x = a["x"].ravel()
+    y = x * 0.5 * (1 + np.array([erf(v * 0.5**0.5) for v in x]))
+    return {"y": y.reshape(a["x"].shape)}
+
+
+def escapes(a):
+    h, w = 1024, 1024
+    cx, cy = np.meshgrid(
+        np.float32(-2) + np.arange(w, dtype=np.float32) * np.float32(2.5 / w),
+        np.float32(-1.25) + np.arange(h, dtype=np.float32) * np.float32(2.5 / h),
+    )
+    x, y, count = np.zeros_like(cx), np.zeros_like(cy), np.zeros((h, w), np.int32)
+    live = np.ones((h, w), bool)
+    for _ in range(256):
+        xx, yy = x * x, y * y
+        live &= xx + yy <= 4
+        count += live
+        x, y = np.where(live, xx - yy + cx, x), np.where(live, 2 * x * y + cy, y)
+    return {"count": count}
+
+
+V, B = {"N": 2**24}, {"N": 2**25}
+W = {"rows": 4096, "N": 4096}
+
+add("add 2^24", "elementwise/add_vectors", "add_vectors_f32", V, vectors("x", "y"), like("z", "N"),
+    lambda a: {"z": a["x"] + a["y"]}, 1.2, operations=1)
+add("muladd 2^24", "elementwise/muladd", "muladd_f32", V, vectors("a", "b"), like("z", "N"),
+    lambda a: {"z": a["a"] * a["b"] + 0.5}, 1.05, operations=2, scalars={"c": 0.5})
+for m, n in ((1024, 256), (8192, 4096)):
+    add(f"giou planes {m}x{n}", "giou/giou_planes", "giou_planes_f32", {"M": m, "N": n}, boxes, like("giou", "M", "N"),
+        giou, 0.95, operations=31)
+for name in ("gelu", "silu", "relu"):
+    truth = gelu if name == "gelu" else lambda a, name=name: {
+        "y": np.maximum(a["x"], 0) if name == "relu" else a["x"] / (1 + np.exp(-a["x"]))}
+    add(f"{name} 4096x4096", "elementwise/activation", f"activation_{name}_f32", W,
+        lambda rng, s: {"x": normal(rng, s["rows"], s["N"]), "bias": None}, like("y", "rows", "N"), truth, 1.0,
+        operations=20)
+add("bias + silu 4096x4096", "elementwise/activation", "activation_silu_f32", W,
+    lambda rng, s: {"x": normal(rng, s["rows"], s["N"]), "bias": normal(rng, s["N"])}, like("y", "rows", "N"),
+    lambda a: {"y": (a["x"] + a["bias"]) / (1 + np.exp(-a["x"] - a["bias"]))}, 1.0, operations=20)
+add("transpose 8192x8192", "memory/transpose", "transpose_f32", {"M": 8192, "N": 8192},
+    lambda rng, s: {"x": filled(rng.random((s["M"], s["N"]), np.float32))}, like("y", "N", "M"),
+    lambda a: {"y": a["x"].T}, 1.0, by_row=False)
+add("f32 to bf16 2^25", "memory/convert", "convert_f32_bf16", B, vectors("x"), like("y", "N", dtype=np.uint16),
+    lambda a: {"y": from_bf16(to_bf16(a["x"].astype(np.float32)))}, 1.0)
+add("bf16 to f32 2^25", "memory/convert", "convert_bf16_f32", B,
+    lambda rng, s: {"x": filled(to_bf16(rng.standard_normal(s["N"], np.float32)))}, like("y", "N"),
+    lambda a: {"y": a["x"]}, 1.0)
+add("rope 8x1024x16x128", "elementwise/rope", "rope_f32", {"B": 8, "S": 1024, "H": 16, "R": 64},
+    lambda rng, s: {"x": normal(rng, s["B"], s["S"], s["H"], 2 * s["R"]), "cosine": normal(rng, s["S"], s["R"]),
+                    "sine": normal(rng, s["S"], s["R"])},
+    lambda s: {"y": ((s["B"], s["S"], s["H"], 2 * s["R"]), np.float32)},
+    lambda a: {"y": np.concatenate([
+        a["x"][..., :64] * a["cosine"][:, None] - a["x"][..., 64:] * a["sine"][:, None],
+        a["x"][..., 64:] * a["cosine"][:, None] + a["x"][..., :64] * a["sine"][:, None]], 3)},
+    1.0, operations=3, by_row=False)
+add("mandelbrot 1024x1024", "elementwise/mandelbrot", "mandelbrot", {"H": 1024, "W": 1024}, lambda rng, s: {},
+    like("count", "H", "W", dtype=np.int32), escapes, 1.0, operations=500, by_row=False, tolerance=0.5,
+    scalars={"x0": -2.0, "y0": -1.25, "step": 2.5 / 1024})
+add("softmax 4096x4096", "norm/softmax", "softmax_f32", W, lambda rng, s: {"x": normal(rng, s["rows"], s["N"])},
+    like("y", "rows", "N"), softmax, 1.4, operations=20)
+add("layer norm 4096x4096", "norm/layer_norm", "layer_norm_f32", W,
+    lambda rng, s: {"x": normal(rng, s["rows"], s["N"]), "gamma": normal(rng, s["N"]), "beta": normal(rng, s["N"])},
+    like("y", "rows", "N"), layer_norm, 1.3, operations=8)
+add("matmul 512", "matmul/matmul", "matmul_f32", {"M": 512, "K": 512, "N": 512},
+    lambda rng, s: {"x": normal(rng, s["M"], s["K"]), "y": normal(rng, s["K"], s["N"])}, like("z", "M", "N"),
+    lambda a: {"z": a["x"] @ a["y"]}, 0.2, operations=1024, by_row=False, tolerance=1e-3)
+
+
+def make_arrays(work):
+    return work.arrays(np.random.default_rng(1), work.sizes)
+
+
+def seen(array):
+    return from_bf16(array) if array.dtype == np.uint16 else array
+
+
+def bytes_moved(arrays):
+    return sum(array.nbytes for array in arrays.values() if array is not None)
+
+
+def check(work, arrays, label):
+    """The first and the last rows against double; the outputs are scribbled over for the next call."""
+    parts = [slice(None)]
+    if work.by_row:
+        rows = len(arrays[work.outputs[0]])
+        few = min(rows, 16 if arrays[work.outputs[0]].ndim > 1 else 4096)
+        parts = [slice(None, few), slice(rows - few, None)]
+        total = rows
+    for part in parts:
+        cut = {
+            key: None if array is None else np.asarray(
+                seen(array[part] if work.by_row and len(array) == total and array.ndim == arrays[work.outputs[0]].ndim
+                     else array), np.float64)
+            for key, array in arrays.items() if key not in work.outputs
+        }
+        for key, expected in work.truth(cut).items():
+            found = seen(arrays[key][part]).astype(np.float64)
+            close = np.isclose(found, expected, rtol=work.tolerance, atol=work.tolerance)
+            if close.mean() < (0.999 if work.tolerance == 0.5 else 1):
+                raise RuntimeError(f"{work.name}: {label} is wrong by {np.abs(found - expected).max()}")
+    for key in work.outputs:
+        arrays[key].view(np.uint8)[...] = 0xFF
