@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kDeep = 3;              // clang-format takes ten times as long for two more
 constexpr size_t kDeepest = 5;           // where few lines are deep
 constexpr size_t kMostDeepLines = 40;    // a file; beyond it all count
-constexpr size_t kLongest = 2000;        // characters of a line
+constexpr size_t kLongest = 1000;        // characters of a line
 constexpr std::string_view kName = "0_"; // a number, so that `(0_1) * x` looks like no cast; nothing else is one
 
 bool opens(char c) { return c == '(' || c == '[' || c == '{'; }
