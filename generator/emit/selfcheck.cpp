@@ -111,7 +111,7 @@ public:
         nothing_(nothing(kernel_)), names_(names_of(function, kernel_)),
         printer_(nothing_, variation_.facts, spelling, names_) {}
 
-  std::string name() const { return camel(function_.stem); }
+  std::string name() const { return camel(function_.stem) + "Case"; }
 
   std::string text() {
     return "struct " + name() + " {\nstatic constexpr const char* kName = \"" + function_.stem + "\";\n" + axes() +

@@ -1,4 +1,5 @@
-"""The self-checks of all shipped specs: they compile without warnings, pass, and fail when the code is wrong.
+"""The self-checks of all shipped specs and of further features: they compile without warnings, pass, and fail when the
+code is wrong.
 
 `--can-fail` plants faults into emitted OpenMP files instead, from plain ones to one element of one size; each must be
 noticed.
@@ -16,6 +17,10 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STRICT = ["-std=c++17", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
 CLANG = shutil.which("clang++-19") or shutil.which("clang++")
+
+# Beside the shipped specs: features that these have not.
+FEATURES = ["atomic_halves", "boolean_folds", "chosen_steps", "host_table", "in_place", "local_arrays",
+            "optional_operands", "random_bits", "ragged_grid", "segments", "strided", "windows_sticking_out"]
 
 # What a launcher does before it returns: for a spec, the choice of types, and the fault.
 FAULTS = {
@@ -62,7 +67,8 @@ def passes(kgen, spec):
         if wrong:
             return f"{spec.name}: {wrong[:2000]}", 0
         code, said = run(["./check", "--no-timing"], folder)
-        functions = re.findall(r"^\w+: (\d+) choices of sizes, (\d+) elements agree, (\d+) too close", said, re.MULTILINE)
+        counts = r"^\w+: (\d+) choices of sizes, (\d+) elements agree, (\d+) too close"
+        functions = re.findall(counts, said, re.MULTILINE)
         if code != 0 or not functions or not said.endswith("all agree\n"):
             return f"{spec.name}: {said[-2000:]}", 0
         poor = [f for f in functions if int(f[0]) < 3 or int(f[1]) < 20 or int(f[2]) > int(f[1]) / 20]
@@ -99,7 +105,9 @@ def main():
             problems = list(pool.map(lambda fault: notices(kgen, *fault), faults))
             print(f"{len(faults)} planted faults")
         else:
-            results = list(pool.map(lambda spec: passes(kgen, spec), sorted((ROOT / "specs").rglob("*.toml"))))
+            specs = [*sorted((ROOT / "specs").rglob("*.toml")), ROOT / "tests/selfcheck/array.toml"]
+            specs += [ROOT / f"tests/conformance/specs/{name}.toml" for name in FEATURES]
+            results = list(pool.map(lambda spec: passes(kgen, spec), specs))
             problems = [problem for problem, _ in results]
             print(f"{len(results)} self-checks of {sum(count for _, count in results)} functions")
     problems = [problem for problem in problems if problem]
