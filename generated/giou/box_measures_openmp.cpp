@@ -304,22 +304,29 @@ inline Lanes<T, N> load_field(const T* from, FirstLanes<N> active) {
 }
 
 // A function of single values, lane by lane; an argument may be the same for all lanes.
+template <class V>
+struct LaneValues {
+  V value;
+  V operator[](int) const { return value; }
+};
 template <class T, int N>
-inline T in_lane(Lanes<T, N> value, int lane) {
-  return value[lane];
-}
+struct LaneValues<Lanes<T, N>> {
+  T values[N];
+  LaneValues(Lanes<T, N> from) { memcpy(values, &from.v, sizeof values); }
+  T operator[](int lane) const { return values[lane]; }
+};
 template <int N>
-inline bool in_lane(Mask<N> value, int lane) {
-  return value[lane];
-}
-template <class T>
-inline std::enable_if_t<std::is_arithmetic_v<T>, T> in_lane(T value, int) {
-  return value;
-}
+struct LaneValues<Mask<N>> {
+  Mask<N> mask;
+  bool operator[](int lane) const { return mask[lane]; }
+};
 template <class R, int N, class Function, class... Values>
 inline typename LanesOf<R, N>::type each_lane(Function function, Values... values) {
   R out[N];
-  for (int lane = 0; lane < N; ++lane) out[lane] = R(function(in_lane(values, lane)...));
+  const auto apply = [&](const LaneValues<Values>&... in) {
+    for (int lane = 0; lane < N; ++lane) out[lane] = R(function(in[lane]...));
+  };
+  apply({values}...);
   return load(out, AllLanes<N>{});
 }
 

@@ -310,19 +310,26 @@ template <class To, int N> inline Lanes<To, N> convert(Mask<N> from) {
 }
 //@ each_lane: load
 // A function of single values, lane by lane; an argument may be the same for all lanes.
-template <class T, int N> inline T in_lane(Lanes<T, N> value, int lane) {
-  return value[lane];
-}
-template <int N> inline bool in_lane(Mask<N> value, int lane) {
-  return value[lane];
-}
-template <class T> inline std::enable_if_t<std::is_arithmetic_v<T>, T> in_lane(T value, int) {
-  return value;
-}
+template <class V> struct LaneValues {
+  V value;
+  V operator[](int) const { return value; }
+};
+template <class T, int N> struct LaneValues<Lanes<T, N>> {
+  T values[N];
+  LaneValues(Lanes<T, N> from) { memcpy(values, &from.v, sizeof values); }
+  T operator[](int lane) const { return values[lane]; }
+};
+template <int N> struct LaneValues<Mask<N>> {
+  Mask<N> mask;
+  bool operator[](int lane) const { return mask[lane]; }
+};
 template <class R, int N, class Function, class... Values>
 inline typename LanesOf<R, N>::type each_lane(Function function, Values... values) {
   R out[N];
-  for (int lane = 0; lane < N; ++lane) out[lane] = R(function(in_lane(values, lane)...));
+  const auto apply = [&](const LaneValues<Values>&... in) {
+    for (int lane = 0; lane < N; ++lane) out[lane] = R(function(in[lane]...));
+  };
+  apply({values}...);
   return load(out, AllLanes<N>{});
 }
 //@ lanes_from_bf16: Lanes

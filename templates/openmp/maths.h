@@ -196,7 +196,7 @@ template <class T, int N> inline Lanes<T, N> log(Lanes<T, N> x) {
 //@ lanes_log_f32: log_f32 log_of_parts
 //@ lanes_log_f64: log_f64 log_of_parts
 //@ log2_of_parts: LogParts log_ends
-// log2(1 + f) + e, in which f times 1 / ln 2 is exact in its upper halves. Within 1.2 ulp.
+// log2(1 + f) + e, in which f times 1 / ln 2 is exact in its upper halves. Within 1.3 ulp.
 template <class T, int N> inline Lanes<T, N> log2(Lanes<T, N> x) {
   constexpr bool kSingle = Real<T>::kSingle;
   constexpr T kUpper = kSingle ? T(1.4423828125) : T(1.4426950216293335), kLower = kSingle ? T(0.00031222839605926845) : T(1.9259629911266175e-08);
