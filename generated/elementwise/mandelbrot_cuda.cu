@@ -3,7 +3,7 @@
 // mandelbrot: count = how many steps c = (x0 + step w, y0 + step h) stays within the circle of radius 2, at
 // most limit
 //
-// Plan: a block for each of W, neighbours along W.
+// Plan: a block for each of H, neighbours along W.
 // Bytes that mandelbrot must move: 0 read, 4 * W * H written.
 
 #include "mandelbrot.h"
@@ -57,16 +57,16 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
 template <class Index>
 __global__ void __launch_bounds__(256)
     mandelbrot_kernel(float x0, float y0, float step, int32_t* count, Index H, Index W) {
-  for (Index item = Index(blockIdx.x); item < W; item += Index(gridDim.x)) {
-    const Index w = item;
-    const float cx = x0 + step * float(int64_t(w));
-    for (Index h = Index(threadIdx.x); h < H; h += 256) {
+  for (Index item = Index(blockIdx.x); item < H; item += Index(gridDim.x)) {
+    const Index h = item;
+    const float cy = y0 + step * float(int64_t(h));
+    for (Index w = Index(threadIdx.x); w < W; w += 256) {
       float x = 0.0f;
       float y = 0.0f;
       int32_t n = 0;
+      const float cx = x0 + step * float(int64_t(w));
       while (n < 256 && x * x + y * y <= 4.0f) {
         const float t = x * x - y * y + cx;
-        const float cy = y0 + step * float(int64_t(h));
         y = 2.0f * x * y + cy;
         x = t;
         n = wrapping_add(n, 1);
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t mandelbrot(float x0, float y0, float step, int32_t* count, int64_t H, int64_t W,
                        cudaStream_t stream) {
-  if (const cudaError_t error = launch(mandelbrot_kernel<Index>, smaller(W, int64_t{1} << 30), 256, 0, stream,
+  if (const cudaError_t error = launch(mandelbrot_kernel<Index>, smaller(H, int64_t{1} << 30), 256, 0, stream,
                                        x0, y0, step, count, H, W);
       error != cudaSuccess)
     return error;

@@ -3,7 +3,7 @@
 // mandelbrot: count = how many steps c = (x0 + step w, y0 + step h) stays within the circle of radius 2, at
 // most limit
 //
-// Plan: threads share W, neighbours along W.
+// Plan: threads share H, neighbours along W.
 // Bytes that mandelbrot must move: 0 read, 4 * W * H written.
 
 #include "mandelbrot.h"
@@ -41,7 +41,7 @@ constexpr int kVectorBytes = 32;
 constexpr int kVectorBytes = 16;
 #endif
 
-constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
+constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
 template <class T, int N>
 struct VectorOf {
@@ -206,12 +206,6 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
-template <class T, class Active>
-inline void store_every(T* to, int64_t stride, Active active,
-                        typename LanesOf<T, Active::kLanes>::type value) {
-  for (int lane = 0; lane < active.count; ++lane) to[lane * stride] = value[lane];
-}
-
 template <class Active>
 inline Mask<Active::kLanes> operator&&(Active active, Mask<Active::kLanes> condition) {
   return mask_of(active) && condition;
@@ -225,41 +219,31 @@ inline bool any_lane(Mask<N> mask) {
   return all != 0;
 }
 
-// first, first + 1, ...
-template <int N>
-inline Lanes<int64_t, N> positions(int64_t first) {
-  typename Lanes<int64_t, N>::Vector out = {};
-  for (int lane = 0; lane < N; ++lane) out[lane] = first + lane;
+// The same as numbers of another type.
+template <class T, int N>
+inline Lanes<T, N> positions_as(int64_t first) {
+  typename Lanes<T, N>::Vector out = {};
+  for (int lane = 0; lane < N; ++lane) out[lane] = T(first + lane);
   return out;
-}
-
-// Numbers of another type; of a mask: 1 or 0.
-template <class To, class From, int N>
-inline Lanes<To, N> convert(Lanes<From, N> from) {
-  return __builtin_convertvector(from.v, typename Lanes<To, N>::Vector);
-}
-template <class To, int N>
-inline Lanes<To, N> convert(Mask<N> from) {
-  return __builtin_convertvector(-from.v, typename Lanes<To, N>::Vector);
 }
 
 void mandelbrot(float x0, float y0, float step, int32_t* count, int64_t H, int64_t W) {
   OMP(omp parallel for schedule(static))
-  for (int64_t w = 0; w < W; ++w) {
-    const float cx = x0 + step * float(w);
-    for_lanes<kLanes64>(0, H, [&](int64_t h, auto active) {
-      Lanes<float, kLanes64> x = 0.0f;
-      Lanes<float, kLanes64> y = 0.0f;
-      Lanes<int32_t, kLanes64> n = 0;
+  for (int64_t h = 0; h < H; ++h) {
+    const float cy = y0 + step * float(h);
+    for_lanes<kLanes32>(0, W, [&](int64_t w, auto active) {
+      Lanes<float, kLanes32> x = 0.0f;
+      Lanes<float, kLanes32> y = 0.0f;
+      Lanes<int32_t, kLanes32> n = 0;
+      const auto cx = x0 + step * positions_as<float, kLanes32>(w);
       auto live = mask_of(active);
       while (any_lane(live = live && (n < 256 && x * x + y * y <= 4.0f))) {
         const auto t = x * x - y * y + cx;
-        const auto cy = y0 + step * convert<float>(positions<kLanes64>(h));
         y = choose(live, 2.0f * x * y + cy, y);
         x = choose(live, t, x);
         n = choose(live, n + 1, n);
       }
-      store_every(&count[h * W + w], W, active, n);
+      store(&count[h * W + w], active, n);
     });
   }
 }

@@ -2,7 +2,7 @@
 //
 // rope: y = x with each pair (x[r], x[R + r]) rotated by the angle of its position and r
 //
-// Plan: a block for each of B, S, H, R, neighbours along R.
+// Plan: a thread for each of B, S, H, P, R, neighbours along R.
 // Bytes that rope_f32 must move: 8 * R * S + 8 * R * S * H * B read, 8 * R * S * H * B written.
 
 #include "rope.h"
@@ -15,10 +15,13 @@
 
 namespace {
 
-template <class A, class B>
-__host__ __device__ inline auto smaller(A a, B b) {
-  return a < b ? a : b;
+__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
 }
+
+__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
 
 template <class A, class B>
 __host__ __device__ inline auto larger(A a, B b) {
@@ -70,26 +73,25 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
 template <class Index>
 __global__ void __launch_bounds__(256) rope_f32_kernel(const float* x, const float* cosine, const float* sine,
                                                        float* y, Index B, Index S, Index H, Index R) {
-  for (Index item = Index(blockIdx.x); item < B * S * H * R; item += Index(gridDim.x)) {
-    const Index b = Index(item / R / H / S);
-    const Index s = Index(item / R / H % S);
-    const Index h = Index(item / R % H);
-    const Index r = Index(item % R);
-    const float one = x[((b * S + s) * H + h) * 2 * R + r];
-    const float other = x[(((b * S + s) * H + h) * 2 + 1) * R + r];
-    for (Index p = Index(threadIdx.x); p < 2; p += 256) {
-      y[(((b * S + s) * H + h) * 2 + p) * R + r] = int64_t(p) == 0
-                                                       ? one * cosine[s * R + r] - other * sine[s * R + r]
-                                                       : other * cosine[s * R + r] + one * sine[s * R + r];
-    }
-  }
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  if (item >= B * S * H * 2 * R) return;
+  const Index b = Index(item / R / 2 / H / S);
+  const Index s = Index(item / R / 2 / H % S);
+  const Index h = Index(item / R / 2 % H);
+  const Index p = Index(item / R % 2);
+  const Index r = Index(item % R);
+  const float one = x[((b * S + s) * H + h) * 2 * R + r];
+  const float other = x[(((b * S + s) * H + h) * 2 + 1) * R + r];
+  y[(((b * S + s) * H + h) * 2 + p) * R + r] = int64_t(p) == 0
+                                                   ? one * cosine[s * R + r] - other * sine[s * R + r]
+                                                   : other * cosine[s * R + r] + one * sine[s * R + r];
 }
 
 template <class Index>
 cudaError_t rope_f32(const float* x, const float* cosine, const float* sine, float* y, int64_t B, int64_t S,
                      int64_t H, int64_t R, cudaStream_t stream) {
-  if (const cudaError_t error = launch(rope_f32_kernel<Index>, smaller(B * S * H * R, int64_t{1} << 30), 256,
-                                       0, stream, x, cosine, sine, y, B, S, H, R);
+  if (const cudaError_t error = launch(rope_f32_kernel<Index>, ceil_div(B * S * H * 2 * R, 256), 256, 0,
+                                       stream, x, cosine, sine, y, B, S, H, R);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -99,26 +101,25 @@ template <class Index>
 __global__ void __launch_bounds__(256)
     rope_bf16_kernel(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y, Index B, Index S,
                      Index H, Index R) {
-  for (Index item = Index(blockIdx.x); item < B * S * H * R; item += Index(gridDim.x)) {
-    const Index b = Index(item / R / H / S);
-    const Index s = Index(item / R / H % S);
-    const Index h = Index(item / R % H);
-    const Index r = Index(item % R);
-    const float one = from_bf16(x[((b * S + s) * H + h) * 2 * R + r]);
-    const float other = from_bf16(x[(((b * S + s) * H + h) * 2 + 1) * R + r]);
-    for (Index p = Index(threadIdx.x); p < 2; p += 256) {
-      y[(((b * S + s) * H + h) * 2 + p) * R + r] =
-          to_bf16(int64_t(p) == 0 ? one * cosine[s * R + r] - other * sine[s * R + r]
-                                  : other * cosine[s * R + r] + one * sine[s * R + r]);
-    }
-  }
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  if (item >= B * S * H * 2 * R) return;
+  const Index b = Index(item / R / 2 / H / S);
+  const Index s = Index(item / R / 2 / H % S);
+  const Index h = Index(item / R / 2 % H);
+  const Index p = Index(item / R % 2);
+  const Index r = Index(item % R);
+  const float one = from_bf16(x[((b * S + s) * H + h) * 2 * R + r]);
+  const float other = from_bf16(x[(((b * S + s) * H + h) * 2 + 1) * R + r]);
+  y[(((b * S + s) * H + h) * 2 + p) * R + r] =
+      to_bf16(int64_t(p) == 0 ? one * cosine[s * R + r] - other * sine[s * R + r]
+                              : other * cosine[s * R + r] + one * sine[s * R + r]);
 }
 
 template <class Index>
 cudaError_t rope_bf16(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y, int64_t B,
                       int64_t S, int64_t H, int64_t R, cudaStream_t stream) {
-  if (const cudaError_t error = launch(rope_bf16_kernel<Index>, smaller(B * S * H * R, int64_t{1} << 30), 256,
-                                       0, stream, x, cosine, sine, y, B, S, H, R);
+  if (const cudaError_t error = launch(rope_bf16_kernel<Index>, ceil_div(B * S * H * 2 * R, 256), 256, 0,
+                                       stream, x, cosine, sine, y, B, S, H, R);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -128,26 +129,25 @@ template <class Index>
 __global__ void __launch_bounds__(256)
     rope_f16_kernel(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y, Index B, Index S,
                     Index H, Index R) {
-  for (Index item = Index(blockIdx.x); item < B * S * H * R; item += Index(gridDim.x)) {
-    const Index b = Index(item / R / H / S);
-    const Index s = Index(item / R / H % S);
-    const Index h = Index(item / R % H);
-    const Index r = Index(item % R);
-    const float one = from_f16(x[((b * S + s) * H + h) * 2 * R + r]);
-    const float other = from_f16(x[(((b * S + s) * H + h) * 2 + 1) * R + r]);
-    for (Index p = Index(threadIdx.x); p < 2; p += 256) {
-      y[(((b * S + s) * H + h) * 2 + p) * R + r] =
-          to_f16(int64_t(p) == 0 ? one * cosine[s * R + r] - other * sine[s * R + r]
-                                 : other * cosine[s * R + r] + one * sine[s * R + r]);
-    }
-  }
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  if (item >= B * S * H * 2 * R) return;
+  const Index b = Index(item / R / 2 / H / S);
+  const Index s = Index(item / R / 2 / H % S);
+  const Index h = Index(item / R / 2 % H);
+  const Index p = Index(item / R % 2);
+  const Index r = Index(item % R);
+  const float one = from_f16(x[((b * S + s) * H + h) * 2 * R + r]);
+  const float other = from_f16(x[(((b * S + s) * H + h) * 2 + 1) * R + r]);
+  y[(((b * S + s) * H + h) * 2 + p) * R + r] =
+      to_f16(int64_t(p) == 0 ? one * cosine[s * R + r] - other * sine[s * R + r]
+                             : other * cosine[s * R + r] + one * sine[s * R + r]);
 }
 
 template <class Index>
 cudaError_t rope_f16(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y, int64_t B,
                      int64_t S, int64_t H, int64_t R, cudaStream_t stream) {
-  if (const cudaError_t error = launch(rope_f16_kernel<Index>, smaller(B * S * H * R, int64_t{1} << 30), 256,
-                                       0, stream, x, cosine, sine, y, B, S, H, R);
+  if (const cudaError_t error = launch(rope_f16_kernel<Index>, ceil_div(B * S * H * 2 * R, 256), 256, 0,
+                                       stream, x, cosine, sine, y, B, S, H, R);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

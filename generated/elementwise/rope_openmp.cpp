@@ -2,7 +2,7 @@
 //
 // rope: y = x with each pair (x[r], x[R + r]) rotated by the angle of its position and r
 //
-// Plan: threads share B, S, H, R, neighbours along R.
+// Plan: threads share B, S, H, P, R, neighbours along R.
 // Bytes that rope_f32 must move: 8 * R * S + 8 * R * S * H * B read, 8 * R * S * H * B written.
 
 #include "rope.h"
@@ -230,6 +230,42 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
@@ -276,71 +312,90 @@ inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
 
 void rope_f32(const float* x, const float* cosine, const float* sine, float* y, int64_t B, int64_t S,
               int64_t H, int64_t R) {
-  OMP(omp parallel for collapse(4) schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    for (int64_t s = 0; s < S; ++s) {
-      for (int64_t h = 0; h < H; ++h) {
-        for (int64_t r_first = 0; r_first < R; r_first += 256) {
-          for_lanes<kLanes32>(r_first, smaller(r_first + 256, R), [&](int64_t r, auto active) {
-            const auto one = load(&x[((b * S + s) * H + h) * 2 * R + r], active);
-            const auto other = load(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], active);
-            for (int64_t p = 0; p < 2; ++p) {
-              store(&y[(((b * S + s) * H + h) * 2 + p) * R + r], active,
+  const bool around_caches = B * S * H * 2 * R * 4 >= kBeyondCaches;
+  OMP(omp parallel if (B * S * H * 2 * R > 16384))
+  {
+    OMP(omp for collapse(5) schedule(static) nowait)
+    for (int64_t b = 0; b < B; ++b) {
+      for (int64_t s = 0; s < S; ++s) {
+        for (int64_t h = 0; h < H; ++h) {
+          for (int64_t p = 0; p < 2; ++p) {
+            for (int64_t r_first = 0; r_first < R; r_first += 4096) {
+              for_lanes<kLanes32>(r_first, smaller(r_first + 4096, R), [&](int64_t r, auto active) {
+                const auto one = load(&x[((b * S + s) * H + h) * 2 * R + r], active);
+                const auto other = load(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], active);
+                store_around(
+                    &y[(((b * S + s) * H + h) * 2 + p) * R + r], active,
                     p == 0 ? one * load(&cosine[s * R + r], active) - other * load(&sine[s * R + r], active)
-                           : other * load(&cosine[s * R + r], active) + one * load(&sine[s * R + r], active));
+                           : other * load(&cosine[s * R + r], active) + one * load(&sine[s * R + r], active),
+                    around_caches);
+              });
             }
-          });
+          }
         }
       }
     }
+    if (around_caches) finish_stores();
   }
 }
 
 void rope_bf16(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y, int64_t B, int64_t S,
                int64_t H, int64_t R) {
-  OMP(omp parallel for collapse(4) schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    for (int64_t s = 0; s < S; ++s) {
-      for (int64_t h = 0; h < H; ++h) {
-        for (int64_t r_first = 0; r_first < R; r_first += 256) {
-          for_lanes<kLanes32>(r_first, smaller(r_first + 256, R), [&](int64_t r, auto active) {
-            const auto one = from_bf16(load(&x[((b * S + s) * H + h) * 2 * R + r], active));
-            const auto other = from_bf16(load(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
-            for (int64_t p = 0; p < 2; ++p) {
-              store(&y[(((b * S + s) * H + h) * 2 + p) * R + r], active,
-                    to_bf16(p == 0 ? one * load(&cosine[s * R + r], active) -
-                                         other * load(&sine[s * R + r], active)
-                                   : other * load(&cosine[s * R + r], active) +
-                                         one * load(&sine[s * R + r], active)));
+  const bool around_caches = B * S * H * 2 * R * 2 >= kBeyondCaches;
+  OMP(omp parallel if (B * S * H * 2 * R > 16384))
+  {
+    OMP(omp for collapse(5) schedule(static) nowait)
+    for (int64_t b = 0; b < B; ++b) {
+      for (int64_t s = 0; s < S; ++s) {
+        for (int64_t h = 0; h < H; ++h) {
+          for (int64_t p = 0; p < 2; ++p) {
+            for (int64_t r_first = 0; r_first < R; r_first += 4096) {
+              for_lanes<kLanes32>(r_first, smaller(r_first + 4096, R), [&](int64_t r, auto active) {
+                const auto one = from_bf16(load(&x[((b * S + s) * H + h) * 2 * R + r], active));
+                const auto other = from_bf16(load(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
+                store_around(&y[(((b * S + s) * H + h) * 2 + p) * R + r], active,
+                             to_bf16(p == 0 ? one * load(&cosine[s * R + r], active) -
+                                                  other * load(&sine[s * R + r], active)
+                                            : other * load(&cosine[s * R + r], active) +
+                                                  one * load(&sine[s * R + r], active)),
+                             around_caches);
+              });
             }
-          });
+          }
         }
       }
     }
+    if (around_caches) finish_stores();
   }
 }
 
 void rope_f16(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y, int64_t B, int64_t S,
               int64_t H, int64_t R) {
-  OMP(omp parallel for collapse(4) schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    for (int64_t s = 0; s < S; ++s) {
-      for (int64_t h = 0; h < H; ++h) {
-        for (int64_t r_first = 0; r_first < R; r_first += 256) {
-          for_lanes<kLanes32>(r_first, smaller(r_first + 256, R), [&](int64_t r, auto active) {
-            const auto one = from_f16(load(&x[((b * S + s) * H + h) * 2 * R + r], active));
-            const auto other = from_f16(load(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
-            for (int64_t p = 0; p < 2; ++p) {
-              store(&y[(((b * S + s) * H + h) * 2 + p) * R + r], active,
-                    to_f16(p == 0 ? one * load(&cosine[s * R + r], active) -
-                                        other * load(&sine[s * R + r], active)
-                                  : other * load(&cosine[s * R + r], active) +
-                                        one * load(&sine[s * R + r], active)));
+  const bool around_caches = B * S * H * 2 * R * 2 >= kBeyondCaches;
+  OMP(omp parallel if (B * S * H * 2 * R > 16384))
+  {
+    OMP(omp for collapse(5) schedule(static) nowait)
+    for (int64_t b = 0; b < B; ++b) {
+      for (int64_t s = 0; s < S; ++s) {
+        for (int64_t h = 0; h < H; ++h) {
+          for (int64_t p = 0; p < 2; ++p) {
+            for (int64_t r_first = 0; r_first < R; r_first += 4096) {
+              for_lanes<kLanes32>(r_first, smaller(r_first + 4096, R), [&](int64_t r, auto active) {
+                const auto one = from_f16(load(&x[((b * S + s) * H + h) * 2 * R + r], active));
+                const auto other = from_f16(load(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
+                store_around(&y[(((b * S + s) * H + h) * 2 + p) * R + r], active,
+                             to_f16(p == 0 ? one * load(&cosine[s * R + r], active) -
+                                                 other * load(&sine[s * R + r], active)
+                                           : other * load(&cosine[s * R + r], active) +
+                                                 one * load(&sine[s * R + r], active)),
+                             around_caches);
+              });
             }
-          });
+          }
         }
       }
     }
+    if (around_caches) finish_stores();
   }
 }
 

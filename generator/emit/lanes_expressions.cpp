@@ -107,6 +107,9 @@ Code LanePrinter::expression(ExprId id) {
   }
   case Op::cast: {
     const Type from = kernel_.expr(e.args[0]).type;
+    if (kernel_.expr(e.args[0]).op == Op::index && e.type != Type::boolean)
+      return {helper("positions_as") + "<" + Spelling::arithmetic(e.type) + ", " + kLaneCount + ">(" +
+              printer_.expression(e.args[0]).text + ")"};
     return cast(expression(e.args[0]), from, e.type);
   }
   case Op::round_like:

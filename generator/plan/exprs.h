@@ -17,6 +17,9 @@ ExprId replace(Kernel &kernel, ExprId id, const std::function<ExprId(ExprId)> &r
 // Are they the same tree, so that they have one value in one statement?
 bool same(const Kernel &kernel, ExprId a, ExprId b);
 
+// Is it as quickly computed again as kept?
+bool is_light(const Kernel &kernel, ExprId id);
+
 ExprId make_constant(Kernel &kernel, Type type, int64_t integer, double number);
 ExprId make_read(Kernel &kernel, VarId var);
 ExprId make_cast(Kernel &kernel, ExprId value, Type type);

@@ -12,8 +12,6 @@ namespace kgen {
 namespace {
 
 constexpr int64_t kSmallArray = 64; // elements that may stand on a thread's stack
-constexpr int kCheapOperations = 6;
-constexpr int kCheapReads = 3;
 
 // The number of positions along an axis where that is a constant.
 std::optional<int64_t> constant_extent(const Kernel &kernel, AxisId axis) {
@@ -130,14 +128,10 @@ private:
     const Definition &d = definitions_[v];
     if (kernel_.vars[v].kind != Var::Kind::local || d.assignments != 1 || !d.plain || d.read_elsewhere)
       return false;
-    int operations = 0, reads = 0;
-    bool stable = true;
+    bool stable = is_light(kernel_, d.value);
     walk(kernel_, d.value, [&](ExprId at) {
       const Expr &e = kernel_.expr(at);
-      if (is_scalar_op(e.op))
-        operations += cost(e.op);
       if (e.op == Op::read) {
-        ++reads;
         const Var &var = kernel_.vars[e.ref];
         if (var.kind == Var::Kind::input)
           stable = stable && var.alias == kNone;
@@ -150,7 +144,7 @@ private:
         stable = false;
       return true;
     });
-    return stable && operations <= kCheapOperations && reads <= kCheapReads;
+    return stable;
   }
 
   // Never assigned again once it may be read: one assignment, or a fold's init and step.
@@ -166,36 +160,6 @@ private:
     return found;
   }
 
-  static int cost(Op op) {
-    switch (op) {
-    case Op::add:
-    case Op::sub:
-    case Op::mul:
-    case Op::neg:
-    case Op::min:
-    case Op::max:
-    case Op::abs:
-    case Op::lt:
-    case Op::le:
-    case Op::gt:
-    case Op::ge:
-    case Op::eq:
-    case Op::ne:
-    case Op::logical_not:
-    case Op::bit_and:
-    case Op::bit_or:
-    case Op::bit_xor:
-    case Op::bit_not:
-    case Op::fma:
-      return 1;
-    case Op::div:
-    case Op::sqrt:
-      return 3;
-    default:
-      return kCheapOperations + 1;
-    }
-  }
-
   bool reads(ExprId id, VarId var) const {
     bool found = false;
     walk(kernel_, id, [&](ExprId at) {
@@ -206,27 +170,41 @@ private:
     return found;
   }
 
+  // The loops in which the copy is made: those of the statement that reads it.
+  static AxisSet lanes_of(const PlanNode &node) {
+    AxisSet lanes = node.lanes;
+    if (node.kind == PlanNode::Kind::repeat)
+      for_each_node(node, [&](const PlanNode &n) { lanes |= n.lanes; });
+    return lanes;
+  }
+
   // Puts `copy = value` before each statement that reads the variable; the original goes.
   void clone(VarId v, std::vector<PlanNode> &nodes) {
     std::vector<PlanNode> out;
     for (PlanNode &node : nodes) {
       if (node.target == v)
         continue;
+      // Loops of unknown length compute it once, before them.
+      const bool repeats = node.kind == PlanNode::Kind::repeat;
       bool used = false;
-      for (ExprId id : expressions_of(node))
-        used = used || reads(id, v);
+      for_each_node(node, [&](const PlanNode &n) {
+        if (&n == &node || repeats)
+          for (ExprId id : expressions_of(n))
+            used = used || reads(id, v);
+      });
       if (used) {
         const Definition d = definitions_[v];
         Var copy = kernel_.vars[v];
+        copy.axes |= lanes_of(node);
         kernel_.vars.push_back(copy);
         const VarId fresh = static_cast<VarId>(kernel_.vars.size()) - 1;
         PlanNode assign;
         assign.target = fresh;
         assign.value = d.value;
-        assign.lanes = d.lanes;
+        assign.lanes = kernel_.vars[fresh].axes;
         assign.place = node.place;
         out.push_back(std::move(assign));
-        substitute(node, v, make_read(kernel_, fresh));
+        substitute(node, v, make_read(kernel_, fresh), repeats);
       }
       clone(v, node.body);
       clone(v, node.otherwise);
@@ -236,7 +214,7 @@ private:
     nodes = std::move(out);
   }
 
-  void substitute(PlanNode &node, VarId v, ExprId with) {
+  void substitute(PlanNode &node, VarId v, ExprId with, bool deep) {
     auto put = [&](ExprId &id) {
       id = replace(kernel_, id, [&](ExprId at) {
         const Expr &e = kernel_.expr(at);
@@ -250,6 +228,10 @@ private:
       put(id);
     for (Coordinate &c : node.coords)
       put(c.value);
+    if (deep)
+      for (std::vector<PlanNode> *list : {&node.body, &node.otherwise, &node.step})
+        for (PlanNode &child : *list)
+          substitute(child, v, with, deep);
   }
 
   Plan &plan_;

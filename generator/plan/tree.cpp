@@ -56,23 +56,20 @@ private:
   std::vector<PlanNode> level(std::vector<Item> items, AxisSet open) {
     std::vector<PlanNode> out;
     while (!items.empty()) {
-      // The leader: the first statement that still needs a loop.
-      size_t leader = 0;
-      while (leader < items.size() && candidates(items[leader], open).empty())
-        ++leader;
-      if (leader == items.size()) {
+      const auto waiting =
+          std::find_if(items.begin(), items.end(), [&](const Item &item) { return !candidates(item, open).empty(); });
+      if (waiting == items.end()) {
         for (Item &item : items)
           out.push_back(close(std::move(item.node), open));
         break;
       }
       // Within loops what stands before is done first; at the top it may be drawn into the loop (see absorbable).
-      if (!open.empty() || leader == 0) {
-        for (size_t i = 0; i < leader; ++i)
-          out.push_back(close(std::move(items[i].node), open));
-        items.erase(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(leader));
-        leader = 0;
+      if (!open.empty()) {
+        for (auto item = items.begin(); item != waiting; ++item)
+          out.push_back(close(std::move(item->node), open));
+        items.erase(items.begin(), waiting);
       }
-      const AxisId axis = choose_axis(items, leader, open);
+      const AxisId axis = choose_axis(items, find_leader(items, open), open);
       Group group = form_group(items, axis, open);
       for (PlanNode &node : level(std::move(group.before), open))
         out.push_back(std::move(node));
@@ -222,6 +219,23 @@ private:
     return false;
   }
 
+  // The first statement that still needs a loop, one of weight if there is any: what is light follows.
+  size_t find_leader(const std::vector<Item> &items, AxisSet open) const {
+    size_t first = items.size();
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (candidates(items[i], open).empty())
+        continue;
+      if (!is_light_local(items[i]))
+        return i;
+      first = std::min(first, i);
+    }
+    return first;
+  }
+
+  bool is_light_local(const Item &item) const {
+    return item.node.kind == PlanNode::Kind::assign && item.local_target && is_light(kernel_, item.node.value);
+  }
+
   AxisId choose_axis(const std::vector<Item> &items, size_t leader, AxisSet open) const {
     const AxisSet possible = candidates(items[leader], open);
     if (possible.list().size() == 1)
@@ -231,7 +245,9 @@ private:
     for (AxisId axis : order_) {
       if (!possible.contains(axis))
         continue;
-      const size_t size = form_group(items, axis, open).members.size();
+      const Group group = form_group(items, axis, open);
+      const size_t size = static_cast<size_t>(std::count_if(group.members.begin(), group.members.end(),
+                                                            [&](const Item &item) { return !is_light_local(item); }));
       if (best == kNone || size > best_size)
         best = axis, best_size = size;
     }

@@ -300,6 +300,13 @@ template <int N> inline Lanes<int64_t, N> positions(int64_t first) {
   for (int lane = 0; lane < N; ++lane) out[lane] = first + lane;
   return out;
 }
+//@ positions_as: Lanes
+// The same as numbers of another type.
+template <class T, int N> inline Lanes<T, N> positions_as(int64_t first) {
+  typename Lanes<T, N>::Vector out = {};
+  for (int lane = 0; lane < N; ++lane) out[lane] = T(first + lane);
+  return out;
+}
 //@ convert: Lanes
 // Numbers of another type; of a mask: 1 or 0.
 template <class To, class From, int N> inline Lanes<To, N> convert(Lanes<From, N> from) {
