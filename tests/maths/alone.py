@@ -9,14 +9,14 @@ import subprocess
 import sys
 import tempfile
 
-ONE = """exp exp2 expm1 log log2 log1p sqrt rsqrt cbrt sin cos tan sinh cosh tanh sigmoid erf erfinv floor ceil round trunc
-abs""".split()
+ONE = """exp exp2 expm1 log log2 log1p sqrt rsqrt cbrt sin cos tan sinh cosh tanh sigmoid erf erfinv
+floor ceil round trunc abs""".split()
 CALLS = [f"{name}(x)" for name in ONE] + ["pow(x, y)", "atan2(x, y)", "fma(x, y, x)"]
 # The functions that are printed for the sake of others.
-USED = {"tanh_of_f32": "exp", "tanh_of_f64": "expm1", "sigmoid_of_f32": "exp", "sigmoid_of_f64": "exp", "erf_of_f32": "exp",
-        "rsqrt_of_f32": "sqrt", "rsqrt_of_f64": "sqrt", "erfinv_of_f32": "sqrt", "sinh_of_f32": "expm1",
-        "cosh_of_f32": "exp", "pow_of_f32": "round", **{f"{f}_of_{t}": "round" for f in ("floor", "ceil", "trunc")
-                                                       for t in ("f32", "f64")}}
+USED = {"tanh_of_f32": "exp", "tanh_of_f64": "expm1", "sigmoid_of_f32": "exp", "sigmoid_of_f64": "exp",
+        "erf_of_f32": "exp", "rsqrt_of_f32": "sqrt", "rsqrt_of_f64": "sqrt", "erfinv_of_f32": "sqrt",
+        "sinh_of_f32": "expm1", "cosh_of_f32": "exp", "pow_of_f32": "round",
+        **{f"{f}_of_{t}": "round" for f in ("floor", "ceil", "trunc") for t in ("f32", "f64")}}
 IN_DOUBLES = {"cbrt", "sin", "cos", "tan", "sinh", "cosh", "erfinv", "pow", "atan2"}
 STRICT = ["-std=c++17", "-fopenmp", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax-only"]
 
@@ -30,7 +30,8 @@ body = 'z = {call} + y;'
 
 def printed(text):
     """The maths functions that a file defines."""
-    return set(re.findall(r"^inline Lanes<\w+, N> (\w+)\(Lanes<", text, re.MULTILINE)) & {call.split("(")[0] for call in CALLS}
+    names = set(re.findall(r"^inline Lanes<\w+, N> (\w+)\(Lanes<", text, re.MULTILINE))
+    return names & {call.split("(")[0] for call in CALLS}
 
 
 def surplus(name, text):
@@ -59,7 +60,7 @@ def main():
         subprocess.run([arguments.kgen, *map(str, sorted(root.glob("*.toml"))), "--targets", "openmp", "-o", folder],
                        check=True, stdout=subprocess.DEVNULL)
         for index, source in enumerate(sorted(root.glob("*_openmp.cpp"))):
-            command = compilers[index // 2 % len(compilers)]  # each function with one compiler: the helpers are the same
+            command = compilers[index // 2 % len(compilers)]  # one compiler a function: the helpers are the same
             done = subprocess.run([*command, *STRICT, str(source)], capture_output=True, text=True)
             count += 1
             name, text = source.name.removesuffix("_openmp.cpp"), source.read_text()

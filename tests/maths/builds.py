@@ -16,7 +16,8 @@ TWO = ["pow", "atan2"]
 
 def promised():
     """{function: {"f32": ulps, "f64": ulps or None where the standard library is called}}"""
-    rows = re.findall(r"^\| `(\w+)` \| ([\d.]+) \| ([\d.]+|library) \|", (ROOT / "docs/maths.md").read_text(), re.MULTILINE)
+    page = (ROOT / "docs/maths.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| ([\d.]+) \| ([\d.]+|library) \|", page, re.MULTILINE)
     return {name: {"f32": float(f32), "f64": None if f64 == "library" else float(f64)} for name, f32, f64 in rows}
 
 
@@ -46,8 +47,8 @@ def compile_driver(folder, builds, flags=("-O2",), templates=ROOT / "templates")
     objects = []
     for name, command in builds:
         objects.append(folder / f"{name}.o")
-        subprocess.run([*command, "-std=c++17", *flags, "-Wno-unknown-pragmas", f"-DBUILD={name}", "-I", templates, "-c",
-                        HERE / "functions.cpp", "-o", objects[-1]], check=True)
+        subprocess.run([*command, "-std=c++17", *flags, "-Wno-unknown-pragmas", f"-DBUILD={name}", "-I", templates,
+                        "-c", HERE / "functions.cpp", "-o", objects[-1]], check=True)
     listed = " ".join(f"X({name})" for name, _ in builds)
     here = ["g++", "-std=c++17", "-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno"]
     subprocess.run([*here, "-D__FAST_MATH__", "-c", HERE / "reference.cpp", "-o", folder / "reference.o"], check=True)

@@ -13,9 +13,8 @@ from mpmath import mp, mpf
 mp.dps = 60
 
 
-def remez(function, weight, low, high, count, powers=None, rounds=12):
-    """The coefficients, by `powers`, with the least greatest weight(x) * |polynomial(x) - function(x)|, and that error."""
-    powers = powers or list(range(count))
+def remez(function, weight, low, high, count, rounds=12):
+    """The coefficients, lowest first, with the least greatest weight(x) * |polynomial(x) - function(x)|; that error."""
     middle, half = (mpf(low) + high) / 2, (mpf(high) - low) / 2
     points = [middle - half * mp.cos(mp.pi * (i + mpf("0.5")) / (count + 1)) for i in range(count + 1)]
     grid = [middle - half * mp.cos(mp.pi * i / (24 * count)) for i in range(24 * count + 1)]
@@ -23,12 +22,13 @@ def remez(function, weight, low, high, count, powers=None, rounds=12):
     floor = max(w for _, _, w in values) / 10000  # where the weight has a zero, any coefficients do
     values = [(x, f, max(w, floor)) for x, f, w in values]
     for _ in range(rounds):
-        rows = mp.matrix([[p_x ** k for k in powers] + [(-1) ** i / max(weight(p_x), floor)] for i, p_x in enumerate(points)])
+        rows = mp.matrix([[x ** k for k in range(count)] + [(-1) ** i / max(weight(x), floor)]
+                          for i, x in enumerate(points)])
         solution = mp.lu_solve(rows, mp.matrix([function(x) for x in points]))
         found = [solution[i] for i in range(count)]
 
         def error(x, f, w):
-            return w * (sum(c * x ** k for c, k in zip(found, powers)) - f)
+            return w * (sum(c * x ** k for k, c in enumerate(found)) - f)
 
         errors = [error(*v) for v in values]
         peaks = []
@@ -133,7 +133,7 @@ def erfinv_rest(v):
 
 
 def fits():
-    """name, single precision?, function, weight (error of the result for an error of the polynomial), low, high, count."""
+    """name, single precision?, function, weight (error of the result for one of the polynomial), low, high, count."""
     near = mp.log(2) / 2 + mpf("1e-6")
     low, high = mp.sqrt(mpf(1) / 2) - 1, mp.sqrt(2) - 1
     quarter = (mp.pi / 4) ** 2 * mpf("1.00001")
