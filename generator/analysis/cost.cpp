@@ -1,5 +1,7 @@
 // Bytes and operations, as expressions over sizes. An operation counts once for each lane of each step; along an axis
 // that the grid blocks, all steps together count its size.
+#include <map>
+
 #include "analysis/context.h"
 #include "analysis/flow.h"
 
@@ -25,6 +27,7 @@ public:
       operand(static_cast<VarId>(v));
     for (const Stmt &stmt : kernel_.statements)
       statement(stmt);
+    add_noted();
     simplify();
   }
 
@@ -96,10 +99,15 @@ private:
     }
   }
 
-  void note(Op op, const Size &count) {
-    const auto [entry, added] = counts_.operations.emplace(op, count);
-    if (!added)
-      entry->second = plus(entry->second, count);
+  void note(Op op, AxisSet lanes) { ++noted_[op][lanes.bits()]; }
+
+  void add_noted() {
+    for (const auto &[op, counts] : noted_) {
+      Size total = Size::integer(0);
+      for (const auto &[axes, count] : counts)
+        total = plus(total, times(Size::integer(count), lanes(AxisSet(axes))));
+      counts_.operations.emplace(op, total);
+    }
   }
 
   static Op fold_op(Monoid monoid) {
@@ -126,16 +134,16 @@ private:
       return;
     const Expr &expr = kernel_.expr(id);
     if (is_scalar_op(expr.op))
-      note(expr.op, lanes(expr.axes | around));
+      note(expr.op, expr.axes | around);
     if (expr.op == Op::fold)
-      note(fold_op(expr.monoid), lanes(expr.axes | around | expr.reduced));
+      note(fold_op(expr.monoid), expr.axes | around | expr.reduced);
     if (expr.op == Op::scan) {
       note(expr.scan == ScanKind::max       ? Op::max
            : expr.scan == ScanKind::product ? Op::mul
                                             : Op::add,
-           lanes(expr.axes | around));
+           expr.axes | around);
       if (expr.scan == ScanKind::linear)
-        note(Op::mul, lanes(expr.axes | around));
+        note(Op::mul, expr.axes | around);
     }
     for (ExprId arg : expr.args)
       expression(arg, around);
@@ -156,6 +164,7 @@ private:
   Context &context_;
   const Kernel &kernel_;
   Counts &counts_;
+  std::map<Op, std::map<uint64_t, int64_t>> noted_; // how many, by the axes of their lanes
 };
 
 } // namespace

@@ -214,6 +214,12 @@ GENERATED = {
     "5000 params": COPY + lines(5000, "params.p{i} = 1\n"),
     "1024 sets of functions": COPY + lines(10, "params.p{i} = [1, 2]\n"),
     "256 sets of 60 statements": body("y = x;\n" * 60, lines(8, "params.p{i} = [1, 2]\n")),
+    "20 000 operations": body("y = x;\n" + "y = y * x + y * x + y * x + y * x;\n" * 790),
+    "100 000 operations in 5 sets": body(
+        "y = x;\n" + "y = y * x + y * x + y * x + y * x;\n" * 790, "params.p = [1, 2, 3, 4, 5]\n"
+    ),
+    "5000 writes": body("y = x;\n" * 4999),
+    "8 sets of 200 sums": body("y = x;\n" + "y += sum(y, N);\n" * 200, lines(3, "params.p{i} = [1, 2]\n")),
     "64 sets of deep nests": body(
         "y = " + nested(12, "-(", "x", " + 1)") + ";\ny = " + nested(30, "max(x, ", "y", ")") + ";",
         lines(6, "params.p{i} = [1, 2]\n"),
