@@ -408,7 +408,6 @@ inline Lanes<T, N> sigmoid(Lanes<T, N> x) {
   return choose(x < T(0), e, T(1)) / (e + T(1));
 }
 
-
 // Below 0.8 the polynomial is within 2^-28 of erf(x) / x - 1, from there on another within 2^-31 of log(1 -
 // erf(x)). Within 1.5 ulp.
 template <int N>

@@ -358,7 +358,6 @@ inline Lanes<T, N> round(Lanes<T, N> x) {
   return with_sign(choose(size < kAllWhole, whole, size), x);
 }
 
-
 void quantize_f32_i8(const float* x, float scale, int32_t zero, int8_t* q, int64_t N) {
   const bool around_caches = N >= kBeyondCaches;
   OMP(omp parallel if (N > 16384))

@@ -10,8 +10,13 @@
 #include "emit/selfcheck.h"
 #include "emit/target_file.h"
 #include "support/check.h"
+#include "support/text.h"
 
 namespace kgen {
+
+std::vector<std::string> helper_texts(const Templates &templates, TargetKind target,
+                                      const std::set<std::string> &wanted);
+
 namespace {
 
 // Standard headers by what the text mentions.
@@ -59,11 +64,28 @@ std::string error_function(const Spec &spec, const Templates &templates, const S
   return templates.render("common/error.cpp", View().set("kernel", spec.kernel).set("messages", messages));
 }
 
+constexpr std::string_view kHelpersMark = "// (helpers)";
+
+// The helpers, laid out, in place of the line that stands for them: the last one, for only banners have users' text.
+std::string with_helpers(std::string text, const std::vector<std::string> &helpers, Layouts &layouts) {
+  if (helpers.empty())
+    return text;
+  const size_t mark = text.rfind("\n" + std::string(kHelpersMark) + "\n");
+  KGEN_CHECK(mark != std::string::npos);
+  std::string all;
+  for (const std::string &helper : helpers)
+    if (const std::string_view own = trim(helper); !own.empty()) // some only stand for others
+      all += layouts.of(std::string(own) + "\n") + "\n";
+  return text.replace(mark + 1, kHelpersMark.size() + 1, all);
+}
+
 EmittedFile source_file(const Spec &spec, const Templates &templates, TargetKind target, TargetSource source,
-                        const std::string &last) {
+                        const std::string &last, Layouts &layouts) {
   const bool cuda = target == TargetKind::cuda;
-  const std::string helpers = helper_text(templates, target, source.helpers);
-  std::string all = helpers;
+  const std::vector<std::string> helpers = helper_texts(templates, target, source.helpers);
+  std::string all;
+  for (const std::string &text : helpers)
+    all += text + "\n";
   for (const auto *list : {&source.kernels, &source.launchers})
     for (const std::string &text : *list)
       all += text;
@@ -79,15 +101,18 @@ EmittedFile source_file(const Spec &spec, const Templates &templates, TargetKind
     if (all.find("__half") != std::string::npos)
       first.push_back("cuda_fp16.h");
   }
-  view.set("includes", includes(all, first)).set("helpers", helpers.empty() ? Views{} : texts({helpers}));
+  view.set("includes", includes(all, first))
+      .set("helpers", helpers.empty() ? Views{} : texts({std::string(kHelpersMark)}));
   view.set("kernels", texts(source.kernels)).set("launchers", texts(source.launchers));
   const std::string path = cuda ? "cuda/file.cu" : "openmp/file.cpp";
-  return {spec.kernel + (cuda ? "_cuda.cu" : "_openmp.cpp"), format_cpp(templates.render(path, view))};
+  return {spec.kernel + (cuda ? "_cuda.cu" : "_openmp.cpp"),
+          with_helpers(format_cpp(templates.render(path, view)), helpers, layouts)};
 }
 
 } // namespace
 
-std::string helper_text(const Templates &templates, TargetKind target, const std::set<std::string> &wanted) {
+std::vector<std::string> helper_texts(const Templates &templates, TargetKind target,
+                                      const std::set<std::string> &wanted) {
   HelperSections sections;
   sections.add(templates.text("common/helpers.h"));
   sections.add(templates.text(target == TargetKind::cuda ? "cuda/helpers.h" : "openmp/helpers.h"));
@@ -105,16 +130,25 @@ std::string helper_text(const Templates &templates, TargetKind target, const std
     for (const std::string &need : sections.needs[name])
       todo.push_back(need);
   }
-  std::string out;
+  std::vector<std::string> out;
   for (const auto &[name, text] : sections.sections)
     if (needed.erase(name) != 0)
-      out += text + "\n";
+      out.push_back(text);
   KGEN_CHECK(needed.empty());
   const bool cuda = target == TargetKind::cuda;
-  replace_all(out, "FUNCTION", cuda ? "__host__ __device__ inline" : "inline");
-  replace_all(out, "DEVICE", "__device__ inline");
-  replace_all(out, "EXP_F32", cuda ? "expf" : "std::exp");
-  replace_all(out, "EXP_F64", cuda ? "exp" : "std::exp");
+  for (std::string &text : out) {
+    replace_all(text, "FUNCTION", cuda ? "__host__ __device__ inline" : "inline");
+    replace_all(text, "DEVICE", "__device__ inline");
+    replace_all(text, "EXP_F32", cuda ? "expf" : "std::exp");
+    replace_all(text, "EXP_F64", cuda ? "exp" : "std::exp");
+  }
+  return out;
+}
+
+std::string helper_text(const Templates &templates, TargetKind target, const std::set<std::string> &wanted) {
+  std::string out;
+  for (const std::string &text : helper_texts(templates, target, wanted))
+    out += text + "\n";
   return out;
 }
 
@@ -261,6 +295,8 @@ std::string workspace_declaration(const std::string &kernel, const Function &fun
   return "const " + camel(kernel) + "Workspace space" + (sizes.empty() ? "" : "(" + sizes + ")") + ";\n";
 }
 
+EmitOptions::EmitOptions() : layouts(std::make_shared<Layouts>()) {}
+
 std::vector<EmittedFile> emit_files(const Spec &spec, const std::vector<Variation> &variations,
                                     const EmitOptions &options) {
   const Templates templates(options.templates);
@@ -283,12 +319,12 @@ std::vector<EmittedFile> emit_files(const Spec &spec, const std::vector<Variatio
   // Either file may be linked alone, so both define it, weakly.
   const std::string error = error_function(spec, templates, statuses);
   if (options.openmp)
-    files.push_back(source_file(spec, templates, TargetKind::openmp, openmp, error));
+    files.push_back(source_file(spec, templates, TargetKind::openmp, openmp, error, *options.layouts));
   if (options.openmp && options.selfcheck)
     files.push_back(
         {spec.kernel + "_selfcheck.cpp", format_cpp(selfcheck_text(spec, functions, files.back().text, templates))});
   if (options.cuda)
-    files.push_back(source_file(spec, templates, TargetKind::cuda, cuda, error));
+    files.push_back(source_file(spec, templates, TargetKind::cuda, cuda, error, *options.layouts));
   return files;
 }
 

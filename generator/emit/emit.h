@@ -1,6 +1,7 @@
 // Plans -> files. The last stage: everything is decided, this is only how it is written down.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,11 @@ struct EmittedFile {
   std::string text;
 };
 
+class Layouts;
+
 struct EmitOptions {
+  EmitOptions();
+  std::shared_ptr<Layouts> layouts; // of what many files share; copies of the options share it too
   bool openmp = true;
   bool cuda = true;
   bool selfcheck = false; // of the OpenMP file

@@ -58,4 +58,15 @@ std::string format_cpp(const std::string &text) {
   return with_pragma_macros(nests.restore(reformatted(nests.hide(text))));
 }
 
+std::string Layouts::of(const std::string &text) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (const auto it = known_.find(text); it != known_.end())
+      return it->second;
+  }
+  const std::string made = format_cpp(text); // perhaps by two threads at once: they make the same
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return known_.emplace(text, made).first->second;
+}
+
 } // namespace kgen
