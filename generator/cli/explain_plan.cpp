@@ -170,9 +170,6 @@ private:
         why = kernel_.vars[node.target].name + " is written at computed coordinates";
       else if (node.kind == PlanNode::Kind::declare || !node.indices.empty())
         why = "it has a local array";
-      else if (node.kind == PlanNode::Kind::repeat && node.condition != kNone &&
-               lanes_.varies(node.condition, loop.axis))
-        why = "the length of a loop inside differs from turn to turn";
       else if (node.kind == PlanNode::Kind::scan_step)
         why = "a scan stands under a condition that differs, or runs along it";
     });

@@ -82,8 +82,6 @@ class Explain(Sandbox):
                          {"c is written at computed coordinates"})
         self.assertEqual(why("z = x;", "schedule.openmp.lanes = false"), {"the schedule says so"})
         self.assertEqual(why("float t[2]; t[0] = x; z = t[0];"), {"it has a local array"})
-        self.assertEqual(why("float v = x; while (v > 1) v = v / 2; z = v;"),
-                         {"the length of a loop inside differs from turn to turn"})
         self.assertEqual(why("z = x;"), set())
 
     def test_where_intermediates_live(self):
