@@ -1,7 +1,7 @@
 """Mistakes in a spec and in its body are said in one run, and none follows from another.
 
-Sound specs get one mistake outside their texts: nothing may be said about the body, which is sound. Then the body gets a
-mistake, too: it is said as well.
+Sound specs get one mistake outside their texts: nothing may be said about the body, which is sound. Then the body gets
+a mistake, too: it is said as well.
 
 Usage: cascades.py --kgen KGEN [--every N]
 """

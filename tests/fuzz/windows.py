@@ -357,8 +357,8 @@ def few_steps(frame):
     """Numbers of steps by expressions, which may be 0, or less: then the launcher refuses."""
     r = frame.rng
     n, d = frame.axis(plain=True), frame.axis(plain=True)
-    size = r.choice([f"max(0, {n} - 2)", f"{n} - 2", f"min({n}, 3)", f"{n} / 2", f"cdiv({n}, 2) - 1", f"2 * {n} - {n} - 1",
-                     f"{n} < 3 ? 0 : {n}", f"{n} % 4", f"{n} == 5 ? -1 : {n}"])
+    size = r.choice([f"max(0, {n} - 2)", f"{n} - 2", f"min({n}, 3)", f"{n} / 2", f"cdiv({n}, 2) - 1",
+                     f"2 * {n} - {n} - 1", f"{n} < 3 ? 0 : {n}", f"{n} % 4", f"{n} == 5 ? -1 : {n}"])
     frame.use("steps that may be none")
     frame.extras()
     keys = {"block": ["squeeze", "whole"], "index": ["i", 0]}
