@@ -112,7 +112,7 @@ struct Extent {
   const void* data;
   int64_t bytes;
   int status = 0;
-  std::vector<const void*> inputs;
+  std::vector<const void*> inputs = {};
   bool may_be(const Extent& other) const {
     for (const void* input : inputs)
       if (other.status == 0 && other.data == data && input == data) return true;
