@@ -11,6 +11,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -231,12 +232,23 @@ inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active acti
 }
 
 // Elements that lie `stride` apart.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
+                                                                    std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
+  return values;
+}
 template <class T, class Active>
 inline typename LanesOf<T, Active::kLanes>::type load_every(const T* from, int64_t stride, Active active) {
+  constexpr int N = Active::kLanes;
   if (stride == 1) return load(from, active);
-  T values[Active::kLanes] = {};
-  for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
-  return load(values, AllLanes<Active::kLanes>{});
+  if constexpr (!std::is_same_v<T, bool> && std::is_same_v<Active, AllLanes<N>>) {
+    return pick_every(from, stride, std::make_index_sequence<N>());
+  } else {
+    T values[N] = {};
+    for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+    return load(values, AllLanes<N>{});
+  }
 }
 
 // Elements `step` apart of a row of `extent`, the first of which stands at `at`; `outside` beyond the row's

@@ -265,12 +265,23 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
 }
 
 // Elements that lie `stride` apart.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
+                                                                    std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
+  return values;
+}
 template <class T, class Active>
 inline typename LanesOf<T, Active::kLanes>::type load_every(const T* from, int64_t stride, Active active) {
+  constexpr int N = Active::kLanes;
   if (stride == 1) return load(from, active);
-  T values[Active::kLanes] = {};
-  for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
-  return load(values, AllLanes<Active::kLanes>{});
+  if constexpr (!std::is_same_v<T, bool> && std::is_same_v<Active, AllLanes<N>>) {
+    return pick_every(from, stride, std::make_index_sequence<N>());
+  } else {
+    T values[N] = {};
+    for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+    return load(values, AllLanes<N>{});
+  }
 }
 
 // One of the `kFields` numbers of each of neighbouring records, of which the first starts at `from`.

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -234,10 +235,60 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
 template <class T, class Active>
-inline void store_every(T* to, int64_t stride, Active active,
-                        typename LanesOf<T, Active::kLanes>::type value) {
-  for (int lane = 0; lane < active.count; ++lane) to[lane * stride] = value[lane];
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
+// Elements that lie `stride` apart.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
+                                                                    std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
+  return values;
+}
+template <class T, class Active>
+inline typename LanesOf<T, Active::kLanes>::type load_every(const T* from, int64_t stride, Active active) {
+  constexpr int N = Active::kLanes;
+  if (stride == 1) return load(from, active);
+  if constexpr (!std::is_same_v<T, bool> && std::is_same_v<Active, AllLanes<N>>) {
+    return pick_every(from, stride, std::make_index_sequence<N>());
+  } else {
+    T values[N] = {};
+    for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+    return load(values, AllLanes<N>{});
+  }
 }
 
 template <int N>
@@ -256,46 +307,75 @@ inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
 }
 
 void transpose_f32(const float* x, float* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t n_first = 0; n_first < N; n_first += 256) {
-    for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
-      for (int64_t m = 0; m < M; ++m) {
-        store_every(&y[n * M + m], M, active, load(&x[m * N + n], active));
+  const bool around_caches = N * M * 4 >= kBeyondCaches;
+  OMP(omp parallel if (N * M > 16384))
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for (int64_t m_first = 0; m_first < M; m_first += 16) {
+        for (int64_t n = n_first; n < smaller(n_first + 256, N); ++n) {
+          for_lanes<kLanes32>(m_first, smaller(m_first + 16, M), [&](int64_t m, auto active) {
+            store_around(&y[n * M + m], active, load_every(&x[m * N + n], N, active), around_caches);
+          });
+        }
       }
-    });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
 void transpose_f64(const double* x, double* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t n_first = 0; n_first < N; n_first += 256) {
-    for_lanes<kLanes64>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
-      for (int64_t m = 0; m < M; ++m) {
-        store_every(&y[n * M + m], M, active, load(&x[m * N + n], active));
+  const bool around_caches = N * M * 8 >= kBeyondCaches;
+  OMP(omp parallel if (N * M > 16384))
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for (int64_t m_first = 0; m_first < M; m_first += 8) {
+        for (int64_t n = n_first; n < smaller(n_first + 256, N); ++n) {
+          for_lanes<kLanes64>(m_first, smaller(m_first + 8, M), [&](int64_t m, auto active) {
+            store_around(&y[n * M + m], active, load_every(&x[m * N + n], N, active), around_caches);
+          });
+        }
       }
-    });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
 void transpose_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t n_first = 0; n_first < N; n_first += 256) {
-    for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
-      for (int64_t m = 0; m < M; ++m) {
-        store_every(&y[n * M + m], M, active, to_bf16(from_bf16(load(&x[m * N + n], active))));
+  const bool around_caches = N * M * 2 >= kBeyondCaches;
+  OMP(omp parallel if (N * M > 16384))
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for (int64_t m_first = 0; m_first < M; m_first += 32) {
+        for (int64_t n = n_first; n < smaller(n_first + 256, N); ++n) {
+          for_lanes<kLanes32>(m_first, smaller(m_first + 32, M), [&](int64_t m, auto active) {
+            store_around(&y[n * M + m], active, to_bf16(from_bf16(load_every(&x[m * N + n], N, active))),
+                         around_caches);
+          });
+        }
       }
-    });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
 void transpose_u8(const uint8_t* x, uint8_t* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t n_first = 0; n_first < N; n_first += 256) {
-    for_lanes<kLanes8>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
-      for (int64_t m = 0; m < M; ++m) {
-        store_every(&y[n * M + m], M, active, load(&x[m * N + n], active));
+  const bool around_caches = N * M >= kBeyondCaches;
+  OMP(omp parallel if (N * M > 16384))
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for (int64_t m_first = 0; m_first < M; m_first += 64) {
+        for (int64_t n = n_first; n < smaller(n_first + 256, N); ++n) {
+          for_lanes<kLanes8>(m_first, smaller(m_first + 64, M), [&](int64_t m, auto active) {
+            store_around(&y[n * M + m], active, load_every(&x[m * N + n], N, active), around_caches);
+          });
+        }
       }
-    });
+    }
+    if (around_caches) finish_stores();
   }
 }
 

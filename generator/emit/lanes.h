@@ -22,6 +22,8 @@ public:
   LanePrinter(Printer &printer, Names &names);
 
   bool takes(const PlanNode &loop) const { return taken_.count(&loop) != 0; }
+  // Does it go through an array in strides whose elements are neighbours along the other axis?
+  bool crosses(const PlanNode &loop, AxisId other) const { return analysis_.crosses(loop, other); }
   // The loop over part of its range.
   void loop(const PlanNode &loop, const Printer::Range &range);
   // Stores of these outputs go around the caches where `flag` says so; empty: none.

@@ -14,6 +14,8 @@ namespace {
 
 constexpr int64_t kChunk = 4096;        // iterations of an innermost loop that one work item takes
 constexpr int64_t kDeepChunk = 256;     // the same where each iteration has loops inside
+constexpr int64_t kLineBytes = 64;      // where arrays lie the other way round, a tile has a line of the output,
+constexpr int64_t kTile = 256;          // so often; a wider one has too many rows for the nearest cache
 constexpr int64_t kMostChunks = 256;    // of a whole-array reduction
 constexpr int64_t kSerialBelow = 16384; // innermost iterations under which starting threads does not pay
 
@@ -168,6 +170,7 @@ private:
     for (const PlanNode *n : chain)
       work += (work.empty() ? "" : " * ") + at_least(trips(*n), binding::kMultiply);
     const PlanNode &last = *chain.back();
+    const PlanNode *const crossing = crossing_loop(chain);
     const bool only_maps = !contains_loop(last.body);
     std::string clauses = chain.size() > 1 ? " collapse(" + std::to_string(chain.size()) + ")" : "";
     clauses += " schedule(static)";
@@ -180,30 +183,62 @@ private:
     } else {
       printer_.lines.add("#pragma omp parallel for" + clauses + serial);
     }
-    for (const PlanNode *n : chain)
-      if (n != &last || !takes_lanes(last))
+    for (const PlanNode *n : chain) {
+      if (n == crossing)
+        printer_.set_part(n->axis, open_parts(*n, kTile));
+      else if (n != &last || !takes_lanes(last))
         open(*n);
+    }
     if (takes_lanes(last)) {
       // Threads share the lane loop by parts that hang on sizes only.
-      const Printer::Range r = printer_.range(last);
-      const std::string first = names_.claim(printer_.axis_name(last.axis) + "_first"),
-                        part = std::to_string(only_maps ? kChunk : kDeepChunk);
-      printer_.lines.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first +
-                         " += " + part + ") {");
+      const Printer::Range part = open_parts(last, crossing != nullptr ? line_of(last)
+                                                   : only_maps         ? kChunk
+                                                                       : kDeepChunk);
+      if (crossing != nullptr)
+        open(*crossing);
       worker_pointers(phase);
-      printer_.lanes->loop(last,
-                           {first, spelling().helper("smaller") + "(" + first + " + " + part + ", " + r.end + ")"});
+      printer_.lanes->loop(last, part);
       printer_.lanes->stream({}, "");
     } else {
       worker_pointers(phase);
       printer_.list(last.body);
     }
-    for (size_t i = 0; i < chain.size(); ++i)
+    for (size_t i = 0; i < chain.size() + (crossing != nullptr); ++i)
       printer_.lines.add("}");
+    printer_.clear_parts();
     if (around) {
       printer_.lines.add("if (" + around_ + ") finish_stores();");
       printer_.lines.add("}");
     }
+  }
+
+  // The loop around one on lanes, where neighbours along it are neighbours in an array that lies the other way round:
+  // both are cut into tiles that the nearest cache holds.
+  const PlanNode *crossing_loop(const std::vector<const PlanNode *> &chain) {
+    if (chain.size() < 2 || !takes_lanes(*chain.back()))
+      return nullptr;
+    const PlanNode *const outer = chain[chain.size() - 2];
+    const bool crosses = outer->kind == PlanNode::Kind::loop && printer_.lanes->crosses(*chain.back(), outer->axis);
+    return crosses ? outer : nullptr;
+  }
+
+  // The elements of a line of what the loop writes.
+  int64_t line_of(const PlanNode &loop) const {
+    int bytes = 1;
+    for_each_node(loop, [&](const PlanNode &n) {
+      if (n.target != kNone && plan_.kernel.vars[n.target].kind == Var::Kind::output)
+        bytes = std::max(bytes, bytes_of(plan_.kernel.vars[n.target].type));
+    });
+    return kLineBytes / bytes;
+  }
+
+  // Opens a loop over parts of the loop's range; returns such a part.
+  Printer::Range open_parts(const PlanNode &loop, int64_t length) {
+    const Printer::Range r = printer_.range(loop);
+    const std::string first = names_.claim(printer_.axis_name(loop.axis) + "_first"), part = std::to_string(length);
+    printer_.lines.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first +
+                       " += " + part + ") {");
+    return {first, spelling().helper("smaller") + "(" + first + " + " + part + ", " + r.end + ")"};
   }
 
   // Outputs that the loop writes and nothing reads are not looked for in the caches when they are large.

@@ -46,6 +46,9 @@ public:
     std::string begin, end; // of global indices
   };
   Range range(const PlanNode &loop);
+  // The loop over the axis goes over this part of its range, until it is cleared.
+  void set_part(AxisId axis, Range part) { parts_[axis] = std::move(part); }
+  void clear_parts() { parts_.clear(); }
   const std::string &axis_name(AxisId axis) const { return axis_names_[axis]; }
   const std::string &grid_name(GridId grid) const { return grid_names_[grid]; }
   const std::string &name(VarId var) const { return var_names_[var]; }
@@ -83,6 +86,7 @@ public:
 
 private:
   friend class LanePrinter;
+  std::map<AxisId, Range> parts_;
   Code read(const Expr &e, ExprId id);
   Code table(const Expr &e);
   Code table_entry(const Table &table, const std::vector<Code> &at, bool safe);

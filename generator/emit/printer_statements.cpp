@@ -11,6 +11,8 @@
 namespace kgen {
 
 Printer::Range Printer::range(const PlanNode &loop) {
+  if (const auto part = parts_.find(loop.axis); part != parts_.end())
+    return part->second;
   const Axis &a = kernel.axes[loop.axis];
   Range r;
   const Size start = origin(loop.axis);

@@ -11,7 +11,8 @@ namespace kgen {
 namespace {
 
 // The machine that costs are counted for: lanes a vector, iterations where the extent is not known, instructions.
-constexpr double kLanes = 8, kUnknownTrips = 256, kCallCost = 20, kGatherCost = 1.5, kLoopCost = 2, kAcrossCost = 10;
+constexpr double kLanes = 8, kUnknownTrips = 256, kCallCost = 20, kGatherCost = 1.5, kStoreCost = 1.5, kLoopCost = 2,
+                 kAcrossCost = 10;
 
 bool is_costly(Op op) {
   switch (op) {
@@ -259,6 +260,25 @@ bool LaneAnalysis::hazardous(ExprId id) const {
 
 // ---- what can be lanes ----------------------------------------------------------------------------------------------
 
+bool LaneAnalysis::crosses(const PlanNode &loop, AxisId other) const {
+  auto crossed = [&](VarId var, const std::vector<Coordinate> &coords) {
+    return plan_.storage[var].kind == Storage::Kind::argument &&
+           step_of(var, coords, loop.axis).kind == LaneStep::Kind::stride &&
+           step_of(var, coords, other).kind == LaneStep::Kind::neighbour;
+  };
+  bool found = false;
+  for_each_node(loop, [&](const PlanNode &node) {
+    found = found || (node.target != kNone && crossed(node.target, node.coords));
+    for (ExprId id : expressions_of(node))
+      walk(kernel_, id, [&](ExprId at) {
+        const Expr &e = kernel_.expr(at);
+        found = found || (e.op == Op::read && crossed(e.ref, e.coords));
+        return !found;
+      });
+  });
+  return found;
+}
+
 bool LaneAnalysis::ends_by_lane(const PlanNode &repeat, AxisId lane) const {
   if (repeat.condition != kNone && varies(repeat.condition, lane))
     return true;
@@ -422,7 +442,7 @@ double LaneAnalysis::cost(const PlanNode &node, AxisId lane) const {
   for (ExprId id : expressions_of(node))
     total += expression_cost(id, lane);
   if (node.target != kNone)
-    total += access_cost(step_of(node.target, node.coords, lane), lane);
+    total += kStoreCost * access_cost(step_of(node.target, node.coords, lane), lane);
   double inner = 0;
   for (const auto *list : {&node.body, &node.otherwise, &node.step})
     for (const PlanNode &child : *list)

@@ -40,6 +40,8 @@ public:
   // Would evaluating the expression where its condition does not hold touch memory that must not be touched?
   // Do lanes go through the loop a different number of times, by its condition or by a jump out of it?
   bool ends_by_lane(const PlanNode &repeat, AxisId lane) const;
+  // Does the loop go through an array in strides whose elements are neighbours along the other axis?
+  bool crosses(const PlanNode &loop, AxisId other) const;
   bool hazardous(ExprId id) const;
   // Can the iterations of the loop be lanes at all?
   bool possible(const PlanNode &loop) const;
