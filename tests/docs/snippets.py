@@ -1,4 +1,4 @@
-"""The code blocks of README.md and docs/*.md, tried with the program: snippets.py KGEN [PAGE...]
+"""The code blocks of README.md and docs/*.md, tried with the program: snippets.py KGEN [--update] [PAGE...]
 
     ```toml                 a whole spec: `kgen generate` takes it
     ```toml fragment        part of one: parsed as TOML only
@@ -7,7 +7,8 @@
     ```sh run               commands, run in a folder that holds ./kgen, specs/ and every file that was generated before
     ```cpp from NAME        an excerpt of a file that the page's specs or commands wrote; a line `// ...` leaves lines out
 
-Blocks of other kinds are only shown. Runs from the root of the tree.
+Blocks of other kinds are only shown. Runs from the root of the tree. --update writes what was printed into the blocks
+that show it; read the difference before you commit it.
 """
 import glob
 import os
@@ -87,12 +88,15 @@ class Page:
         files = glob.glob(os.path.join(self.folder, "generated", "**", name), recursive=True)
         if not files:
             return f"no block above generates {name}"
-        with open(files[0], encoding="utf-8") as file:
+        return self.excerpt_of(content, files[0])
+
+    def excerpt_of(self, content, path):
+        with open(path, encoding="utf-8") as file:
             rest = file.read()
         for piece in LEFT_OUT.split(content):
             piece = piece.strip("\n")
             if piece not in rest:
-                return f"{name} does not hold, in this order:\n{piece}"
+                return f"{os.path.basename(path)} does not hold, in this order:\n{piece}"
             rest = rest[rest.index(piece) + len(piece):]
         return ""
 
@@ -115,14 +119,34 @@ class Page:
         return f"blocks are not marked `{rest}`" if words else None
 
 
-def check(kgen, path, problems):
+def with_block(text, line, printed):
+    """The page with what was printed as the content of the block that opens on this line."""
+    lines = text.split("\n")
+    return "\n".join([*lines[:line], *printed.rstrip("\n").split("\n"), *lines[lines.index("```", line):]])
+
+
+def update(path, shown):
+    """Writes (line, printed) into the page, from its end so that the lines before stay where they are."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    for line, printed in reversed(shown):
+        text = with_block(text, line, printed)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def check(kgen, path, problems, updates=False):
     with open(path, encoding="utf-8") as file:
         blocks = blocks_of(file.read())
-    tried = 0
+    tried, shown = 0, []
     folder = tempfile.mkdtemp()
     try:
         page = Page(kgen, folder)
         for line, language, rest, content in blocks:
+            if updates and (language, rest) == ("text", "output") and page.printed is not None:
+                if page.printed.split() != content.split():
+                    shown.append((line, page.printed))
+                    content = page.printed
             try:
                 problem = page.block(language, rest, content)
             except (tomllib.TOMLDecodeError, KeyError, subprocess.TimeoutExpired) as error:
@@ -132,14 +156,18 @@ def check(kgen, path, problems):
                 problems.append(f"{path}:{line}: {problem}")
     finally:
         shutil.rmtree(folder)
+    if shown:
+        update(path, shown)
     print(f"{path}: {tried} blocks tried")
     return tried
 
 
 def main():
-    kgen, pages = os.path.abspath(sys.argv[1]), sys.argv[2:] or ["README.md", *sorted(glob.glob("docs/*.md"))]
+    arguments = [argument for argument in sys.argv[1:] if argument != "--update"]
+    updates = len(arguments) < len(sys.argv) - 1
+    kgen, pages = os.path.abspath(arguments[0]), arguments[1:] or ["README.md", *sorted(glob.glob("docs/*.md"))]
     problems = []
-    if sum(check(kgen, page, problems) for page in pages) == 0:
+    if sum(check(kgen, page, problems, updates) for page in pages) == 0:
         problems.append("no block was tried at all")
     for problem in problems:
         print(problem)
@@ -148,4 +176,5 @@ def main():
     sys.exit(1 if problems else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()
