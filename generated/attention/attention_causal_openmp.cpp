@@ -281,6 +281,42 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
@@ -429,56 +465,61 @@ struct AttentionCausalF32D64Workspace {
 void attention_causal_f32_d64(float scale, const float* q, const float* k, const float* v, float* o,
                               int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
   const AttentionCausalF32D64Workspace space(B, H, S, D, R);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t bh = 0; bh < B * H; ++bh) {
-    for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-      float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
+  const bool around_caches = B * H * S * 64 * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t bh = 0; bh < B * H; ++bh) {
+      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
+        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
-      float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
+        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
-      float greatest = -INFINITY;
-      float total2 = 0.0f;
-      float total3[64] = {};
-      for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
+        float greatest = -INFINITY;
+        float total2 = 0.0f;
+        float total3[64] = {};
+        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
 
-      for (int64_t r = 0; r < R; ++r) {
-        float total = 0.0f;
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
-          total_lanes +=
-              keep(active,
-                   load(&q[(bh * S + s_3) * 64 + d], active) * load(&k[(bh * R + r) * 64 + d], active), 0.0f);
-        });
-        total += across(total_lanes, [](float a, float b_) { return a + b_; });
-
-        const float s = scale * total;
-        if (r <= s_3) {
-          greatest = maximum(greatest, s);
-        }
-        s_[r] = scale * total;
-      }
-      for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-        Lanes<float, kLanes64> total2_lanes = 0.0f;
-        for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-          store(&p[r], active, exp(load(&s_[r], active) - greatest));
-          const auto chosen = active && positions<kLanes64>(r) <= s_3;
-          total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
-        });
-        total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
-      }
-
-      const float l = total2;
-      for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
         for (int64_t r = 0; r < R; ++r) {
+          float total = 0.0f;
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+            total_lanes += keep(
+                active, load(&q[(bh * S + s_3) * 64 + d], active) * load(&k[(bh * R + r) * 64 + d], active),
+                0.0f);
+          });
+          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+
+          const float s = scale * total;
           if (r <= s_3) {
-            store(&total3[d], active,
-                  load(&total3[d], active) + p[r] * load(&v[(bh * R + r) * 64 + d], active));
+            greatest = maximum(greatest, s);
           }
+          s_[r] = scale * total;
         }
-        store(&o[(bh * S + s_3) * 64 + d], active,
-              l > 0.0f ? load(&total3[d], active) / l : Lanes<float, kLanes32>(0.0f));
-      });
+        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+          Lanes<float, kLanes64> total2_lanes = 0.0f;
+          for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
+            store(&p[r], active, exp(load(&s_[r], active) - greatest));
+            const auto chosen = active && positions<kLanes64>(r) <= s_3;
+            total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
+          });
+          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+        }
+
+        const float l = total2;
+        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+          for (int64_t r = 0; r < R; ++r) {
+            if (r <= s_3) {
+              store(&total3[d], active,
+                    load(&total3[d], active) + p[r] * load(&v[(bh * R + r) * 64 + d], active));
+            }
+          }
+          store_around(&o[(bh * S + s_3) * 64 + d], active,
+                       l > 0.0f ? load(&total3[d], active) / l : Lanes<float, kLanes32>(0.0f), around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -503,57 +544,62 @@ struct AttentionCausalF32D128Workspace {
 void attention_causal_f32_d128(float scale, const float* q, const float* k, const float* v, float* o,
                                int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
   const AttentionCausalF32D128Workspace space(B, H, S, D, R);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t bh = 0; bh < B * H; ++bh) {
-    for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-      float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
+  const bool around_caches = B * H * S * 128 * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t bh = 0; bh < B * H; ++bh) {
+      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
+        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
-      float* const total3 = reinterpret_cast<float*>(workspace + space.total3) + thread_number() * 128;
+        float* const total3 = reinterpret_cast<float*>(workspace + space.total3) + thread_number() * 128;
 
-      float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
+        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
-      float greatest = -INFINITY;
-      float total2 = 0.0f;
-      for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
+        float greatest = -INFINITY;
+        float total2 = 0.0f;
+        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
 
-      for (int64_t r = 0; r < R; ++r) {
-        float total = 0.0f;
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
-          total_lanes += keep(
-              active, load(&q[(bh * S + s_3) * 128 + d], active) * load(&k[(bh * R + r) * 128 + d], active),
-              0.0f);
-        });
-        total += across(total_lanes, [](float a, float b_) { return a + b_; });
-
-        const float s = scale * total;
-        if (r <= s_3) {
-          greatest = maximum(greatest, s);
-        }
-        s_[r] = scale * total;
-      }
-      for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-        Lanes<float, kLanes64> total2_lanes = 0.0f;
-        for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-          store(&p[r], active, exp(load(&s_[r], active) - greatest));
-          const auto chosen = active && positions<kLanes64>(r) <= s_3;
-          total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
-        });
-        total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
-      }
-
-      const float l = total2;
-      for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
         for (int64_t r = 0; r < R; ++r) {
+          float total = 0.0f;
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+            total_lanes += keep(
+                active, load(&q[(bh * S + s_3) * 128 + d], active) * load(&k[(bh * R + r) * 128 + d], active),
+                0.0f);
+          });
+          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+
+          const float s = scale * total;
           if (r <= s_3) {
-            store(&total3[d], active,
-                  load(&total3[d], active) + p[r] * load(&v[(bh * R + r) * 128 + d], active));
+            greatest = maximum(greatest, s);
           }
+          s_[r] = scale * total;
         }
-        store(&o[(bh * S + s_3) * 128 + d], active,
-              l > 0.0f ? load(&total3[d], active) / l : Lanes<float, kLanes32>(0.0f));
-      });
+        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+          Lanes<float, kLanes64> total2_lanes = 0.0f;
+          for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
+            store(&p[r], active, exp(load(&s_[r], active) - greatest));
+            const auto chosen = active && positions<kLanes64>(r) <= s_3;
+            total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
+          });
+          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+        }
+
+        const float l = total2;
+        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+          for (int64_t r = 0; r < R; ++r) {
+            if (r <= s_3) {
+              store(&total3[d], active,
+                    load(&total3[d], active) + p[r] * load(&v[(bh * R + r) * 128 + d], active));
+            }
+          }
+          store_around(&o[(bh * S + s_3) * 128 + d], active,
+                       l > 0.0f ? load(&total3[d], active) / l : Lanes<float, kLanes32>(0.0f), around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -577,58 +623,64 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
                                uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                char* workspace) {
   const AttentionCausalBf16D64Workspace space(B, H, S, D, R);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t bh = 0; bh < B * H; ++bh) {
-    for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-      float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
+  const bool around_caches = B * H * S * 64 * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t bh = 0; bh < B * H; ++bh) {
+      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
+        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
-      float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
+        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
-      float greatest = -INFINITY;
-      float total2 = 0.0f;
-      float total3[64] = {};
-      for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
+        float greatest = -INFINITY;
+        float total2 = 0.0f;
+        float total3[64] = {};
+        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
 
-      for (int64_t r = 0; r < R; ++r) {
-        float total = 0.0f;
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
-          total_lanes += keep(active,
-                              from_bf16(load(&q[(bh * S + s_3) * 64 + d], active)) *
-                                  from_bf16(load(&k[(bh * R + r) * 64 + d], active)),
-                              0.0f);
-        });
-        total += across(total_lanes, [](float a, float b_) { return a + b_; });
-
-        const float s = scale * total;
-        if (r <= s_3) {
-          greatest = maximum(greatest, s);
-        }
-        s_[r] = scale * total;
-      }
-      for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-        Lanes<float, kLanes64> total2_lanes = 0.0f;
-        for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-          store(&p[r], active, exp(load(&s_[r], active) - greatest));
-          const auto chosen = active && positions<kLanes64>(r) <= s_3;
-          total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
-        });
-        total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
-      }
-
-      const float l = total2;
-      for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
         for (int64_t r = 0; r < R; ++r) {
+          float total = 0.0f;
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+            total_lanes += keep(active,
+                                from_bf16(load(&q[(bh * S + s_3) * 64 + d], active)) *
+                                    from_bf16(load(&k[(bh * R + r) * 64 + d], active)),
+                                0.0f);
+          });
+          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+
+          const float s = scale * total;
           if (r <= s_3) {
-            store(&total3[d], active,
-                  load(&total3[d], active) +
-                      from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active)));
+            greatest = maximum(greatest, s);
           }
+          s_[r] = scale * total;
         }
-        store(&o[(bh * S + s_3) * 64 + d], active,
-              to_bf16(l > 0.0f ? load(&total3[d], active) / l : Lanes<float, kLanes32>(0.0f)));
-      });
+        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+          Lanes<float, kLanes64> total2_lanes = 0.0f;
+          for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
+            store(&p[r], active, exp(load(&s_[r], active) - greatest));
+            const auto chosen = active && positions<kLanes64>(r) <= s_3;
+            total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
+          });
+          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+        }
+
+        const float l = total2;
+        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+          for (int64_t r = 0; r < R; ++r) {
+            if (r <= s_3) {
+              store(&total3[d], active,
+                    load(&total3[d], active) +
+                        from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active)));
+            }
+          }
+          store_around(&o[(bh * S + s_3) * 64 + d], active,
+                       to_bf16(l > 0.0f ? load(&total3[d], active) / l : Lanes<float, kLanes32>(0.0f)),
+                       around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -654,59 +706,65 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
                                 uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                 char* workspace) {
   const AttentionCausalBf16D128Workspace space(B, H, S, D, R);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t bh = 0; bh < B * H; ++bh) {
-    for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-      float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
+  const bool around_caches = B * H * S * 128 * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t bh = 0; bh < B * H; ++bh) {
+      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
+        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
-      float* const total3 = reinterpret_cast<float*>(workspace + space.total3) + thread_number() * 128;
+        float* const total3 = reinterpret_cast<float*>(workspace + space.total3) + thread_number() * 128;
 
-      float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
+        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
-      float greatest = -INFINITY;
-      float total2 = 0.0f;
-      for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
+        float greatest = -INFINITY;
+        float total2 = 0.0f;
+        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
 
-      for (int64_t r = 0; r < R; ++r) {
-        float total = 0.0f;
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
-          total_lanes += keep(active,
-                              from_bf16(load(&q[(bh * S + s_3) * 128 + d], active)) *
-                                  from_bf16(load(&k[(bh * R + r) * 128 + d], active)),
-                              0.0f);
-        });
-        total += across(total_lanes, [](float a, float b_) { return a + b_; });
-
-        const float s = scale * total;
-        if (r <= s_3) {
-          greatest = maximum(greatest, s);
-        }
-        s_[r] = scale * total;
-      }
-      for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-        Lanes<float, kLanes64> total2_lanes = 0.0f;
-        for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-          store(&p[r], active, exp(load(&s_[r], active) - greatest));
-          const auto chosen = active && positions<kLanes64>(r) <= s_3;
-          total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
-        });
-        total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
-      }
-
-      const float l = total2;
-      for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
         for (int64_t r = 0; r < R; ++r) {
+          float total = 0.0f;
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+            total_lanes += keep(active,
+                                from_bf16(load(&q[(bh * S + s_3) * 128 + d], active)) *
+                                    from_bf16(load(&k[(bh * R + r) * 128 + d], active)),
+                                0.0f);
+          });
+          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+
+          const float s = scale * total;
           if (r <= s_3) {
-            store(&total3[d], active,
-                  load(&total3[d], active) +
-                      from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 128 + d], active)));
+            greatest = maximum(greatest, s);
           }
+          s_[r] = scale * total;
         }
-        store(&o[(bh * S + s_3) * 128 + d], active,
-              to_bf16(l > 0.0f ? load(&total3[d], active) / l : Lanes<float, kLanes32>(0.0f)));
-      });
+        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+          Lanes<float, kLanes64> total2_lanes = 0.0f;
+          for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
+            store(&p[r], active, exp(load(&s_[r], active) - greatest));
+            const auto chosen = active && positions<kLanes64>(r) <= s_3;
+            total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
+          });
+          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+        }
+
+        const float l = total2;
+        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+          for (int64_t r = 0; r < R; ++r) {
+            if (r <= s_3) {
+              store(&total3[d], active,
+                    load(&total3[d], active) +
+                        from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 128 + d], active)));
+            }
+          }
+          store_around(&o[(bh * S + s_3) * 128 + d], active,
+                       to_bf16(l > 0.0f ? load(&total3[d], active) / l : Lanes<float, kLanes32>(0.0f)),
+                       around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 

@@ -314,6 +314,42 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
@@ -478,49 +514,54 @@ struct AttentionF32D64Workspace {
 void attention_f32_d64(const float* q, const float* k, const float* v, float scale, float* o, int64_t B,
                        int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
   const AttentionF32D64Workspace space(B, H, S, D, R);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t bh = 0; bh < B * H; ++bh) {
-    for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-      float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
+  const bool around_caches = B * H * S * 64 * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t bh = 0; bh < B * H; ++bh) {
+      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
+        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
-      float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
+        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
-      float greatest = -INFINITY;
-      float total3 = 0.0f;
-      float total2[64] = {};
-      for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
+        float greatest = -INFINITY;
+        float total3 = 0.0f;
+        float total2[64] = {};
+        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
 
-      for (int64_t r = 0; r < R; ++r) {
-        float total = 0.0f;
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
-          total_lanes +=
-              keep(active,
-                   load(&q[(bh * S + s_3) * 64 + d], active) * load(&k[(bh * R + r) * 64 + d], active), 0.0f);
-        });
-        total += across(total_lanes, [](float a, float b_) { return a + b_; });
-
-        const float s = scale * total;
-        greatest = maximum(greatest, s);
-        s_[r] = scale * total;
-      }
-      for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-        Lanes<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-          store(&p[r], active, exp(load(&s_[r], active) - greatest));
-          total3_lanes += keep(active, load(&p[r], active), 0.0f);
-        });
-        total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
-      }
-
-      for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
         for (int64_t r = 0; r < R; ++r) {
-          store(&total2[d], active,
-                load(&total2[d], active) + p[r] * load(&v[(bh * R + r) * 64 + d], active));
+          float total = 0.0f;
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+            total_lanes += keep(
+                active, load(&q[(bh * S + s_3) * 64 + d], active) * load(&k[(bh * R + r) * 64 + d], active),
+                0.0f);
+          });
+          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+
+          const float s = scale * total;
+          greatest = maximum(greatest, s);
+          s_[r] = scale * total;
         }
-        store(&o[(bh * S + s_3) * 64 + d], active, load(&total2[d], active) / total3);
-      });
+        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+          Lanes<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
+            store(&p[r], active, exp(load(&s_[r], active) - greatest));
+            total3_lanes += keep(active, load(&p[r], active), 0.0f);
+          });
+          total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
+        }
+
+        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+          for (int64_t r = 0; r < R; ++r) {
+            store(&total2[d], active,
+                  load(&total2[d], active) + p[r] * load(&v[(bh * R + r) * 64 + d], active));
+          }
+          store_around(&o[(bh * S + s_3) * 64 + d], active, load(&total2[d], active) / total3, around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -545,50 +586,56 @@ struct AttentionF32D128Workspace {
 void attention_f32_d128(const float* q, const float* k, const float* v, float scale, float* o, int64_t B,
                         int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
   const AttentionF32D128Workspace space(B, H, S, D, R);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t bh = 0; bh < B * H; ++bh) {
-    for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-      float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
+  const bool around_caches = B * H * S * 128 * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t bh = 0; bh < B * H; ++bh) {
+      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
+        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
-      float* const total2 = reinterpret_cast<float*>(workspace + space.total2) + thread_number() * 128;
+        float* const total2 = reinterpret_cast<float*>(workspace + space.total2) + thread_number() * 128;
 
-      float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
+        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
-      float greatest = -INFINITY;
-      float total3 = 0.0f;
-      for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
+        float greatest = -INFINITY;
+        float total3 = 0.0f;
+        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
 
-      for (int64_t r = 0; r < R; ++r) {
-        float total = 0.0f;
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
-          total_lanes += keep(
-              active, load(&q[(bh * S + s_3) * 128 + d], active) * load(&k[(bh * R + r) * 128 + d], active),
-              0.0f);
-        });
-        total += across(total_lanes, [](float a, float b_) { return a + b_; });
-
-        const float s = scale * total;
-        greatest = maximum(greatest, s);
-        s_[r] = scale * total;
-      }
-      for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-        Lanes<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-          store(&p[r], active, exp(load(&s_[r], active) - greatest));
-          total3_lanes += keep(active, load(&p[r], active), 0.0f);
-        });
-        total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
-      }
-
-      for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
         for (int64_t r = 0; r < R; ++r) {
-          store(&total2[d], active,
-                load(&total2[d], active) + p[r] * load(&v[(bh * R + r) * 128 + d], active));
+          float total = 0.0f;
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+            total_lanes += keep(
+                active, load(&q[(bh * S + s_3) * 128 + d], active) * load(&k[(bh * R + r) * 128 + d], active),
+                0.0f);
+          });
+          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+
+          const float s = scale * total;
+          greatest = maximum(greatest, s);
+          s_[r] = scale * total;
         }
-        store(&o[(bh * S + s_3) * 128 + d], active, load(&total2[d], active) / total3);
-      });
+        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+          Lanes<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
+            store(&p[r], active, exp(load(&s_[r], active) - greatest));
+            total3_lanes += keep(active, load(&p[r], active), 0.0f);
+          });
+          total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
+        }
+
+        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+          for (int64_t r = 0; r < R; ++r) {
+            store(&total2[d], active,
+                  load(&total2[d], active) + p[r] * load(&v[(bh * R + r) * 128 + d], active));
+          }
+          store_around(&o[(bh * S + s_3) * 128 + d], active, load(&total2[d], active) / total3,
+                       around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -611,51 +658,57 @@ struct AttentionBf16D64Workspace {
 void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale, uint16_t* o,
                         int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
   const AttentionBf16D64Workspace space(B, H, S, D, R);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t bh = 0; bh < B * H; ++bh) {
-    for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-      float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
+  const bool around_caches = B * H * S * 64 * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t bh = 0; bh < B * H; ++bh) {
+      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
+        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
-      float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
+        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
-      float greatest = -INFINITY;
-      float total3 = 0.0f;
-      float total2[64] = {};
-      for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
+        float greatest = -INFINITY;
+        float total3 = 0.0f;
+        float total2[64] = {};
+        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
 
-      for (int64_t r = 0; r < R; ++r) {
-        float total = 0.0f;
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
-          total_lanes += keep(active,
-                              from_bf16(load(&q[(bh * S + s_3) * 64 + d], active)) *
-                                  from_bf16(load(&k[(bh * R + r) * 64 + d], active)),
-                              0.0f);
-        });
-        total += across(total_lanes, [](float a, float b_) { return a + b_; });
-
-        const float s = scale * total;
-        greatest = maximum(greatest, s);
-        s_[r] = scale * total;
-      }
-      for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-        Lanes<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-          store(&p[r], active, exp(load(&s_[r], active) - greatest));
-          total3_lanes += keep(active, load(&p[r], active), 0.0f);
-        });
-        total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
-      }
-
-      for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
         for (int64_t r = 0; r < R; ++r) {
-          store(&total2[d], active,
-                load(&total2[d], active) +
-                    from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active)));
+          float total = 0.0f;
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+            total_lanes += keep(active,
+                                from_bf16(load(&q[(bh * S + s_3) * 64 + d], active)) *
+                                    from_bf16(load(&k[(bh * R + r) * 64 + d], active)),
+                                0.0f);
+          });
+          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+
+          const float s = scale * total;
+          greatest = maximum(greatest, s);
+          s_[r] = scale * total;
         }
-        store(&o[(bh * S + s_3) * 64 + d], active, to_bf16(load(&total2[d], active) / total3));
-      });
+        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+          Lanes<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
+            store(&p[r], active, exp(load(&s_[r], active) - greatest));
+            total3_lanes += keep(active, load(&p[r], active), 0.0f);
+          });
+          total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
+        }
+
+        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+          for (int64_t r = 0; r < R; ++r) {
+            store(&total2[d], active,
+                  load(&total2[d], active) +
+                      from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active)));
+          }
+          store_around(&o[(bh * S + s_3) * 64 + d], active, to_bf16(load(&total2[d], active) / total3),
+                       around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -680,52 +733,58 @@ struct AttentionBf16D128Workspace {
 void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale, uint16_t* o,
                          int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
   const AttentionBf16D128Workspace space(B, H, S, D, R);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t bh = 0; bh < B * H; ++bh) {
-    for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-      float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
+  const bool around_caches = B * H * S * 128 * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t bh = 0; bh < B * H; ++bh) {
+      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
+        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
-      float* const total2 = reinterpret_cast<float*>(workspace + space.total2) + thread_number() * 128;
+        float* const total2 = reinterpret_cast<float*>(workspace + space.total2) + thread_number() * 128;
 
-      float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
+        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
-      float greatest = -INFINITY;
-      float total3 = 0.0f;
-      for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
+        float greatest = -INFINITY;
+        float total3 = 0.0f;
+        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
 
-      for (int64_t r = 0; r < R; ++r) {
-        float total = 0.0f;
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
-          total_lanes += keep(active,
-                              from_bf16(load(&q[(bh * S + s_3) * 128 + d], active)) *
-                                  from_bf16(load(&k[(bh * R + r) * 128 + d], active)),
-                              0.0f);
-        });
-        total += across(total_lanes, [](float a, float b_) { return a + b_; });
-
-        const float s = scale * total;
-        greatest = maximum(greatest, s);
-        s_[r] = scale * total;
-      }
-      for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-        Lanes<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-          store(&p[r], active, exp(load(&s_[r], active) - greatest));
-          total3_lanes += keep(active, load(&p[r], active), 0.0f);
-        });
-        total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
-      }
-
-      for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
         for (int64_t r = 0; r < R; ++r) {
-          store(&total2[d], active,
-                load(&total2[d], active) +
-                    from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 128 + d], active)));
+          float total = 0.0f;
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+            total_lanes += keep(active,
+                                from_bf16(load(&q[(bh * S + s_3) * 128 + d], active)) *
+                                    from_bf16(load(&k[(bh * R + r) * 128 + d], active)),
+                                0.0f);
+          });
+          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+
+          const float s = scale * total;
+          greatest = maximum(greatest, s);
+          s_[r] = scale * total;
         }
-        store(&o[(bh * S + s_3) * 128 + d], active, to_bf16(load(&total2[d], active) / total3));
-      });
+        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+          Lanes<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
+            store(&p[r], active, exp(load(&s_[r], active) - greatest));
+            total3_lanes += keep(active, load(&p[r], active), 0.0f);
+          });
+          total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
+        }
+
+        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+          for (int64_t r = 0; r < R; ++r) {
+            store(&total2[d], active,
+                  load(&total2[d], active) +
+                      from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 128 + d], active)));
+          }
+          store_around(&o[(bh * S + s_3) * 128 + d], active, to_bf16(load(&total2[d], active) / total3),
+                       around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -748,51 +807,57 @@ struct AttentionF16D64Workspace {
 void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale, uint16_t* o,
                        int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
   const AttentionF16D64Workspace space(B, H, S, D, R);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t bh = 0; bh < B * H; ++bh) {
-    for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-      float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
+  const bool around_caches = B * H * S * 64 * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t bh = 0; bh < B * H; ++bh) {
+      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
+        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
-      float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
+        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
-      float greatest = -INFINITY;
-      float total3 = 0.0f;
-      float total2[64] = {};
-      for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
+        float greatest = -INFINITY;
+        float total3 = 0.0f;
+        float total2[64] = {};
+        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
 
-      for (int64_t r = 0; r < R; ++r) {
-        float total = 0.0f;
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
-          total_lanes += keep(active,
-                              from_f16(load(&q[(bh * S + s_3) * 64 + d], active)) *
-                                  from_f16(load(&k[(bh * R + r) * 64 + d], active)),
-                              0.0f);
-        });
-        total += across(total_lanes, [](float a, float b_) { return a + b_; });
-
-        const float s = scale * total;
-        greatest = maximum(greatest, s);
-        s_[r] = scale * total;
-      }
-      for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-        Lanes<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-          store(&p[r], active, exp(load(&s_[r], active) - greatest));
-          total3_lanes += keep(active, load(&p[r], active), 0.0f);
-        });
-        total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
-      }
-
-      for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
         for (int64_t r = 0; r < R; ++r) {
-          store(&total2[d], active,
-                load(&total2[d], active) +
-                    from_f16(to_f16(p[r])) * from_f16(load(&v[(bh * R + r) * 64 + d], active)));
+          float total = 0.0f;
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+            total_lanes += keep(active,
+                                from_f16(load(&q[(bh * S + s_3) * 64 + d], active)) *
+                                    from_f16(load(&k[(bh * R + r) * 64 + d], active)),
+                                0.0f);
+          });
+          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+
+          const float s = scale * total;
+          greatest = maximum(greatest, s);
+          s_[r] = scale * total;
         }
-        store(&o[(bh * S + s_3) * 64 + d], active, to_f16(load(&total2[d], active) / total3));
-      });
+        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+          Lanes<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
+            store(&p[r], active, exp(load(&s_[r], active) - greatest));
+            total3_lanes += keep(active, load(&p[r], active), 0.0f);
+          });
+          total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
+        }
+
+        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+          for (int64_t r = 0; r < R; ++r) {
+            store(&total2[d], active,
+                  load(&total2[d], active) +
+                      from_f16(to_f16(p[r])) * from_f16(load(&v[(bh * R + r) * 64 + d], active)));
+          }
+          store_around(&o[(bh * S + s_3) * 64 + d], active, to_f16(load(&total2[d], active) / total3),
+                       around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -817,52 +882,58 @@ struct AttentionF16D128Workspace {
 void attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale, uint16_t* o,
                         int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
   const AttentionF16D128Workspace space(B, H, S, D, R);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t bh = 0; bh < B * H; ++bh) {
-    for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-      float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
+  const bool around_caches = B * H * S * 128 * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t bh = 0; bh < B * H; ++bh) {
+      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
+        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
 
-      float* const total2 = reinterpret_cast<float*>(workspace + space.total2) + thread_number() * 128;
+        float* const total2 = reinterpret_cast<float*>(workspace + space.total2) + thread_number() * 128;
 
-      float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
+        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
 
-      float greatest = -INFINITY;
-      float total3 = 0.0f;
-      for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
+        float greatest = -INFINITY;
+        float total3 = 0.0f;
+        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
 
-      for (int64_t r = 0; r < R; ++r) {
-        float total = 0.0f;
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
-          total_lanes += keep(active,
-                              from_f16(load(&q[(bh * S + s_3) * 128 + d], active)) *
-                                  from_f16(load(&k[(bh * R + r) * 128 + d], active)),
-                              0.0f);
-        });
-        total += across(total_lanes, [](float a, float b_) { return a + b_; });
-
-        const float s = scale * total;
-        greatest = maximum(greatest, s);
-        s_[r] = scale * total;
-      }
-      for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-        Lanes<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-          store(&p[r], active, exp(load(&s_[r], active) - greatest));
-          total3_lanes += keep(active, load(&p[r], active), 0.0f);
-        });
-        total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
-      }
-
-      for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
         for (int64_t r = 0; r < R; ++r) {
-          store(&total2[d], active,
-                load(&total2[d], active) +
-                    from_f16(to_f16(p[r])) * from_f16(load(&v[(bh * R + r) * 128 + d], active)));
+          float total = 0.0f;
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+            total_lanes += keep(active,
+                                from_f16(load(&q[(bh * S + s_3) * 128 + d], active)) *
+                                    from_f16(load(&k[(bh * R + r) * 128 + d], active)),
+                                0.0f);
+          });
+          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+
+          const float s = scale * total;
+          greatest = maximum(greatest, s);
+          s_[r] = scale * total;
         }
-        store(&o[(bh * S + s_3) * 128 + d], active, to_f16(load(&total2[d], active) / total3));
-      });
+        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+          Lanes<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
+            store(&p[r], active, exp(load(&s_[r], active) - greatest));
+            total3_lanes += keep(active, load(&p[r], active), 0.0f);
+          });
+          total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
+        }
+
+        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+          for (int64_t r = 0; r < R; ++r) {
+            store(&total2[d], active,
+                  load(&total2[d], active) +
+                      from_f16(to_f16(p[r])) * from_f16(load(&v[(bh * R + r) * 128 + d], active)));
+          }
+          store_around(&o[(bh * S + s_3) * 128 + d], active, to_f16(load(&total2[d], active) / total3),
+                       around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 

@@ -206,6 +206,42 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 template <class Active>
 inline Mask<Active::kLanes> operator&&(Active active, Mask<Active::kLanes> condition) {
   return mask_of(active) && condition;
@@ -228,23 +264,28 @@ inline Lanes<T, N> positions_as(int64_t first) {
 }
 
 void mandelbrot(float x0, float y0, float step, int32_t* count, int64_t H, int64_t W) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t h = 0; h < H; ++h) {
-    const float cy = y0 + step * float(h);
-    for_lanes<kLanes32>(0, W, [&](int64_t w, auto active) {
-      Lanes<float, kLanes32> x = 0.0f;
-      Lanes<float, kLanes32> y = 0.0f;
-      Lanes<int32_t, kLanes32> n = 0;
-      const auto cx = x0 + step * positions_as<float, kLanes32>(w);
-      auto live = mask_of(active);
-      while (any_lane(live = live && (n < 256 && x * x + y * y <= 4.0f))) {
-        const auto t = x * x - y * y + cx;
-        y = choose(live, 2.0f * x * y + cy, y);
-        x = choose(live, t, x);
-        n = choose(live, n + 1, n);
-      }
-      store(&count[h * W + w], active, n);
-    });
+  const bool around_caches = H * W * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t h = 0; h < H; ++h) {
+      const float cy = y0 + step * float(h);
+      for_lanes<kLanes32>(0, W, [&](int64_t w, auto active) {
+        Lanes<float, kLanes32> x = 0.0f;
+        Lanes<float, kLanes32> y = 0.0f;
+        Lanes<int32_t, kLanes32> n = 0;
+        const auto cx = x0 + step * positions_as<float, kLanes32>(w);
+        auto live = mask_of(active);
+        while (any_lane(live = live && (n < 256 && x * x + y * y <= 4.0f))) {
+          const auto t = x * x - y * y + cx;
+          y = choose(live, 2.0f * x * y + cy, y);
+          x = choose(live, t, x);
+          n = choose(live, n + 1, n);
+        }
+        store_around(&count[h * W + w], active, n, around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 

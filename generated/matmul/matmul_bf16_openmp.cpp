@@ -237,6 +237,42 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
@@ -253,19 +289,24 @@ inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
 }
 
 void matmul_bf16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, int64_t K, int64_t N) {
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t m = 0; m < M; ++m) {
-    for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
-        Lanes<float, kLanes32> acc = 0.0f;
-        Lanes<float, kLanes32> total = 0.0f;
-        for (int64_t k = 0; k < K; ++k) {
-          total += from_bf16(x[m * K + k]) * from_bf16(load(&y[k * N + n], active));
-        }
-        acc = acc + total;
-        store(&z[m * N + n], active, to_bf16(acc));
-      });
+  const bool around_caches = M * N * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t m = 0; m < M; ++m) {
+      for (int64_t n_first = 0; n_first < N; n_first += 256) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
+          Lanes<float, kLanes32> acc = 0.0f;
+          Lanes<float, kLanes32> total = 0.0f;
+          for (int64_t k = 0; k < K; ++k) {
+            total += from_bf16(x[m * K + k]) * from_bf16(load(&y[k * N + n], active));
+          }
+          acc = acc + total;
+          store_around(&z[m * N + n], active, to_bf16(acc), around_caches);
+        });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 

@@ -243,23 +243,64 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 void matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t i = 0; i < 2; ++i) {
-    for (int64_t m = i * larger(ceil_div(M, 2), 1);
-         m < smaller(i * larger(ceil_div(M, 2), 1) + larger(ceil_div(M, 2), 1), M); ++m) {
-      for (int64_t j = 0; j < 2; ++j) {
-        for_lanes<kLanes32>(j * larger(ceil_div(N, 2), 1),
-                            smaller(j * larger(ceil_div(N, 2), 1) + larger(ceil_div(N, 2), 1), N),
-                            [&](int64_t n, auto active) {
-                              Lanes<float, kLanes32> total = 0.0f;
-                              for (int64_t k = 0; k < K; ++k) {
-                                total += x[m * K + k] * load(&y[k * N + n], active);
-                              }
-                              store(&z[m * N + n], active, total);
-                            });
+  const bool around_caches = M * N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t i = 0; i < 2; ++i) {
+      for (int64_t m = i * larger(ceil_div(M, 2), 1);
+           m < smaller(i * larger(ceil_div(M, 2), 1) + larger(ceil_div(M, 2), 1), M); ++m) {
+        for (int64_t j = 0; j < 2; ++j) {
+          for_lanes<kLanes32>(j * larger(ceil_div(N, 2), 1),
+                              smaller(j * larger(ceil_div(N, 2), 1) + larger(ceil_div(N, 2), 1), N),
+                              [&](int64_t n, auto active) {
+                                Lanes<float, kLanes32> total = 0.0f;
+                                for (int64_t k = 0; k < K; ++k) {
+                                  total += x[m * K + k] * load(&y[k * N + n], active);
+                                }
+                                store_around(&z[m * N + n], active, total, around_caches);
+                              });
+        }
       }
     }
+    if (around_caches) finish_stores();
   }
 }
 

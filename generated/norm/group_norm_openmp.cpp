@@ -235,6 +235,42 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
@@ -272,80 +308,94 @@ inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
 
 void group_norm_f32(const float* x, const float* gamma, const float* beta, float* y, int64_t B, int64_t G,
                     int64_t C, int64_t H, int64_t W) {
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    for (int64_t g = 0; g < G; ++g) {
-      float total = 0.0f;
-      float total2 = 0.0f;
-      for (int64_t c = 0; c < C; ++c) {
-        for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(hw_block, smaller(hw_block + 4096, H * W), [&](int64_t hw, auto active) {
-            total_lanes += keep(active, load(&x[((b * G + g) * C + c) * (H * W) + hw], active), 0.0f);
-          });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+  const bool around_caches = B * G * C * (H * W) * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t b = 0; b < B; ++b) {
+      for (int64_t g = 0; g < G; ++g) {
+        float total = 0.0f;
+        float total2 = 0.0f;
+        for (int64_t c = 0; c < C; ++c) {
+          for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
+            Lanes<float, kLanes32> total_lanes = 0.0f;
+            for_lanes<kLanes32>(hw_block, smaller(hw_block + 4096, H * W), [&](int64_t hw, auto active) {
+              total_lanes += keep(active, load(&x[((b * G + g) * C + c) * (H * W) + hw], active), 0.0f);
+            });
+            total += across(total_lanes, [](float a, float b_) { return a + b_; });
+          }
         }
-      }
-      for (int64_t c = 0; c < C; ++c) {
-        for (int64_t hw_block2 = 0; hw_block2 < H * W; hw_block2 += 4096) {
-          Lanes<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(hw_block2, smaller(hw_block2 + 4096, H * W), [&](int64_t hw, auto active) {
-            const auto d =
+        for (int64_t c = 0; c < C; ++c) {
+          for (int64_t hw_block2 = 0; hw_block2 < H * W; hw_block2 += 4096) {
+            Lanes<float, kLanes32> total2_lanes = 0.0f;
+            for_lanes<kLanes32>(hw_block2, smaller(hw_block2 + 4096, H * W), [&](int64_t hw, auto active) {
+              const auto d =
+                  load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - total / float(C * (H * W));
+              total2_lanes += keep(active, d * d, 0.0f);
+            });
+            total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+          }
+        }
+        for (int64_t c = 0; c < C; ++c) {
+          for_lanes<kLanes32>(0, H * W, [&](int64_t hw, auto active) {
+            const auto d_ =
                 load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - total / float(C * (H * W));
-            total2_lanes += keep(active, d * d, 0.0f);
+            store_around(
+                &y[((b * G + g) * C + c) * (H * W) + hw], active,
+                d_ * rsqrt(total2 / float(C * (H * W)) + 1e-05f) * gamma[g * C + c] + beta[g * C + c],
+                around_caches);
           });
-          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
         }
-      }
-      for (int64_t c = 0; c < C; ++c) {
-        for_lanes<kLanes32>(0, H * W, [&](int64_t hw, auto active) {
-          const auto d_ = load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - total / float(C * (H * W));
-          store(&y[((b * G + g) * C + c) * (H * W) + hw], active,
-                d_ * rsqrt(total2 / float(C * (H * W)) + 1e-05f) * gamma[g * C + c] + beta[g * C + c]);
-        });
       }
     }
+    if (around_caches) finish_stores();
   }
 }
 
 void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t B,
                      int64_t G, int64_t C, int64_t H, int64_t W) {
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    for (int64_t g = 0; g < G; ++g) {
-      float total = 0.0f;
-      float total2 = 0.0f;
-      for (int64_t c = 0; c < C; ++c) {
-        for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(hw_block, smaller(hw_block + 4096, H * W), [&](int64_t hw, auto active) {
-            total_lanes +=
-                keep(active, from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)), 0.0f);
-          });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+  const bool around_caches = B * G * C * (H * W) * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t b = 0; b < B; ++b) {
+      for (int64_t g = 0; g < G; ++g) {
+        float total = 0.0f;
+        float total2 = 0.0f;
+        for (int64_t c = 0; c < C; ++c) {
+          for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
+            Lanes<float, kLanes32> total_lanes = 0.0f;
+            for_lanes<kLanes32>(hw_block, smaller(hw_block + 4096, H * W), [&](int64_t hw, auto active) {
+              total_lanes +=
+                  keep(active, from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)), 0.0f);
+            });
+            total += across(total_lanes, [](float a, float b_) { return a + b_; });
+          }
         }
-      }
-      for (int64_t c = 0; c < C; ++c) {
-        for (int64_t hw_block2 = 0; hw_block2 < H * W; hw_block2 += 4096) {
-          Lanes<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(hw_block2, smaller(hw_block2 + 4096, H * W), [&](int64_t hw, auto active) {
-            const auto d = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
-                           total / float(C * (H * W));
-            total2_lanes += keep(active, d * d, 0.0f);
-          });
-          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+        for (int64_t c = 0; c < C; ++c) {
+          for (int64_t hw_block2 = 0; hw_block2 < H * W; hw_block2 += 4096) {
+            Lanes<float, kLanes32> total2_lanes = 0.0f;
+            for_lanes<kLanes32>(hw_block2, smaller(hw_block2 + 4096, H * W), [&](int64_t hw, auto active) {
+              const auto d = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
+                             total / float(C * (H * W));
+              total2_lanes += keep(active, d * d, 0.0f);
+            });
+            total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+          }
         }
-      }
-      for (int64_t c = 0; c < C; ++c) {
-        for_lanes<kLanes32>(0, H * W, [&](int64_t hw, auto active) {
-          const auto d_ =
-              from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - total / float(C * (H * W));
-          store(
-              &y[((b * G + g) * C + c) * (H * W) + hw], active,
-              to_bf16(d_ * rsqrt(total2 / float(C * (H * W)) + 1e-05f) * gamma[g * C + c] + beta[g * C + c]));
-        });
+        for (int64_t c = 0; c < C; ++c) {
+          for_lanes<kLanes32>(0, H * W, [&](int64_t hw, auto active) {
+            const auto d_ = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
+                            total / float(C * (H * W));
+            store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
+                         to_bf16(d_ * rsqrt(total2 / float(C * (H * W)) + 1e-05f) * gamma[g * C + c] +
+                                 beta[g * C + c]),
+                         around_caches);
+          });
+        }
       }
     }
+    if (around_caches) finish_stores();
   }
 }
 

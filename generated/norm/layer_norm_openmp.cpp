@@ -235,6 +235,42 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
@@ -301,96 +337,115 @@ inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
 
 void layer_norm_f32(const float* x, const float* gamma, const float* beta, float* y, int64_t rows,
                     int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row = 0; row < rows; ++row) {
-    float total = 0.0f;
-    float total2 = 0.0f;
-    for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-      Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-        total_lanes += keep(active, load(&x[row * N + n], active), 0.0f);
-      });
-      total += across(total_lanes, [](float a, float b) { return a + b; });
-    }
+  const bool around_caches = rows * N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t row = 0; row < rows; ++row) {
+      float total = 0.0f;
+      float total2 = 0.0f;
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+        Lanes<float, kLanes32> total_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+          total_lanes += keep(active, load(&x[row * N + n], active), 0.0f);
+        });
+        total += across(total_lanes, [](float a, float b) { return a + b; });
+      }
 
-    for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
-      Lanes<float, kLanes32> total2_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
-        const auto d = load(&x[row * N + n], active) - total / float(N);
-        total2_lanes += keep(active, d * d, 0.0f);
-      });
-      total2 += across(total2_lanes, [](float a, float b) { return a + b; });
-    }
+      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+        Lanes<float, kLanes32> total2_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+          const auto d = load(&x[row * N + n], active) - total / float(N);
+          total2_lanes += keep(active, d * d, 0.0f);
+        });
+        total2 += across(total2_lanes, [](float a, float b) { return a + b; });
+      }
 
-    for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-      const auto d_ = load(&x[row * N + n], active) - total / float(N);
-      store(&y[row * N + n], active,
-            d_ * rsqrt(total2 / float(N) + 1e-05f) * load(&gamma[n], active) + load(&beta[n], active));
-    });
+      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+        const auto d_ = load(&x[row * N + n], active) - total / float(N);
+        store_around(
+            &y[row * N + n], active,
+            d_ * rsqrt(total2 / float(N) + 1e-05f) * load(&gamma[n], active) + load(&beta[n], active),
+            around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
 void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t rows,
                      int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row = 0; row < rows; ++row) {
-    float total = 0.0f;
-    float total2 = 0.0f;
-    for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-      Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-        total_lanes += keep(active, from_bf16(load(&x[row * N + n], active)), 0.0f);
-      });
-      total += across(total_lanes, [](float a, float b) { return a + b; });
-    }
+  const bool around_caches = rows * N * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t row = 0; row < rows; ++row) {
+      float total = 0.0f;
+      float total2 = 0.0f;
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+        Lanes<float, kLanes32> total_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+          total_lanes += keep(active, from_bf16(load(&x[row * N + n], active)), 0.0f);
+        });
+        total += across(total_lanes, [](float a, float b) { return a + b; });
+      }
 
-    for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
-      Lanes<float, kLanes32> total2_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
-        const auto d = from_bf16(load(&x[row * N + n], active)) - total / float(N);
-        total2_lanes += keep(active, d * d, 0.0f);
-      });
-      total2 += across(total2_lanes, [](float a, float b) { return a + b; });
-    }
+      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+        Lanes<float, kLanes32> total2_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+          const auto d = from_bf16(load(&x[row * N + n], active)) - total / float(N);
+          total2_lanes += keep(active, d * d, 0.0f);
+        });
+        total2 += across(total2_lanes, [](float a, float b) { return a + b; });
+      }
 
-    for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-      const auto d_ = from_bf16(load(&x[row * N + n], active)) - total / float(N);
-      store(
-          &y[row * N + n], active,
-          to_bf16(d_ * rsqrt(total2 / float(N) + 1e-05f) * load(&gamma[n], active) + load(&beta[n], active)));
-    });
+      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+        const auto d_ = from_bf16(load(&x[row * N + n], active)) - total / float(N);
+        store_around(&y[row * N + n], active,
+                     to_bf16(d_ * rsqrt(total2 / float(N) + 1e-05f) * load(&gamma[n], active) +
+                             load(&beta[n], active)),
+                     around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
 void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t rows,
                     int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row = 0; row < rows; ++row) {
-    float total = 0.0f;
-    float total2 = 0.0f;
-    for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-      Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-        total_lanes += keep(active, from_f16(load(&x[row * N + n], active)), 0.0f);
-      });
-      total += across(total_lanes, [](float a, float b) { return a + b; });
-    }
+  const bool around_caches = rows * N * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t row = 0; row < rows; ++row) {
+      float total = 0.0f;
+      float total2 = 0.0f;
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+        Lanes<float, kLanes32> total_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+          total_lanes += keep(active, from_f16(load(&x[row * N + n], active)), 0.0f);
+        });
+        total += across(total_lanes, [](float a, float b) { return a + b; });
+      }
 
-    for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
-      Lanes<float, kLanes32> total2_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
-        const auto d = from_f16(load(&x[row * N + n], active)) - total / float(N);
-        total2_lanes += keep(active, d * d, 0.0f);
-      });
-      total2 += across(total2_lanes, [](float a, float b) { return a + b; });
-    }
+      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+        Lanes<float, kLanes32> total2_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+          const auto d = from_f16(load(&x[row * N + n], active)) - total / float(N);
+          total2_lanes += keep(active, d * d, 0.0f);
+        });
+        total2 += across(total2_lanes, [](float a, float b) { return a + b; });
+      }
 
-    for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-      const auto d_ = from_f16(load(&x[row * N + n], active)) - total / float(N);
-      store(
-          &y[row * N + n], active,
-          to_f16(d_ * rsqrt(total2 / float(N) + 1e-05f) * load(&gamma[n], active) + load(&beta[n], active)));
-    });
+      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+        const auto d_ = from_f16(load(&x[row * N + n], active)) - total / float(N);
+        store_around(
+            &y[row * N + n], active,
+            to_f16(d_ * rsqrt(total2 / float(N) + 1e-05f) * load(&gamma[n], active) + load(&beta[n], active)),
+            around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 

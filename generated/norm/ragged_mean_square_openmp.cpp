@@ -230,6 +230,42 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
@@ -252,25 +288,31 @@ inline auto across(V lanes, Combine combine) {
 
 void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, float* y, int64_t B,
                         int64_t N) {
-  (void)N;
-  OMP(omp parallel for schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    float total = 0.0f;
-    for (int64_t n_block = 0; n_block < row_start[b + 1] - row_start[b]; n_block += 4096) {
-      Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(
-          n_block, smaller(n_block + 4096, row_start[b + 1] - row_start[b]), [&](int64_t n, auto active) {
-            total_lanes +=
-                keep(active, load(&x[row_start[b] + n], active) * load(&x[row_start[b] + n], active), 0.0f);
-          });
-      total += across(total_lanes, [](float a, float b_) { return a + b_; });
-    }
+  const bool around_caches = N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t b = 0; b < B; ++b) {
+      float total = 0.0f;
+      for (int64_t n_block = 0; n_block < row_start[b + 1] - row_start[b]; n_block += 4096) {
+        Lanes<float, kLanes32> total_lanes = 0.0f;
+        for_lanes<kLanes32>(
+            n_block, smaller(n_block + 4096, row_start[b + 1] - row_start[b]), [&](int64_t n, auto active) {
+              total_lanes +=
+                  keep(active, load(&x[row_start[b] + n], active) * load(&x[row_start[b] + n], active), 0.0f);
+            });
+        total += across(total_lanes, [](float a, float b_) { return a + b_; });
+      }
 
-    rms[b] = std::sqrt(total / float(row_start[b + 1] - row_start[b]));
-    for_lanes<kLanes32>(0, row_start[b + 1] - row_start[b], [&](int64_t n, auto active) {
-      store(&y[row_start[b] + n], active,
-            rms[b] > 0.0f ? load(&x[row_start[b] + n], active) / rms[b] : Lanes<float, kLanes32>(0.0f));
-    });
+      rms[b] = std::sqrt(total / float(row_start[b + 1] - row_start[b]));
+      for_lanes<kLanes32>(0, row_start[b + 1] - row_start[b], [&](int64_t n, auto active) {
+        store_around(
+            &y[row_start[b] + n], active,
+            rms[b] > 0.0f ? load(&x[row_start[b] + n], active) / rms[b] : Lanes<float, kLanes32>(0.0f),
+            around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 

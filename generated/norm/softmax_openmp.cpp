@@ -266,6 +266,42 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
@@ -447,29 +483,35 @@ struct SoftmaxF32Workspace {
 
 void softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* workspace) {
   const SoftmaxF32Workspace space(rows, N);
-  OMP(omp parallel for schedule(static))
-  for (int64_t row = 0; row < rows; ++row) {
-    float* const e = reinterpret_cast<float*>(workspace + space.e) + thread_number() * N;
+  const bool around_caches = rows * N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t row = 0; row < rows; ++row) {
+      float* const e = reinterpret_cast<float*>(workspace + space.e) + thread_number() * N;
 
-    float greatest = -INFINITY;
-    float total = 0.0f;
-    Lanes<float, kLanes32> greatest_lanes = -INFINITY;
-    for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-      greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
-    });
-    greatest = maximum(greatest, across(greatest_lanes, [](float a, float b) { return maximum(a, b); }));
-
-    for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-      Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-        store(&e[n], active, exp(load(&x[row * N + n], active) - greatest));
-        total_lanes += keep(active, load(&e[n], active), 0.0f);
+      float greatest = -INFINITY;
+      float total = 0.0f;
+      Lanes<float, kLanes32> greatest_lanes = -INFINITY;
+      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+        greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
       });
-      total += across(total_lanes, [](float a, float b) { return a + b; });
-    }
+      greatest = maximum(greatest, across(greatest_lanes, [](float a, float b) { return maximum(a, b); }));
 
-    for_lanes<kLanes32>(
-        0, N, [&](int64_t n, auto active) { store(&y[row * N + n], active, load(&e[n], active) / total); });
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+        Lanes<float, kLanes32> total_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+          store(&e[n], active, exp(load(&x[row * N + n], active) - greatest));
+          total_lanes += keep(active, load(&e[n], active), 0.0f);
+        });
+        total += across(total_lanes, [](float a, float b) { return a + b; });
+      }
+
+      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+        store_around(&y[row * N + n], active, load(&e[n], active) / total, around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -486,30 +528,36 @@ struct SoftmaxF64Workspace {
 
 void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* workspace) {
   const SoftmaxF64Workspace space(rows, N);
-  OMP(omp parallel for schedule(static))
-  for (int64_t row = 0; row < rows; ++row) {
-    double* const e = reinterpret_cast<double*>(workspace + space.e) + thread_number() * N;
+  const bool around_caches = rows * N * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t row = 0; row < rows; ++row) {
+      double* const e = reinterpret_cast<double*>(workspace + space.e) + thread_number() * N;
 
-    double greatest = -double(INFINITY);
-    double total = 0.0;
-    Lanes<double, kLanes64> greatest_lanes = -double(INFINITY);
-    for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
-      greatest_lanes =
-          maximum(greatest_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
-    });
-    greatest = maximum(greatest, across(greatest_lanes, [](double a, double b) { return maximum(a, b); }));
-
-    for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-      Lanes<double, kLanes64> total_lanes = 0.0;
-      for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-        store(&e[n], active, exp(load(&x[row * N + n], active) - greatest));
-        total_lanes += keep(active, load(&e[n], active), 0.0);
+      double greatest = -double(INFINITY);
+      double total = 0.0;
+      Lanes<double, kLanes64> greatest_lanes = -double(INFINITY);
+      for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
+        greatest_lanes =
+            maximum(greatest_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
       });
-      total += across(total_lanes, [](double a, double b) { return a + b; });
-    }
+      greatest = maximum(greatest, across(greatest_lanes, [](double a, double b) { return maximum(a, b); }));
 
-    for_lanes<kLanes64>(
-        0, N, [&](int64_t n, auto active) { store(&y[row * N + n], active, load(&e[n], active) / total); });
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+        Lanes<double, kLanes64> total_lanes = 0.0;
+        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+          store(&e[n], active, exp(load(&x[row * N + n], active) - greatest));
+          total_lanes += keep(active, load(&e[n], active), 0.0);
+        });
+        total += across(total_lanes, [](double a, double b) { return a + b; });
+      }
+
+      for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
+        store_around(&y[row * N + n], active, load(&e[n], active) / total, around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -526,31 +574,36 @@ struct SoftmaxBf16Workspace {
 
 void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace) {
   const SoftmaxBf16Workspace space(rows, N);
-  OMP(omp parallel for schedule(static))
-  for (int64_t row = 0; row < rows; ++row) {
-    float* const e = reinterpret_cast<float*>(workspace + space.e) + thread_number() * N;
+  const bool around_caches = rows * N * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t row = 0; row < rows; ++row) {
+      float* const e = reinterpret_cast<float*>(workspace + space.e) + thread_number() * N;
 
-    float greatest = -INFINITY;
-    float total = 0.0f;
-    Lanes<float, kLanes32> greatest_lanes = -INFINITY;
-    for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-      greatest_lanes =
-          maximum(greatest_lanes, keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
-    });
-    greatest = maximum(greatest, across(greatest_lanes, [](float a, float b) { return maximum(a, b); }));
-
-    for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-      Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-        store(&e[n], active, exp(from_bf16(load(&x[row * N + n], active)) - greatest));
-        total_lanes += keep(active, load(&e[n], active), 0.0f);
+      float greatest = -INFINITY;
+      float total = 0.0f;
+      Lanes<float, kLanes32> greatest_lanes = -INFINITY;
+      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+        greatest_lanes =
+            maximum(greatest_lanes, keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
       });
-      total += across(total_lanes, [](float a, float b) { return a + b; });
-    }
+      greatest = maximum(greatest, across(greatest_lanes, [](float a, float b) { return maximum(a, b); }));
 
-    for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-      store(&y[row * N + n], active, to_bf16(load(&e[n], active) / total));
-    });
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+        Lanes<float, kLanes32> total_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+          store(&e[n], active, exp(from_bf16(load(&x[row * N + n], active)) - greatest));
+          total_lanes += keep(active, load(&e[n], active), 0.0f);
+        });
+        total += across(total_lanes, [](float a, float b) { return a + b; });
+      }
+
+      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+        store_around(&y[row * N + n], active, to_bf16(load(&e[n], active) / total), around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -567,31 +620,36 @@ struct SoftmaxF16Workspace {
 
 void softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace) {
   const SoftmaxF16Workspace space(rows, N);
-  OMP(omp parallel for schedule(static))
-  for (int64_t row = 0; row < rows; ++row) {
-    float* const e = reinterpret_cast<float*>(workspace + space.e) + thread_number() * N;
+  const bool around_caches = rows * N * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t row = 0; row < rows; ++row) {
+      float* const e = reinterpret_cast<float*>(workspace + space.e) + thread_number() * N;
 
-    float greatest = -INFINITY;
-    float total = 0.0f;
-    Lanes<float, kLanes32> greatest_lanes = -INFINITY;
-    for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-      greatest_lanes =
-          maximum(greatest_lanes, keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
-    });
-    greatest = maximum(greatest, across(greatest_lanes, [](float a, float b) { return maximum(a, b); }));
-
-    for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-      Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-        store(&e[n], active, exp(from_f16(load(&x[row * N + n], active)) - greatest));
-        total_lanes += keep(active, load(&e[n], active), 0.0f);
+      float greatest = -INFINITY;
+      float total = 0.0f;
+      Lanes<float, kLanes32> greatest_lanes = -INFINITY;
+      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+        greatest_lanes =
+            maximum(greatest_lanes, keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
       });
-      total += across(total_lanes, [](float a, float b) { return a + b; });
-    }
+      greatest = maximum(greatest, across(greatest_lanes, [](float a, float b) { return maximum(a, b); }));
 
-    for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-      store(&y[row * N + n], active, to_f16(load(&e[n], active) / total));
-    });
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+        Lanes<float, kLanes32> total_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+          store(&e[n], active, exp(from_f16(load(&x[row * N + n], active)) - greatest));
+          total_lanes += keep(active, load(&e[n], active), 0.0f);
+        });
+        total += across(total_lanes, [](float a, float b) { return a + b; });
+      }
+
+      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+        store_around(&y[row * N + n], active, to_f16(load(&e[n], active) / total), around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 

@@ -24,6 +24,9 @@ public:
   bool takes(const PlanNode &loop) const { return taken_.count(&loop) != 0; }
   // Does it go through an array in strides whose elements are neighbours along the other axis?
   bool crosses(const PlanNode &loop, AxisId other) const { return analysis_.crosses(loop, other); }
+  bool neighbours(VarId var, AxisId lane) const {
+    return analysis_.step_of(var, {}, lane).kind == LaneStep::Kind::neighbour;
+  }
   // The loop over part of its range.
   void loop(const PlanNode &loop, const Printer::Range &range);
   // Stores of these outputs go around the caches where `flag` says so; empty: none.

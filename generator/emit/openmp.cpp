@@ -174,7 +174,7 @@ private:
     const bool only_maps = !contains_loop(last.body);
     std::string clauses = chain.size() > 1 ? " collapse(" + std::to_string(chain.size()) + ")" : "";
     clauses += " schedule(static)";
-    const bool around = only_maps && takes_lanes(last) && stream_outputs(last, work);
+    const bool around = printer_.lanes != nullptr && stream_outputs(phase.nodes.front());
     const std::string serial = only_maps ? " if (" + work + " > " + std::to_string(kSerialBelow) + ")" : "";
     if (around) { // each thread waits for its own stores
       printer_.lines.add("#pragma omp parallel" + serial);
@@ -198,7 +198,6 @@ private:
         open(*crossing);
       worker_pointers(phase);
       printer_.lanes->loop(last, part);
-      printer_.lanes->stream({}, "");
     } else {
       worker_pointers(phase);
       printer_.list(last.body);
@@ -207,6 +206,7 @@ private:
       printer_.lines.add("}");
     printer_.clear_parts();
     if (around) {
+      printer_.lanes->stream({}, "");
       printer_.lines.add("if (" + around_ + ") finish_stores();");
       printer_.lines.add("}");
     }
@@ -241,27 +241,44 @@ private:
     return {first, spelling().helper("smaller") + "(" + first + " + " + part + ", " + r.end + ")"};
   }
 
-  // Outputs that the loop writes and nothing reads are not looked for in the caches when they are large.
-  bool stream_outputs(const PlanNode &loop, const std::string &trips) {
+  // Large outputs that nothing reads go around the caches: nobody would find them there again.
+  bool stream_outputs(const PlanNode &root) {
     std::set<VarId> outputs;
-    int64_t bytes = 0;
-    for (const PlanNode &n : loop.body) {
-      const bool plain = n.kind == PlanNode::Kind::assign && n.coords.empty();
-      if (!plain || plan_.kernel.vars[n.target].kind != Var::Kind::output || !is_only_written(n.target) ||
-          plan_.kernel.vars[n.target].type == Type::boolean)
-        continue;
-      if (outputs.insert(n.target).second)
-        bytes += bytes_of(plan_.kernel.vars[n.target].type);
-    }
+    for_each_node(root, [&](const PlanNode &loop) {
+      if (takes_lanes(loop))
+        for (const PlanNode &n : loop.body)
+          if (n.kind == PlanNode::Kind::assign && n.coords.empty() && is_streamable(n.target, loop.axis))
+            outputs.insert(n.target);
+    });
     if (outputs.empty())
       return false;
     around_ = names_.claim("around_caches");
-    const std::string factor = bytes == 1 ? "" : " * " + std::to_string(bytes);
-    printer_.lines.add("const bool " + around_ + " = " + at_least(code_of(trips), binding::kMultiply) + factor +
-                       " >= kBeyondCaches;");
+    printer_.lines.add("const bool " + around_ + " = " + bytes_text(outputs) + " >= kBeyondCaches;");
     spelling().helper("store_around");
     printer_.lanes->stream(std::move(outputs), around_);
     return true;
+  }
+
+  bool is_streamable(VarId var, AxisId lane) {
+    const Var &v = plan_.kernel.vars[var];
+    return v.kind == Var::Kind::output && v.type != Type::boolean && is_only_written(var) &&
+           printer_.lanes->neighbours(var, lane);
+  }
+
+  std::string bytes_text(const std::set<VarId> &arrays) {
+    std::map<std::string, int64_t> by_elements;
+    for (VarId var : arrays) {
+      const Var &v = plan_.kernel.vars[var];
+      Size elements = Size::integer(1);
+      for (size_t d = 0; d < v.dims.size(); ++d)
+        if (d + 1 == v.dims.size() || !printer_.is_packed_row(v, d + 1))
+          elements = Size::make(Size::Op::multiply, {elements, v.dims[d].extent});
+      by_elements[at_least(printer_.size(elements), binding::kMultiply)] += bytes_of(v.type);
+    }
+    std::string text;
+    for (const auto &[elements, bytes] : by_elements)
+      text += (text.empty() ? "" : " + ") + elements + (bytes == 1 ? "" : " * " + std::to_string(bytes));
+    return text;
   }
 
   bool is_only_written(VarId var) {

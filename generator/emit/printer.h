@@ -46,6 +46,8 @@ public:
     std::string begin, end; // of global indices
   };
   Range range(const PlanNode &loop);
+  // Is this the dimension of rows of different lengths, packed one after the other?
+  bool is_packed_row(const Var &var, size_t dim) const;
   // The loop over the axis goes over this part of its range, until it is cleared.
   void set_part(AxisId axis, Range part) { parts_[axis] = std::move(part); }
   void clear_parts() { parts_.clear(); }
@@ -99,7 +101,6 @@ private:
   Code coordinate(const Dim &dim);
   std::string row_start(AxisId axis, const std::string &row);
   Code row_length(AxisId axis, const std::string &row);
-  bool is_packed_row(const Var &var, size_t dim) const;
   bool given_elsewhere(const Dim &dim, const std::vector<Coordinate> &coords) const;
   std::pair<std::string, std::string> within(const Code &coordinate, const Size &start, const Size &block,
                                              const Size &extent);
