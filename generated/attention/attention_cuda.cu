@@ -642,8 +642,7 @@ extern "C" int attention_f32_cuda(const float* q, const float* k, const float* v
     if (overlap(q, B * H * S * 64 * 4, o, B * H * S * 64 * 4)) return 12;
     if (overlap(k, B * H * R * 64 * 4, o, B * H * S * 64 * 4)) return 13;
     if (overlap(v, B * H * R * 64 * 4, o, B * H * S * 64 * 4)) return 14;
-    const bool small = larger(larger(larger(larger(0, B * H * S * 64), B * H * R * 64), B * H * R * 64),
-                              B * H * S * 64) < 1073741824;
+    const bool small = larger(B * H * S * 64, B * H * R * 64) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
     const AttentionF32D64Workspace space(B, H, S, D, R);
     void* memory = workspace;
@@ -673,8 +672,7 @@ extern "C" int attention_f32_cuda(const float* q, const float* k, const float* v
     if (overlap(q, B * H * S * 128 * 4, o, B * H * S * 128 * 4)) return 12;
     if (overlap(k, B * H * R * 128 * 4, o, B * H * S * 128 * 4)) return 13;
     if (overlap(v, B * H * R * 128 * 4, o, B * H * S * 128 * 4)) return 14;
-    const bool small = larger(larger(larger(larger(0, B * H * S * 128), B * H * R * 128), B * H * R * 128),
-                              B * H * S * 128) < 1073741824;
+    const bool small = larger(B * H * S * 128, B * H * R * 128) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
     const AttentionF32D128Workspace space(B, H, S, D, R);
     void* memory = workspace;
@@ -716,8 +714,7 @@ extern "C" int attention_bf16_cuda(const uint16_t* q, const uint16_t* k, const u
     if (overlap(q, B * H * S * 64 * 2, o, B * H * S * 64 * 2)) return 12;
     if (overlap(k, B * H * R * 64 * 2, o, B * H * S * 64 * 2)) return 13;
     if (overlap(v, B * H * R * 64 * 2, o, B * H * S * 64 * 2)) return 14;
-    const bool small = larger(larger(larger(larger(0, B * H * S * 64), B * H * R * 64), B * H * R * 64),
-                              B * H * S * 64) < 1073741824;
+    const bool small = larger(B * H * S * 64, B * H * R * 64) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
     const AttentionBf16D64Workspace space(B, H, S, D, R);
     void* memory = workspace;
@@ -747,8 +744,7 @@ extern "C" int attention_bf16_cuda(const uint16_t* q, const uint16_t* k, const u
     if (overlap(q, B * H * S * 128 * 2, o, B * H * S * 128 * 2)) return 12;
     if (overlap(k, B * H * R * 128 * 2, o, B * H * S * 128 * 2)) return 13;
     if (overlap(v, B * H * R * 128 * 2, o, B * H * S * 128 * 2)) return 14;
-    const bool small = larger(larger(larger(larger(0, B * H * S * 128), B * H * R * 128), B * H * R * 128),
-                              B * H * S * 128) < 1073741824;
+    const bool small = larger(B * H * S * 128, B * H * R * 128) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
     const AttentionBf16D128Workspace space(B, H, S, D, R);
     void* memory = workspace;
@@ -790,8 +786,7 @@ extern "C" int attention_f16_cuda(const uint16_t* q, const uint16_t* k, const ui
     if (overlap(q, B * H * S * 64 * 2, o, B * H * S * 64 * 2)) return 12;
     if (overlap(k, B * H * R * 64 * 2, o, B * H * S * 64 * 2)) return 13;
     if (overlap(v, B * H * R * 64 * 2, o, B * H * S * 64 * 2)) return 14;
-    const bool small = larger(larger(larger(larger(0, B * H * S * 64), B * H * R * 64), B * H * R * 64),
-                              B * H * S * 64) < 1073741824;
+    const bool small = larger(B * H * S * 64, B * H * R * 64) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
     const AttentionF16D64Workspace space(B, H, S, D, R);
     void* memory = workspace;
@@ -821,8 +816,7 @@ extern "C" int attention_f16_cuda(const uint16_t* q, const uint16_t* k, const ui
     if (overlap(q, B * H * S * 128 * 2, o, B * H * S * 128 * 2)) return 12;
     if (overlap(k, B * H * R * 128 * 2, o, B * H * S * 128 * 2)) return 13;
     if (overlap(v, B * H * R * 128 * 2, o, B * H * S * 128 * 2)) return 14;
-    const bool small = larger(larger(larger(larger(0, B * H * S * 128), B * H * R * 128), B * H * R * 128),
-                              B * H * S * 128) < 1073741824;
+    const bool small = larger(B * H * S * 128, B * H * R * 128) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
     const AttentionF16D128Workspace space(B, H, S, D, R);
     void* memory = workspace;

@@ -574,8 +574,7 @@ extern "C" int attention_online_f32_cuda(float scale, const float* q, const floa
     if (overlap(q, B * H * S * 64 * 4, o, B * H * S * 64 * 4)) return 12;
     if (overlap(k, B * H * R * 64 * 4, o, B * H * S * 64 * 4)) return 13;
     if (overlap(v, B * H * R * 64 * 4, o, B * H * S * 64 * 4)) return 14;
-    const bool small = larger(larger(larger(larger(0, B * H * S * 64), B * H * R * 64), B * H * R * 64),
-                              B * H * S * 64) < 1073741824;
+    const bool small = larger(B * H * S * 64, B * H * R * 64) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
     const AttentionOnlineF32D64Workspace space(B, H, S, D, R);
     void* memory = workspace;
@@ -605,8 +604,7 @@ extern "C" int attention_online_f32_cuda(float scale, const float* q, const floa
     if (overlap(q, B * H * S * 128 * 4, o, B * H * S * 128 * 4)) return 12;
     if (overlap(k, B * H * R * 128 * 4, o, B * H * S * 128 * 4)) return 13;
     if (overlap(v, B * H * R * 128 * 4, o, B * H * S * 128 * 4)) return 14;
-    const bool small = larger(larger(larger(larger(0, B * H * S * 128), B * H * R * 128), B * H * R * 128),
-                              B * H * S * 128) < 1073741824;
+    const bool small = larger(B * H * S * 128, B * H * R * 128) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
     const AttentionOnlineF32D128Workspace space(B, H, S, D, R);
     void* memory = workspace;
@@ -650,8 +648,7 @@ extern "C" int attention_online_bf16_cuda(float scale, const uint16_t* q, const 
     if (overlap(q, B * H * S * 64 * 2, o, B * H * S * 64 * 2)) return 12;
     if (overlap(k, B * H * R * 64 * 2, o, B * H * S * 64 * 2)) return 13;
     if (overlap(v, B * H * R * 64 * 2, o, B * H * S * 64 * 2)) return 14;
-    const bool small = larger(larger(larger(larger(0, B * H * S * 64), B * H * R * 64), B * H * R * 64),
-                              B * H * S * 64) < 1073741824;
+    const bool small = larger(B * H * S * 64, B * H * R * 64) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
     const AttentionOnlineBf16D64Workspace space(B, H, S, D, R);
     void* memory = workspace;
@@ -681,8 +678,7 @@ extern "C" int attention_online_bf16_cuda(float scale, const uint16_t* q, const 
     if (overlap(q, B * H * S * 128 * 2, o, B * H * S * 128 * 2)) return 12;
     if (overlap(k, B * H * R * 128 * 2, o, B * H * S * 128 * 2)) return 13;
     if (overlap(v, B * H * R * 128 * 2, o, B * H * S * 128 * 2)) return 14;
-    const bool small = larger(larger(larger(larger(0, B * H * S * 128), B * H * R * 128), B * H * R * 128),
-                              B * H * S * 128) < 1073741824;
+    const bool small = larger(B * H * S * 128, B * H * R * 128) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
     const AttentionOnlineBf16D128Workspace space(B, H, S, D, R);
     void* memory = workspace;

@@ -123,8 +123,7 @@ extern "C" int conv2d_cuda(const float* x, const float* w, const float* bias, fl
   if (overlap(x, B * C * H * W * 4, y, B * O * P * Q * 4)) return 13;
   if (overlap(w, O * C * 3 * 3 * 4, y, B * O * P * Q * 4)) return 14;
   if (overlap(bias, O * 4, y, B * O * P * Q * 4)) return 15;
-  const bool small =
-      larger(larger(larger(larger(0, B * C * H * W), O * C * 3 * 3), O), B * O * P * Q) < 1073741824;
+  const bool small = larger(larger(larger(B * C * H * W, O * C * 3 * 3), O), B * O * P * Q) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? conv2d<int32_t>(x, w, bias, y, B, C, H, W, O, queue)
                                   : conv2d<int64_t>(x, w, bias, y, B, C, H, W, O, queue);

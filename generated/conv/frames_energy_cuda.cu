@@ -124,7 +124,7 @@ extern "C" int frames_energy_cuda(const float* x, float* energy, int64_t W, void
   if (x == nullptr && W > 0) return 4;
   if (energy == nullptr && F > 0) return 5;
   if (overlap(x, W * 4, energy, F * 4)) return 6;
-  const bool small = larger(larger(0, W), F) < 1073741824;
+  const bool small = larger(W, F) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? frames_energy<int32_t>(x, energy, W, queue) : frames_energy<int64_t>(x, energy, W, queue);

@@ -118,7 +118,7 @@ extern "C" int max_pool_cuda(const float* x, float* y, int64_t B, int64_t C, int
   if (x == nullptr && B * C * H * W > 0) return 7;
   if (y == nullptr && B * C * P * Q > 0) return 8;
   if (overlap(x, B * C * H * W * 4, y, B * C * P * Q * 4)) return 9;
-  const bool small = larger(larger(0, B * C * H * W), B * C * P * Q) < 1073741824;
+  const bool small = larger(B * C * H * W, B * C * P * Q) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? max_pool<int32_t>(x, y, B, C, H, W, queue) : max_pool<int64_t>(x, y, B, C, H, W, queue);

@@ -351,7 +351,7 @@ extern "C" int activation_relu_f32_cuda(const float* x, const float* bias, float
   if (y == nullptr && rows * N > 0) return 6;
   if (static_cast<const void*>(x) != y && overlap(x, rows * N * 4, y, rows * N * 4)) return 7;
   if (overlap(bias, N * 4, y, rows * N * 4)) return 8;
-  const bool small = larger(larger(larger(0, rows * N), N), rows * N) < 1073741824;
+  const bool small = larger(rows * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? activation_relu_f32<int32_t>(x, bias, y, rows, N, queue)
                                   : activation_relu_f32<int64_t>(x, bias, y, rows, N, queue);
@@ -368,7 +368,7 @@ extern "C" int activation_relu_bf16_cuda(const uint16_t* x, const uint16_t* bias
   if (y == nullptr && rows * N > 0) return 6;
   if (static_cast<const void*>(x) != y && overlap(x, rows * N * 2, y, rows * N * 2)) return 7;
   if (overlap(bias, N * 2, y, rows * N * 2)) return 8;
-  const bool small = larger(larger(larger(0, rows * N), N), rows * N) < 1073741824;
+  const bool small = larger(rows * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? activation_relu_bf16<int32_t>(x, bias, y, rows, N, queue)
                                   : activation_relu_bf16<int64_t>(x, bias, y, rows, N, queue);
@@ -385,7 +385,7 @@ extern "C" int activation_relu_f16_cuda(const uint16_t* x, const uint16_t* bias,
   if (y == nullptr && rows * N > 0) return 6;
   if (static_cast<const void*>(x) != y && overlap(x, rows * N * 2, y, rows * N * 2)) return 7;
   if (overlap(bias, N * 2, y, rows * N * 2)) return 8;
-  const bool small = larger(larger(larger(0, rows * N), N), rows * N) < 1073741824;
+  const bool small = larger(rows * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? activation_relu_f16<int32_t>(x, bias, y, rows, N, queue)
                                   : activation_relu_f16<int64_t>(x, bias, y, rows, N, queue);
@@ -402,7 +402,7 @@ extern "C" int activation_gelu_f32_cuda(const float* x, const float* bias, float
   if (y == nullptr && rows * N > 0) return 6;
   if (static_cast<const void*>(x) != y && overlap(x, rows * N * 4, y, rows * N * 4)) return 7;
   if (overlap(bias, N * 4, y, rows * N * 4)) return 8;
-  const bool small = larger(larger(larger(0, rows * N), N), rows * N) < 1073741824;
+  const bool small = larger(rows * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? activation_gelu_f32<int32_t>(x, bias, y, rows, N, queue)
                                   : activation_gelu_f32<int64_t>(x, bias, y, rows, N, queue);
@@ -419,7 +419,7 @@ extern "C" int activation_gelu_bf16_cuda(const uint16_t* x, const uint16_t* bias
   if (y == nullptr && rows * N > 0) return 6;
   if (static_cast<const void*>(x) != y && overlap(x, rows * N * 2, y, rows * N * 2)) return 7;
   if (overlap(bias, N * 2, y, rows * N * 2)) return 8;
-  const bool small = larger(larger(larger(0, rows * N), N), rows * N) < 1073741824;
+  const bool small = larger(rows * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? activation_gelu_bf16<int32_t>(x, bias, y, rows, N, queue)
                                   : activation_gelu_bf16<int64_t>(x, bias, y, rows, N, queue);
@@ -436,7 +436,7 @@ extern "C" int activation_gelu_f16_cuda(const uint16_t* x, const uint16_t* bias,
   if (y == nullptr && rows * N > 0) return 6;
   if (static_cast<const void*>(x) != y && overlap(x, rows * N * 2, y, rows * N * 2)) return 7;
   if (overlap(bias, N * 2, y, rows * N * 2)) return 8;
-  const bool small = larger(larger(larger(0, rows * N), N), rows * N) < 1073741824;
+  const bool small = larger(rows * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? activation_gelu_f16<int32_t>(x, bias, y, rows, N, queue)
                                   : activation_gelu_f16<int64_t>(x, bias, y, rows, N, queue);
@@ -453,7 +453,7 @@ extern "C" int activation_silu_f32_cuda(const float* x, const float* bias, float
   if (y == nullptr && rows * N > 0) return 6;
   if (static_cast<const void*>(x) != y && overlap(x, rows * N * 4, y, rows * N * 4)) return 7;
   if (overlap(bias, N * 4, y, rows * N * 4)) return 8;
-  const bool small = larger(larger(larger(0, rows * N), N), rows * N) < 1073741824;
+  const bool small = larger(rows * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? activation_silu_f32<int32_t>(x, bias, y, rows, N, queue)
                                   : activation_silu_f32<int64_t>(x, bias, y, rows, N, queue);
@@ -470,7 +470,7 @@ extern "C" int activation_silu_bf16_cuda(const uint16_t* x, const uint16_t* bias
   if (y == nullptr && rows * N > 0) return 6;
   if (static_cast<const void*>(x) != y && overlap(x, rows * N * 2, y, rows * N * 2)) return 7;
   if (overlap(bias, N * 2, y, rows * N * 2)) return 8;
-  const bool small = larger(larger(larger(0, rows * N), N), rows * N) < 1073741824;
+  const bool small = larger(rows * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? activation_silu_bf16<int32_t>(x, bias, y, rows, N, queue)
                                   : activation_silu_bf16<int64_t>(x, bias, y, rows, N, queue);
@@ -487,7 +487,7 @@ extern "C" int activation_silu_f16_cuda(const uint16_t* x, const uint16_t* bias,
   if (y == nullptr && rows * N > 0) return 6;
   if (static_cast<const void*>(x) != y && overlap(x, rows * N * 2, y, rows * N * 2)) return 7;
   if (overlap(bias, N * 2, y, rows * N * 2)) return 8;
-  const bool small = larger(larger(larger(0, rows * N), N), rows * N) < 1073741824;
+  const bool small = larger(rows * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? activation_silu_f16<int32_t>(x, bias, y, rows, N, queue)
                                   : activation_silu_f16<int64_t>(x, bias, y, rows, N, queue);
@@ -504,7 +504,7 @@ extern "C" int activation_squared_relu_f32_cuda(const float* x, const float* bia
   if (y == nullptr && rows * N > 0) return 6;
   if (static_cast<const void*>(x) != y && overlap(x, rows * N * 4, y, rows * N * 4)) return 7;
   if (overlap(bias, N * 4, y, rows * N * 4)) return 8;
-  const bool small = larger(larger(larger(0, rows * N), N), rows * N) < 1073741824;
+  const bool small = larger(rows * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? activation_squared_relu_f32<int32_t>(x, bias, y, rows, N, queue)
                                   : activation_squared_relu_f32<int64_t>(x, bias, y, rows, N, queue);
@@ -521,7 +521,7 @@ extern "C" int activation_squared_relu_bf16_cuda(const uint16_t* x, const uint16
   if (y == nullptr && rows * N > 0) return 6;
   if (static_cast<const void*>(x) != y && overlap(x, rows * N * 2, y, rows * N * 2)) return 7;
   if (overlap(bias, N * 2, y, rows * N * 2)) return 8;
-  const bool small = larger(larger(larger(0, rows * N), N), rows * N) < 1073741824;
+  const bool small = larger(rows * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? activation_squared_relu_bf16<int32_t>(x, bias, y, rows, N, queue)
                                   : activation_squared_relu_bf16<int64_t>(x, bias, y, rows, N, queue);
@@ -538,7 +538,7 @@ extern "C" int activation_squared_relu_f16_cuda(const uint16_t* x, const uint16_
   if (y == nullptr && rows * N > 0) return 6;
   if (static_cast<const void*>(x) != y && overlap(x, rows * N * 2, y, rows * N * 2)) return 7;
   if (overlap(bias, N * 2, y, rows * N * 2)) return 8;
-  const bool small = larger(larger(larger(0, rows * N), N), rows * N) < 1073741824;
+  const bool small = larger(rows * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? activation_squared_relu_f16<int32_t>(x, bias, y, rows, N, queue)
                                   : activation_squared_relu_f16<int64_t>(x, bias, y, rows, N, queue);

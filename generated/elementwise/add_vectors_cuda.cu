@@ -23,11 +23,6 @@ __host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
 
 __host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
 
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
 // Signed arithmetic that wraps around.
 __host__ __device__ inline int32_t wrapping_add(int32_t a, int32_t b) {
   return int32_t(uint32_t(a) + uint32_t(b));
@@ -177,7 +172,7 @@ extern "C" int add_vectors_f32_cuda(const float* x, const float* y, float* z, in
   if (z == nullptr && N > 0) return 5;
   if (static_cast<const void*>(x) != z && overlap(x, N * 4, z, N * 4)) return 6;
   if (static_cast<const void*>(y) != z && overlap(y, N * 4, z, N * 4)) return 7;
-  const bool small = larger(larger(larger(0, N), N), N) < 1073741824;
+  const bool small = N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? add_vectors_f32<int32_t>(x, y, z, N, queue) : add_vectors_f32<int64_t>(x, y, z, N, queue);
@@ -192,7 +187,7 @@ extern "C" int add_vectors_f64_cuda(const double* x, const double* y, double* z,
   if (z == nullptr && N > 0) return 5;
   if (static_cast<const void*>(x) != z && overlap(x, N * 8, z, N * 8)) return 6;
   if (static_cast<const void*>(y) != z && overlap(y, N * 8, z, N * 8)) return 7;
-  const bool small = larger(larger(larger(0, N), N), N) < 1073741824;
+  const bool small = N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? add_vectors_f64<int32_t>(x, y, z, N, queue) : add_vectors_f64<int64_t>(x, y, z, N, queue);
@@ -208,7 +203,7 @@ extern "C" int add_vectors_bf16_cuda(const uint16_t* x, const uint16_t* y, uint1
   if (z == nullptr && N > 0) return 5;
   if (static_cast<const void*>(x) != z && overlap(x, N * 2, z, N * 2)) return 6;
   if (static_cast<const void*>(y) != z && overlap(y, N * 2, z, N * 2)) return 7;
-  const bool small = larger(larger(larger(0, N), N), N) < 1073741824;
+  const bool small = N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? add_vectors_bf16<int32_t>(x, y, z, N, queue) : add_vectors_bf16<int64_t>(x, y, z, N, queue);
@@ -224,7 +219,7 @@ extern "C" int add_vectors_f16_cuda(const uint16_t* x, const uint16_t* y, uint16
   if (z == nullptr && N > 0) return 5;
   if (static_cast<const void*>(x) != z && overlap(x, N * 2, z, N * 2)) return 6;
   if (static_cast<const void*>(y) != z && overlap(y, N * 2, z, N * 2)) return 7;
-  const bool small = larger(larger(larger(0, N), N), N) < 1073741824;
+  const bool small = N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? add_vectors_f16<int32_t>(x, y, z, N, queue) : add_vectors_f16<int64_t>(x, y, z, N, queue);
@@ -239,7 +234,7 @@ extern "C" int add_vectors_i32_cuda(const int32_t* x, const int32_t* y, int32_t*
   if (z == nullptr && N > 0) return 5;
   if (static_cast<const void*>(x) != z && overlap(x, N * 4, z, N * 4)) return 6;
   if (static_cast<const void*>(y) != z && overlap(y, N * 4, z, N * 4)) return 7;
-  const bool small = larger(larger(larger(0, N), N), N) < 1073741824;
+  const bool small = N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? add_vectors_i32<int32_t>(x, y, z, N, queue) : add_vectors_i32<int64_t>(x, y, z, N, queue);

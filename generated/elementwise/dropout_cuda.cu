@@ -22,11 +22,6 @@ __host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
 
 __host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
 
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
 // Philox 4x32-10: key = the seed, counter = the index; the first word.
 __host__ __device__ inline uint32_t random_bits(int64_t seed, int64_t index) {
   uint32_t k0 = uint32_t(uint64_t(seed)), k1 = uint32_t(uint64_t(seed) >> 32);
@@ -143,7 +138,7 @@ extern "C" int dropout_f32_cuda(const float* x, float rate, int64_t seed, float*
   if (static_cast<const void*>(x) != y && overlap(x, M * N * 4, y, M * N * 4)) return 8;
   if (overlap(x, M * N * 4, kept, M * N)) return 9;
   if (overlap(y, M * N * 4, kept, M * N)) return 10;
-  const bool small = larger(larger(larger(0, M * N), M * N), M * N) < 1073741824;
+  const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? dropout_f32<int32_t>(x, rate, seed, y, kept, M, N, queue)
                                   : dropout_f32<int64_t>(x, rate, seed, y, kept, M, N, queue);
@@ -162,7 +157,7 @@ extern "C" int dropout_bf16_cuda(const uint16_t* x, float rate, int64_t seed, ui
   if (static_cast<const void*>(x) != y && overlap(x, M * N * 2, y, M * N * 2)) return 8;
   if (overlap(x, M * N * 2, kept, M * N)) return 9;
   if (overlap(y, M * N * 2, kept, M * N)) return 10;
-  const bool small = larger(larger(larger(0, M * N), M * N), M * N) < 1073741824;
+  const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? dropout_bf16<int32_t>(x, rate, seed, y, kept, M, N, queue)
                                   : dropout_bf16<int64_t>(x, rate, seed, y, kept, M, N, queue);

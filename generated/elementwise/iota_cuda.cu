@@ -18,11 +18,6 @@ __host__ __device__ inline auto smaller(A a, B b) {
   return a < b ? a : b;
 }
 
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
   for (int64_t factor : factors)
@@ -73,7 +68,7 @@ extern "C" int iota_cuda(int32_t* z, int64_t N, void* stream) {
   if (!(N >= 0)) return 1;
   if (overflows({4, N})) return 2;
   if (z == nullptr && N > 0) return 3;
-  const bool small = larger(0, N) < 1073741824;
+  const bool small = N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? iota<int32_t>(z, N, queue) : iota<int64_t>(z, N, queue);
   return error == cudaSuccess ? 0 : 4;

@@ -19,11 +19,6 @@ __host__ __device__ inline auto smaller(A a, B b) {
   return a < b ? a : b;
 }
 
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
 // Signed arithmetic that wraps around.
 __host__ __device__ inline int32_t wrapping_add(int32_t a, int32_t b) {
   return int32_t(uint32_t(a) + uint32_t(b));
@@ -94,7 +89,7 @@ extern "C" int mandelbrot_cuda(float x0, float y0, float step, int32_t* count, i
   if (!(W >= 0)) return 2;
   if (overflows({4, H, W})) return 3;
   if (count == nullptr && H * W > 0) return 4;
-  const bool small = larger(0, H * W) < 1073741824;
+  const bool small = H * W < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? mandelbrot<int32_t>(x0, y0, step, count, H, W, queue)
                                   : mandelbrot<int64_t>(x0, y0, step, count, H, W, queue);

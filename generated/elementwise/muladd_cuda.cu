@@ -22,11 +22,6 @@ __host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
 
 __host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
 
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
 __host__ __device__ inline float from_bf16(uint16_t bits) {
   return __bfloat162float(__ushort_as_bfloat16(bits));
 }
@@ -131,7 +126,7 @@ extern "C" int muladd_f32_cuda(const float* a, const float* b, float c, float* z
   if (z == nullptr && N > 0) return 5;
   if (static_cast<const void*>(a) != z && overlap(a, N * 4, z, N * 4)) return 6;
   if (static_cast<const void*>(b) != z && overlap(b, N * 4, z, N * 4)) return 7;
-  const bool small = larger(larger(larger(0, N), N), N) < 1073741824;
+  const bool small = N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? muladd_f32<int32_t>(a, b, c, z, N, queue) : muladd_f32<int64_t>(a, b, c, z, N, queue);
@@ -147,7 +142,7 @@ extern "C" int muladd_f64_cuda(const double* a, const double* b, double c, doubl
   if (z == nullptr && N > 0) return 5;
   if (static_cast<const void*>(a) != z && overlap(a, N * 8, z, N * 8)) return 6;
   if (static_cast<const void*>(b) != z && overlap(b, N * 8, z, N * 8)) return 7;
-  const bool small = larger(larger(larger(0, N), N), N) < 1073741824;
+  const bool small = N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? muladd_f64<int32_t>(a, b, c, z, N, queue) : muladd_f64<int64_t>(a, b, c, z, N, queue);
@@ -163,7 +158,7 @@ extern "C" int muladd_bf16_cuda(const uint16_t* a, const uint16_t* b, float c, u
   if (z == nullptr && N > 0) return 5;
   if (static_cast<const void*>(a) != z && overlap(a, N * 2, z, N * 2)) return 6;
   if (static_cast<const void*>(b) != z && overlap(b, N * 2, z, N * 2)) return 7;
-  const bool small = larger(larger(larger(0, N), N), N) < 1073741824;
+  const bool small = N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? muladd_bf16<int32_t>(a, b, c, z, N, queue) : muladd_bf16<int64_t>(a, b, c, z, N, queue);

@@ -170,8 +170,7 @@ extern "C" int rope_f32_cuda(const float* x, const float* cosine, const float* s
   if (overlap(x, B * S * H * 2 * R * 4, y, B * S * H * 2 * R * 4)) return 11;
   if (overlap(cosine, S * R * 4, y, B * S * H * 2 * R * 4)) return 12;
   if (overlap(sine, S * R * 4, y, B * S * H * 2 * R * 4)) return 13;
-  const bool small =
-      larger(larger(larger(larger(0, B * S * H * 2 * R), S * R), S * R), B * S * H * 2 * R) < 1073741824;
+  const bool small = larger(B * S * H * 2 * R, S * R) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? rope_f32<int32_t>(x, cosine, sine, y, B, S, H, R, queue)
                                   : rope_f32<int64_t>(x, cosine, sine, y, B, S, H, R, queue);
@@ -193,8 +192,7 @@ extern "C" int rope_bf16_cuda(const uint16_t* x, const float* cosine, const floa
   if (overlap(x, B * S * H * 2 * R * 2, y, B * S * H * 2 * R * 2)) return 11;
   if (overlap(cosine, S * R * 4, y, B * S * H * 2 * R * 2)) return 12;
   if (overlap(sine, S * R * 4, y, B * S * H * 2 * R * 2)) return 13;
-  const bool small =
-      larger(larger(larger(larger(0, B * S * H * 2 * R), S * R), S * R), B * S * H * 2 * R) < 1073741824;
+  const bool small = larger(B * S * H * 2 * R, S * R) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? rope_bf16<int32_t>(x, cosine, sine, y, B, S, H, R, queue)
                                   : rope_bf16<int64_t>(x, cosine, sine, y, B, S, H, R, queue);
@@ -216,8 +214,7 @@ extern "C" int rope_f16_cuda(const uint16_t* x, const float* cosine, const float
   if (overlap(x, B * S * H * 2 * R * 2, y, B * S * H * 2 * R * 2)) return 11;
   if (overlap(cosine, S * R * 4, y, B * S * H * 2 * R * 2)) return 12;
   if (overlap(sine, S * R * 4, y, B * S * H * 2 * R * 2)) return 13;
-  const bool small =
-      larger(larger(larger(larger(0, B * S * H * 2 * R), S * R), S * R), B * S * H * 2 * R) < 1073741824;
+  const bool small = larger(B * S * H * 2 * R, S * R) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? rope_f16<int32_t>(x, cosine, sine, y, B, S, H, R, queue)
                                   : rope_f16<int64_t>(x, cosine, sine, y, B, S, H, R, queue);

@@ -400,7 +400,7 @@ extern "C" int box_measures_intersection_over_union_f32_cuda(const float* p, con
   if (result == nullptr && N > 0) return 6;
   if (overlap(p, N * 4 * 4, result, N * 4)) return 7;
   if (overlap(t, N * 4 * 4, result, N * 4)) return 8;
-  const bool small = larger(larger(larger(0, N * 4), N * 4), N) < 1073741824;
+  const bool small = larger(N * 4, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? box_measures_intersection_over_union_f32<int32_t>(p, t, result, N, queue)
                                   : box_measures_intersection_over_union_f32<int64_t>(p, t, result, N, queue);
@@ -417,7 +417,7 @@ extern "C" int box_measures_intersection_over_union_f64_cuda(const double* p, co
   if (result == nullptr && N > 0) return 6;
   if (overlap(p, N * 4 * 8, result, N * 8)) return 7;
   if (overlap(t, N * 4 * 8, result, N * 8)) return 8;
-  const bool small = larger(larger(larger(0, N * 4), N * 4), N) < 1073741824;
+  const bool small = larger(N * 4, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? box_measures_intersection_over_union_f64<int32_t>(p, t, result, N, queue)
                                   : box_measures_intersection_over_union_f64<int64_t>(p, t, result, N, queue);
@@ -434,7 +434,7 @@ extern "C" int box_measures_intersection_over_union_bf16_cuda(const uint16_t* p,
   if (result == nullptr && N > 0) return 6;
   if (overlap(p, N * 4 * 2, result, N * 2)) return 7;
   if (overlap(t, N * 4 * 2, result, N * 2)) return 8;
-  const bool small = larger(larger(larger(0, N * 4), N * 4), N) < 1073741824;
+  const bool small = larger(N * 4, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small
                                 ? box_measures_intersection_over_union_bf16<int32_t>(p, t, result, N, queue)
@@ -452,7 +452,7 @@ extern "C" int box_measures_distance_iou_f32_cuda(const float* p, const float* t
   if (result == nullptr && N > 0) return 6;
   if (overlap(p, N * 4 * 4, result, N * 4)) return 7;
   if (overlap(t, N * 4 * 4, result, N * 4)) return 8;
-  const bool small = larger(larger(larger(0, N * 4), N * 4), N) < 1073741824;
+  const bool small = larger(N * 4, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? box_measures_distance_iou_f32<int32_t>(p, t, result, N, queue)
                                   : box_measures_distance_iou_f32<int64_t>(p, t, result, N, queue);
@@ -469,7 +469,7 @@ extern "C" int box_measures_distance_iou_f64_cuda(const double* p, const double*
   if (result == nullptr && N > 0) return 6;
   if (overlap(p, N * 4 * 8, result, N * 8)) return 7;
   if (overlap(t, N * 4 * 8, result, N * 8)) return 8;
-  const bool small = larger(larger(larger(0, N * 4), N * 4), N) < 1073741824;
+  const bool small = larger(N * 4, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? box_measures_distance_iou_f64<int32_t>(p, t, result, N, queue)
                                   : box_measures_distance_iou_f64<int64_t>(p, t, result, N, queue);
@@ -486,7 +486,7 @@ extern "C" int box_measures_distance_iou_bf16_cuda(const uint16_t* p, const uint
   if (result == nullptr && N > 0) return 6;
   if (overlap(p, N * 4 * 2, result, N * 2)) return 7;
   if (overlap(t, N * 4 * 2, result, N * 2)) return 8;
-  const bool small = larger(larger(larger(0, N * 4), N * 4), N) < 1073741824;
+  const bool small = larger(N * 4, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? box_measures_distance_iou_bf16<int32_t>(p, t, result, N, queue)
                                   : box_measures_distance_iou_bf16<int64_t>(p, t, result, N, queue);
@@ -503,7 +503,7 @@ extern "C" int box_measures_complete_iou_f32_cuda(const float* p, const float* t
   if (result == nullptr && N > 0) return 6;
   if (overlap(p, N * 4 * 4, result, N * 4)) return 7;
   if (overlap(t, N * 4 * 4, result, N * 4)) return 8;
-  const bool small = larger(larger(larger(0, N * 4), N * 4), N) < 1073741824;
+  const bool small = larger(N * 4, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? box_measures_complete_iou_f32<int32_t>(p, t, result, N, queue)
                                   : box_measures_complete_iou_f32<int64_t>(p, t, result, N, queue);
@@ -520,7 +520,7 @@ extern "C" int box_measures_complete_iou_f64_cuda(const double* p, const double*
   if (result == nullptr && N > 0) return 6;
   if (overlap(p, N * 4 * 8, result, N * 8)) return 7;
   if (overlap(t, N * 4 * 8, result, N * 8)) return 8;
-  const bool small = larger(larger(larger(0, N * 4), N * 4), N) < 1073741824;
+  const bool small = larger(N * 4, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? box_measures_complete_iou_f64<int32_t>(p, t, result, N, queue)
                                   : box_measures_complete_iou_f64<int64_t>(p, t, result, N, queue);
@@ -537,7 +537,7 @@ extern "C" int box_measures_complete_iou_bf16_cuda(const uint16_t* p, const uint
   if (result == nullptr && N > 0) return 6;
   if (overlap(p, N * 4 * 2, result, N * 2)) return 7;
   if (overlap(t, N * 4 * 2, result, N * 2)) return 8;
-  const bool small = larger(larger(larger(0, N * 4), N * 4), N) < 1073741824;
+  const bool small = larger(N * 4, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? box_measures_complete_iou_bf16<int32_t>(p, t, result, N, queue)
                                   : box_measures_complete_iou_bf16<int64_t>(p, t, result, N, queue);

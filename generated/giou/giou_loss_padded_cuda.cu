@@ -242,8 +242,7 @@ extern "C" int giou_loss_padded_cuda(const float* pred, const float* target, flo
   if (overlap(pred, B * N * 4 * 4, loss, 4)) return 17;
   if (overlap(target, B * N * 4 * 4, loss, 4)) return 18;
   if (overlap(mask, B * N, loss, 4)) return 19;
-  const bool small =
-      larger(larger(larger(larger(larger(0, B * N * 4), B * N * 4), B * N), B * N), 1) < 1073741824;
+  const bool small = larger(larger(B * N * 4, B * N), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const GiouLossPaddedWorkspace space(B, N);
   void* memory = workspace;

@@ -263,7 +263,7 @@ extern "C" int giou_loss_ragged_cuda(const int64_t* box_start, const float* pred
   if (overlap(pred, N * 4 * 4, loss, 4)) return 20;
   if (overlap(target, N * 4 * 4, loss, 4)) return 21;
   if (overlap(picture_loss, B * 4, loss, 4)) return 22;
-  const bool small = larger(larger(larger(larger(larger(0, N * 4), N * 4), N), B), 1) < 1073741824;
+  const bool small = larger(larger(larger(N * 4, N), B), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const GiouLossRaggedWorkspace space(B, N);
   void* memory = workspace;

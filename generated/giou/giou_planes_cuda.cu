@@ -24,11 +24,6 @@ __host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
 
 __host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
 
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
 // NaN where either is NaN; of equals the first.
 template <class T>
 __host__ __device__ inline T maximum(T a, T b) {
@@ -255,13 +250,7 @@ extern "C" int giou_planes_f32_cuda(const float* left_p, const float* top_p, con
   if (static_cast<const void*>(top_t) != giou && overlap(top_t, M * N * 4, giou, M * N * 4)) return 18;
   if (static_cast<const void*>(right_t) != giou && overlap(right_t, M * N * 4, giou, M * N * 4)) return 19;
   if (static_cast<const void*>(bottom_t) != giou && overlap(bottom_t, M * N * 4, giou, M * N * 4)) return 20;
-  const bool small =
-      larger(
-          larger(larger(larger(larger(larger(larger(larger(larger(0, M * N), M * N), M * N), M * N), M * N),
-                               M * N),
-                        M * N),
-                 M * N),
-          M * N) < 1073741824;
+  const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? giou_planes_f32<int32_t>(left_p, top_p, right_p, bottom_p, left_t, top_t,
                                                              right_t, bottom_t, giou, M, N, queue)
@@ -294,13 +283,7 @@ extern "C" int giou_planes_f16_cuda(const uint16_t* left_p, const uint16_t* top_
   if (static_cast<const void*>(top_t) != giou && overlap(top_t, M * N * 2, giou, M * N * 2)) return 18;
   if (static_cast<const void*>(right_t) != giou && overlap(right_t, M * N * 2, giou, M * N * 2)) return 19;
   if (static_cast<const void*>(bottom_t) != giou && overlap(bottom_t, M * N * 2, giou, M * N * 2)) return 20;
-  const bool small =
-      larger(
-          larger(larger(larger(larger(larger(larger(larger(larger(0, M * N), M * N), M * N), M * N), M * N),
-                               M * N),
-                        M * N),
-                 M * N),
-          M * N) < 1073741824;
+  const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? giou_planes_f16<int32_t>(left_p, top_p, right_p, bottom_p, left_t, top_t,
                                                              right_t, bottom_t, giou, M, N, queue)
@@ -333,13 +316,7 @@ extern "C" int giou_planes_bf16_cuda(const uint16_t* left_p, const uint16_t* top
   if (static_cast<const void*>(top_t) != giou && overlap(top_t, M * N * 2, giou, M * N * 2)) return 18;
   if (static_cast<const void*>(right_t) != giou && overlap(right_t, M * N * 2, giou, M * N * 2)) return 19;
   if (static_cast<const void*>(bottom_t) != giou && overlap(bottom_t, M * N * 2, giou, M * N * 2)) return 20;
-  const bool small =
-      larger(
-          larger(larger(larger(larger(larger(larger(larger(larger(0, M * N), M * N), M * N), M * N), M * N),
-                               M * N),
-                        M * N),
-                 M * N),
-          M * N) < 1073741824;
+  const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? giou_planes_bf16<int32_t>(left_p, top_p, right_p, bottom_p, left_t, top_t,
                                                               right_t, bottom_t, giou, M, N, queue)
@@ -372,13 +349,7 @@ extern "C" int giou_planes_f64_cuda(const double* left_p, const double* top_p, c
   if (static_cast<const void*>(top_t) != giou && overlap(top_t, M * N * 8, giou, M * N * 8)) return 18;
   if (static_cast<const void*>(right_t) != giou && overlap(right_t, M * N * 8, giou, M * N * 8)) return 19;
   if (static_cast<const void*>(bottom_t) != giou && overlap(bottom_t, M * N * 8, giou, M * N * 8)) return 20;
-  const bool small =
-      larger(
-          larger(larger(larger(larger(larger(larger(larger(larger(0, M * N), M * N), M * N), M * N), M * N),
-                               M * N),
-                        M * N),
-                 M * N),
-          M * N) < 1073741824;
+  const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? giou_planes_f64<int32_t>(left_p, top_p, right_p, bottom_p, left_t, top_t,
                                                              right_t, bottom_t, giou, M, N, queue)

@@ -246,7 +246,7 @@ extern "C" int matmul_activation_identity_f32_cuda(const float* x, const float* 
   if (overlap(x, M * K * 4, z, M * N * 4)) return 12;
   if (overlap(y, K * N * 4, z, M * N * 4)) return 13;
   if (overlap(bias, N * 4, z, M * N * 4)) return 14;
-  const bool small = larger(larger(larger(larger(0, M * K), K * N), N), M * N) < 1073741824;
+  const bool small = larger(larger(larger(M * K, K * N), N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? matmul_activation_identity_f32<int32_t>(x, y, bias, z, M, K, N, queue)
                                   : matmul_activation_identity_f32<int64_t>(x, y, bias, z, M, K, N, queue);
@@ -270,7 +270,7 @@ extern "C" int matmul_activation_identity_bf16_cuda(const uint16_t* x, const uin
   if (overlap(x, M * K * 2, z, M * N * 2)) return 12;
   if (overlap(y, K * N * 2, z, M * N * 2)) return 13;
   if (overlap(bias, N * 4, z, M * N * 2)) return 14;
-  const bool small = larger(larger(larger(larger(0, M * K), K * N), N), M * N) < 1073741824;
+  const bool small = larger(larger(larger(M * K, K * N), N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? matmul_activation_identity_bf16<int32_t>(x, y, bias, z, M, K, N, queue)
                                   : matmul_activation_identity_bf16<int64_t>(x, y, bias, z, M, K, N, queue);
@@ -293,7 +293,7 @@ extern "C" int matmul_activation_relu_f32_cuda(const float* x, const float* y, c
   if (overlap(x, M * K * 4, z, M * N * 4)) return 12;
   if (overlap(y, K * N * 4, z, M * N * 4)) return 13;
   if (overlap(bias, N * 4, z, M * N * 4)) return 14;
-  const bool small = larger(larger(larger(larger(0, M * K), K * N), N), M * N) < 1073741824;
+  const bool small = larger(larger(larger(M * K, K * N), N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? matmul_activation_relu_f32<int32_t>(x, y, bias, z, M, K, N, queue)
                                   : matmul_activation_relu_f32<int64_t>(x, y, bias, z, M, K, N, queue);
@@ -316,7 +316,7 @@ extern "C" int matmul_activation_relu_bf16_cuda(const uint16_t* x, const uint16_
   if (overlap(x, M * K * 2, z, M * N * 2)) return 12;
   if (overlap(y, K * N * 2, z, M * N * 2)) return 13;
   if (overlap(bias, N * 4, z, M * N * 2)) return 14;
-  const bool small = larger(larger(larger(larger(0, M * K), K * N), N), M * N) < 1073741824;
+  const bool small = larger(larger(larger(M * K, K * N), N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? matmul_activation_relu_bf16<int32_t>(x, y, bias, z, M, K, N, queue)
                                   : matmul_activation_relu_bf16<int64_t>(x, y, bias, z, M, K, N, queue);
@@ -339,7 +339,7 @@ extern "C" int matmul_activation_gelu_f32_cuda(const float* x, const float* y, c
   if (overlap(x, M * K * 4, z, M * N * 4)) return 12;
   if (overlap(y, K * N * 4, z, M * N * 4)) return 13;
   if (overlap(bias, N * 4, z, M * N * 4)) return 14;
-  const bool small = larger(larger(larger(larger(0, M * K), K * N), N), M * N) < 1073741824;
+  const bool small = larger(larger(larger(M * K, K * N), N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? matmul_activation_gelu_f32<int32_t>(x, y, bias, z, M, K, N, queue)
                                   : matmul_activation_gelu_f32<int64_t>(x, y, bias, z, M, K, N, queue);
@@ -362,7 +362,7 @@ extern "C" int matmul_activation_gelu_bf16_cuda(const uint16_t* x, const uint16_
   if (overlap(x, M * K * 2, z, M * N * 2)) return 12;
   if (overlap(y, K * N * 2, z, M * N * 2)) return 13;
   if (overlap(bias, N * 4, z, M * N * 2)) return 14;
-  const bool small = larger(larger(larger(larger(0, M * K), K * N), N), M * N) < 1073741824;
+  const bool small = larger(larger(larger(M * K, K * N), N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? matmul_activation_gelu_bf16<int32_t>(x, y, bias, z, M, K, N, queue)
                                   : matmul_activation_gelu_bf16<int64_t>(x, y, bias, z, M, K, N, queue);

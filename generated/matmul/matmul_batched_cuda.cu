@@ -130,7 +130,7 @@ extern "C" int matmul_batched_f32_cuda(const float* x, const float* y, float* z,
   if (z == nullptr && B * M * N > 0) return 10;
   if (overlap(x, B * M * K * 4, z, B * M * N * 4)) return 11;
   if (overlap(y, K * N * 4, z, B * M * N * 4)) return 12;
-  const bool small = larger(larger(larger(0, B * M * K), K * N), B * M * N) < 1073741824;
+  const bool small = larger(larger(B * M * K, K * N), B * M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? matmul_batched_f32<int32_t>(x, y, z, B, M, K, N, queue)
                                   : matmul_batched_f32<int64_t>(x, y, z, B, M, K, N, queue);
@@ -151,7 +151,7 @@ extern "C" int matmul_batched_bf16_cuda(const uint16_t* x, const uint16_t* y, ui
   if (z == nullptr && B * M * N > 0) return 10;
   if (overlap(x, B * M * K * 2, z, B * M * N * 2)) return 11;
   if (overlap(y, K * N * 2, z, B * M * N * 2)) return 12;
-  const bool small = larger(larger(larger(0, B * M * K), K * N), B * M * N) < 1073741824;
+  const bool small = larger(larger(B * M * K, K * N), B * M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? matmul_batched_bf16<int32_t>(x, y, z, B, M, K, N, queue)
                                   : matmul_batched_bf16<int64_t>(x, y, z, B, M, K, N, queue);

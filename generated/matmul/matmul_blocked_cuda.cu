@@ -163,7 +163,7 @@ extern "C" int matmul_blocked_f32_cuda(const float* x, const float* y, float* z,
   if (z == nullptr && M * N > 0) return 9;
   if (overlap(x, M * K * 4, z, M * N * 4)) return 10;
   if (overlap(y, K * N * 4, z, M * N * 4)) return 11;
-  const bool small = larger(larger(larger(0, M * K), K * N), M * N) < 1073741824;
+  const bool small = larger(larger(M * K, K * N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? matmul_blocked_f32<int32_t>(x, y, z, M, K, N, queue)
                                   : matmul_blocked_f32<int64_t>(x, y, z, M, K, N, queue);
@@ -183,7 +183,7 @@ extern "C" int matmul_blocked_bf16_cuda(const uint16_t* x, const uint16_t* y, ui
   if (z == nullptr && M * N > 0) return 9;
   if (overlap(x, M * K * 2, z, M * N * 2)) return 10;
   if (overlap(y, K * N * 2, z, M * N * 2)) return 11;
-  const bool small = larger(larger(larger(0, M * K), K * N), M * N) < 1073741824;
+  const bool small = larger(larger(M * K, K * N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? matmul_blocked_bf16<int32_t>(x, y, z, M, K, N, queue)
                                   : matmul_blocked_bf16<int64_t>(x, y, z, M, K, N, queue);
@@ -203,7 +203,7 @@ extern "C" int matmul_blocked_f16_cuda(const uint16_t* x, const uint16_t* y, uin
   if (z == nullptr && M * N > 0) return 9;
   if (overlap(x, M * K * 2, z, M * N * 2)) return 10;
   if (overlap(y, K * N * 2, z, M * N * 2)) return 11;
-  const bool small = larger(larger(larger(0, M * K), K * N), M * N) < 1073741824;
+  const bool small = larger(larger(M * K, K * N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? matmul_blocked_f16<int32_t>(x, y, z, M, K, N, queue)
                                   : matmul_blocked_f16<int64_t>(x, y, z, M, K, N, queue);

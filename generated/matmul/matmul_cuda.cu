@@ -181,7 +181,7 @@ extern "C" int matmul_f32_cuda(const float* x, const float* y, float* z, int64_t
   if (z == nullptr && M * N > 0) return 9;
   if (overlap(x, M * K * 4, z, M * N * 4)) return 10;
   if (overlap(y, K * N * 4, z, M * N * 4)) return 11;
-  const bool small = larger(larger(larger(0, M * K), K * N), M * N) < 1073741824;
+  const bool small = larger(larger(M * K, K * N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? matmul_f32<int32_t>(x, y, z, M, K, N, queue) : matmul_f32<int64_t>(x, y, z, M, K, N, queue);
@@ -201,7 +201,7 @@ extern "C" int matmul_f64_cuda(const double* x, const double* y, double* z, int6
   if (z == nullptr && M * N > 0) return 9;
   if (overlap(x, M * K * 8, z, M * N * 8)) return 10;
   if (overlap(y, K * N * 8, z, M * N * 8)) return 11;
-  const bool small = larger(larger(larger(0, M * K), K * N), M * N) < 1073741824;
+  const bool small = larger(larger(M * K, K * N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? matmul_f64<int32_t>(x, y, z, M, K, N, queue) : matmul_f64<int64_t>(x, y, z, M, K, N, queue);
@@ -221,7 +221,7 @@ extern "C" int matmul_bf16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* 
   if (z == nullptr && M * N > 0) return 9;
   if (overlap(x, M * K * 2, z, M * N * 2)) return 10;
   if (overlap(y, K * N * 2, z, M * N * 2)) return 11;
-  const bool small = larger(larger(larger(0, M * K), K * N), M * N) < 1073741824;
+  const bool small = larger(larger(M * K, K * N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? matmul_bf16<int32_t>(x, y, z, M, K, N, queue) : matmul_bf16<int64_t>(x, y, z, M, K, N, queue);
@@ -241,7 +241,7 @@ extern "C" int matmul_f16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* z
   if (z == nullptr && M * N > 0) return 9;
   if (overlap(x, M * K * 2, z, M * N * 2)) return 10;
   if (overlap(y, K * N * 2, z, M * N * 2)) return 11;
-  const bool small = larger(larger(larger(0, M * K), K * N), M * N) < 1073741824;
+  const bool small = larger(larger(M * K, K * N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? matmul_f16<int32_t>(x, y, z, M, K, N, queue) : matmul_f16<int64_t>(x, y, z, M, K, N, queue);

@@ -116,7 +116,7 @@ extern "C" int matmul_halves_cuda(const float* x, const float* y, float* z, int6
   if (z == nullptr && M * N > 0) return 13;
   if (overlap(x, M * K * 4, z, M * N * 4)) return 14;
   if (overlap(y, K * N * 4, z, M * N * 4)) return 15;
-  const bool small = larger(larger(larger(0, M * K), K * N), M * N) < 1073741824;
+  const bool small = larger(larger(M * K, K * N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? matmul_halves<int32_t>(x, y, z, M, K, N, queue)
                                   : matmul_halves<int64_t>(x, y, z, M, K, N, queue);

@@ -108,7 +108,7 @@ extern "C" int matmul_int8_cuda(const int8_t* x, const int8_t* y, int32_t* z, in
   if (z == nullptr && M * N > 0) return 9;
   if (overlap(x, M * K, z, M * N * 4)) return 10;
   if (overlap(y, K * N, z, M * N * 4)) return 11;
-  const bool small = larger(larger(larger(0, M * K), K * N), M * N) < 1073741824;
+  const bool small = larger(larger(M * K, K * N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? matmul_int8<int32_t>(x, y, z, M, K, N, queue) : matmul_int8<int64_t>(x, y, z, M, K, N, queue);

@@ -155,7 +155,7 @@ extern "C" int boxes_to_planes_f32_cuda(const float* boxes, float* left, float* 
   if (overlap(left, N * 4, bottom, N * 4)) return 16;
   if (overlap(top, N * 4, bottom, N * 4)) return 17;
   if (overlap(right, N * 4, bottom, N * 4)) return 18;
-  const bool small = larger(larger(larger(larger(larger(0, N * 4), N), N), N), N) < 1073741824;
+  const bool small = larger(N * 4, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? boxes_to_planes_f32<int32_t>(boxes, left, top, right, bottom, N, queue)
                                   : boxes_to_planes_f32<int64_t>(boxes, left, top, right, bottom, N, queue);
@@ -182,7 +182,7 @@ extern "C" int boxes_to_planes_bf16_cuda(const uint16_t* boxes, uint16_t* left, 
   if (overlap(left, N * 2, bottom, N * 2)) return 16;
   if (overlap(top, N * 2, bottom, N * 2)) return 17;
   if (overlap(right, N * 2, bottom, N * 2)) return 18;
-  const bool small = larger(larger(larger(larger(larger(0, N * 4), N), N), N), N) < 1073741824;
+  const bool small = larger(N * 4, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? boxes_to_planes_bf16<int32_t>(boxes, left, top, right, bottom, N, queue)
                                   : boxes_to_planes_bf16<int64_t>(boxes, left, top, right, bottom, N, queue);
@@ -209,7 +209,7 @@ extern "C" int boxes_to_planes_f64_cuda(const double* boxes, double* left, doubl
   if (overlap(left, N * 8, bottom, N * 8)) return 16;
   if (overlap(top, N * 8, bottom, N * 8)) return 17;
   if (overlap(right, N * 8, bottom, N * 8)) return 18;
-  const bool small = larger(larger(larger(larger(larger(0, N * 4), N), N), N), N) < 1073741824;
+  const bool small = larger(N * 4, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? boxes_to_planes_f64<int32_t>(boxes, left, top, right, bottom, N, queue)
                                   : boxes_to_planes_f64<int64_t>(boxes, left, top, right, bottom, N, queue);

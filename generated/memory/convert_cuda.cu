@@ -23,11 +23,6 @@ __host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
 
 __host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
 
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
 // Float to integer: NaN gives 0, what does not fit the nearest end.
 template <class To, class From>
 __host__ __device__ inline To saturate(From v) {
@@ -192,7 +187,7 @@ extern "C" int convert_f32_bf16_cuda(const float* x, uint16_t* y, int64_t N, voi
   if (x == nullptr && N > 0) return 4;
   if (y == nullptr && N > 0) return 5;
   if (overlap(x, N * 4, y, N * 2)) return 6;
-  const bool small = larger(larger(0, N), N) < 1073741824;
+  const bool small = N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? convert_f32_bf16<int32_t>(x, y, N, queue) : convert_f32_bf16<int64_t>(x, y, N, queue);
@@ -206,7 +201,7 @@ extern "C" int convert_bf16_f32_cuda(const uint16_t* x, float* y, int64_t N, voi
   if (x == nullptr && N > 0) return 4;
   if (y == nullptr && N > 0) return 5;
   if (overlap(x, N * 2, y, N * 4)) return 6;
-  const bool small = larger(larger(0, N), N) < 1073741824;
+  const bool small = N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? convert_bf16_f32<int32_t>(x, y, N, queue) : convert_bf16_f32<int64_t>(x, y, N, queue);
@@ -220,7 +215,7 @@ extern "C" int convert_f32_f16_cuda(const float* x, uint16_t* y, int64_t N, void
   if (x == nullptr && N > 0) return 4;
   if (y == nullptr && N > 0) return 5;
   if (overlap(x, N * 4, y, N * 2)) return 6;
-  const bool small = larger(larger(0, N), N) < 1073741824;
+  const bool small = N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? convert_f32_f16<int32_t>(x, y, N, queue) : convert_f32_f16<int64_t>(x, y, N, queue);
@@ -234,7 +229,7 @@ extern "C" int convert_f16_f32_cuda(const uint16_t* x, float* y, int64_t N, void
   if (x == nullptr && N > 0) return 4;
   if (y == nullptr && N > 0) return 5;
   if (overlap(x, N * 2, y, N * 4)) return 6;
-  const bool small = larger(larger(0, N), N) < 1073741824;
+  const bool small = N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? convert_f16_f32<int32_t>(x, y, N, queue) : convert_f16_f32<int64_t>(x, y, N, queue);
@@ -248,7 +243,7 @@ extern "C" int convert_f32_i8_cuda(const float* x, int8_t* y, int64_t N, void* s
   if (x == nullptr && N > 0) return 4;
   if (y == nullptr && N > 0) return 5;
   if (overlap(x, N * 4, y, N)) return 6;
-  const bool small = larger(larger(0, N), N) < 1073741824;
+  const bool small = N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? convert_f32_i8<int32_t>(x, y, N, queue) : convert_f32_i8<int64_t>(x, y, N, queue);
@@ -262,7 +257,7 @@ extern "C" int convert_i8_f32_cuda(const int8_t* x, float* y, int64_t N, void* s
   if (x == nullptr && N > 0) return 4;
   if (y == nullptr && N > 0) return 5;
   if (overlap(x, N, y, N * 4)) return 6;
-  const bool small = larger(larger(0, N), N) < 1073741824;
+  const bool small = N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? convert_i8_f32<int32_t>(x, y, N, queue) : convert_i8_f32<int64_t>(x, y, N, queue);

@@ -165,7 +165,7 @@ extern "C" int dequantize_f32_i8_cuda(const int8_t* q, const float* scale, const
   if (overlap(q, N * C, x, N * C * 4)) return 10;
   if (overlap(scale, C * 4, x, N * C * 4)) return 11;
   if (overlap(zero, C * 4, x, N * C * 4)) return 12;
-  const bool small = larger(larger(larger(larger(0, N * C), C), C), N * C) < 1073741824;
+  const bool small = larger(N * C, C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? dequantize_f32_i8<int32_t>(q, scale, zero, x, N, C, queue)
                                   : dequantize_f32_i8<int64_t>(q, scale, zero, x, N, C, queue);
@@ -186,7 +186,7 @@ extern "C" int dequantize_f32_u8_cuda(const uint8_t* q, const float* scale, cons
   if (overlap(q, N * C, x, N * C * 4)) return 10;
   if (overlap(scale, C * 4, x, N * C * 4)) return 11;
   if (overlap(zero, C * 4, x, N * C * 4)) return 12;
-  const bool small = larger(larger(larger(larger(0, N * C), C), C), N * C) < 1073741824;
+  const bool small = larger(N * C, C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? dequantize_f32_u8<int32_t>(q, scale, zero, x, N, C, queue)
                                   : dequantize_f32_u8<int64_t>(q, scale, zero, x, N, C, queue);
@@ -207,7 +207,7 @@ extern "C" int dequantize_bf16_i8_cuda(const int8_t* q, const float* scale, cons
   if (overlap(q, N * C, x, N * C * 2)) return 10;
   if (overlap(scale, C * 4, x, N * C * 2)) return 11;
   if (overlap(zero, C * 4, x, N * C * 2)) return 12;
-  const bool small = larger(larger(larger(larger(0, N * C), C), C), N * C) < 1073741824;
+  const bool small = larger(N * C, C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? dequantize_bf16_i8<int32_t>(q, scale, zero, x, N, C, queue)
                                   : dequantize_bf16_i8<int64_t>(q, scale, zero, x, N, C, queue);
@@ -228,7 +228,7 @@ extern "C" int dequantize_bf16_u8_cuda(const uint8_t* q, const float* scale, con
   if (overlap(q, N * C, x, N * C * 2)) return 10;
   if (overlap(scale, C * 4, x, N * C * 2)) return 11;
   if (overlap(zero, C * 4, x, N * C * 2)) return 12;
-  const bool small = larger(larger(larger(larger(0, N * C), C), C), N * C) < 1073741824;
+  const bool small = larger(N * C, C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? dequantize_bf16_u8<int32_t>(q, scale, zero, x, N, C, queue)
                                   : dequantize_bf16_u8<int64_t>(q, scale, zero, x, N, C, queue);

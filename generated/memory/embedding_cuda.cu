@@ -125,7 +125,7 @@ extern "C" int embedding_f32_cuda(const int32_t* token, const float* table, floa
   if (row == nullptr && N * D > 0) return 9;
   if (overlap(token, N * 4, row, N * D * 4)) return 10;
   if (overlap(table, V * D * 4, row, N * D * 4)) return 11;
-  const bool small = larger(larger(larger(0, N), V * D), N * D) < 1073741824;
+  const bool small = larger(larger(N, V * D), N * D) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? embedding_f32<int32_t>(token, table, row, N, V, D, queue)
                                   : embedding_f32<int64_t>(token, table, row, N, V, D, queue);
@@ -145,7 +145,7 @@ extern "C" int embedding_bf16_cuda(const int32_t* token, const uint16_t* table, 
   if (row == nullptr && N * D > 0) return 9;
   if (overlap(token, N * 4, row, N * D * 2)) return 10;
   if (overlap(table, V * D * 2, row, N * D * 2)) return 11;
-  const bool small = larger(larger(larger(0, N), V * D), N * D) < 1073741824;
+  const bool small = larger(larger(N, V * D), N * D) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? embedding_bf16<int32_t>(token, table, row, N, V, D, queue)
                                   : embedding_bf16<int64_t>(token, table, row, N, V, D, queue);

@@ -22,11 +22,6 @@ __host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
 
 __host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
 
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
 // Float to integer: NaN gives 0, what does not fit the nearest end.
 template <class To, class From>
 __host__ __device__ inline To saturate(From v) {
@@ -160,7 +155,7 @@ extern "C" int quantize_f32_i8_cuda(const float* x, float scale, int32_t zero, i
   if (x == nullptr && N > 0) return 4;
   if (q == nullptr && N > 0) return 5;
   if (overlap(x, N * 4, q, N)) return 6;
-  const bool small = larger(larger(0, N), N) < 1073741824;
+  const bool small = N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? quantize_f32_i8<int32_t>(x, scale, zero, q, N, queue)
                                   : quantize_f32_i8<int64_t>(x, scale, zero, q, N, queue);
@@ -175,7 +170,7 @@ extern "C" int quantize_f32_u8_cuda(const float* x, float scale, int32_t zero, u
   if (x == nullptr && N > 0) return 4;
   if (q == nullptr && N > 0) return 5;
   if (overlap(x, N * 4, q, N)) return 6;
-  const bool small = larger(larger(0, N), N) < 1073741824;
+  const bool small = N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? quantize_f32_u8<int32_t>(x, scale, zero, q, N, queue)
                                   : quantize_f32_u8<int64_t>(x, scale, zero, q, N, queue);
@@ -190,7 +185,7 @@ extern "C" int quantize_bf16_i8_cuda(const uint16_t* x, float scale, int32_t zer
   if (x == nullptr && N > 0) return 4;
   if (q == nullptr && N > 0) return 5;
   if (overlap(x, N * 2, q, N)) return 6;
-  const bool small = larger(larger(0, N), N) < 1073741824;
+  const bool small = N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? quantize_bf16_i8<int32_t>(x, scale, zero, q, N, queue)
                                   : quantize_bf16_i8<int64_t>(x, scale, zero, q, N, queue);
@@ -205,7 +200,7 @@ extern "C" int quantize_bf16_u8_cuda(const uint16_t* x, float scale, int32_t zer
   if (x == nullptr && N > 0) return 4;
   if (q == nullptr && N > 0) return 5;
   if (overlap(x, N * 2, q, N)) return 6;
-  const bool small = larger(larger(0, N), N) < 1073741824;
+  const bool small = N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? quantize_bf16_u8<int32_t>(x, scale, zero, q, N, queue)
                                   : quantize_bf16_u8<int64_t>(x, scale, zero, q, N, queue);

@@ -21,11 +21,6 @@ __host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
 
 __host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
 
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
   for (int64_t factor : factors)
@@ -90,7 +85,7 @@ extern "C" int sgd_momentum_cuda(const float* gradient, float rate, float moment
   if (overlap(gradient, N * 4, weight, N * 4)) return 6;
   if (static_cast<const void*>(gradient) != velocity && overlap(gradient, N * 4, velocity, N * 4)) return 7;
   if (overlap(weight, N * 4, velocity, N * 4)) return 8;
-  const bool small = larger(larger(larger(larger(larger(0, N), N), N), N), N) < 1073741824;
+  const bool small = N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small
                                 ? sgd_momentum<int32_t>(gradient, rate, momentum, weight, velocity, N, queue)

@@ -147,7 +147,7 @@ extern "C" int transpose_f32_cuda(const float* x, float* y, int64_t M, int64_t N
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && N * M > 0) return 5;
   if (overlap(x, M * N * 4, y, N * M * 4)) return 6;
-  const bool small = larger(larger(0, M * N), N * M) < 1073741824;
+  const bool small = larger(M * N, N * M) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? transpose_f32<int32_t>(x, y, M, N, queue) : transpose_f32<int64_t>(x, y, M, N, queue);
@@ -161,7 +161,7 @@ extern "C" int transpose_f64_cuda(const double* x, double* y, int64_t M, int64_t
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && N * M > 0) return 5;
   if (overlap(x, M * N * 8, y, N * M * 8)) return 6;
-  const bool small = larger(larger(0, M * N), N * M) < 1073741824;
+  const bool small = larger(M * N, N * M) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? transpose_f64<int32_t>(x, y, M, N, queue) : transpose_f64<int64_t>(x, y, M, N, queue);
@@ -175,7 +175,7 @@ extern "C" int transpose_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t M, in
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && N * M > 0) return 5;
   if (overlap(x, M * N * 2, y, N * M * 2)) return 6;
-  const bool small = larger(larger(0, M * N), N * M) < 1073741824;
+  const bool small = larger(M * N, N * M) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? transpose_bf16<int32_t>(x, y, M, N, queue) : transpose_bf16<int64_t>(x, y, M, N, queue);
@@ -189,7 +189,7 @@ extern "C" int transpose_u8_cuda(const uint8_t* x, uint8_t* y, int64_t M, int64_
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && N * M > 0) return 5;
   if (overlap(x, M * N, y, N * M)) return 6;
-  const bool small = larger(larger(0, M * N), N * M) < 1073741824;
+  const bool small = larger(M * N, N * M) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? transpose_u8<int32_t>(x, y, M, N, queue) : transpose_u8<int64_t>(x, y, M, N, queue);

@@ -192,8 +192,7 @@ extern "C" int group_norm_f32_cuda(const float* x, const float* gamma, const flo
   if (overlap(x, B * G * C * H * W * 4, y, B * G * C * H * W * 4)) return 12;
   if (overlap(gamma, G * C * 4, y, B * G * C * H * W * 4)) return 13;
   if (overlap(beta, G * C * 4, y, B * G * C * H * W * 4)) return 14;
-  const bool small =
-      larger(larger(larger(larger(0, B * G * C * H * W), G * C), G * C), B * G * C * H * W) < 1073741824;
+  const bool small = larger(B * G * C * H * W, G * C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? group_norm_f32<int32_t>(x, gamma, beta, y, B, G, C, H, W, queue)
                                   : group_norm_f32<int64_t>(x, gamma, beta, y, B, G, C, H, W, queue);
@@ -216,8 +215,7 @@ extern "C" int group_norm_bf16_cuda(const uint16_t* x, const float* gamma, const
   if (overlap(x, B * G * C * H * W * 2, y, B * G * C * H * W * 2)) return 12;
   if (overlap(gamma, G * C * 4, y, B * G * C * H * W * 2)) return 13;
   if (overlap(beta, G * C * 4, y, B * G * C * H * W * 2)) return 14;
-  const bool small =
-      larger(larger(larger(larger(0, B * G * C * H * W), G * C), G * C), B * G * C * H * W) < 1073741824;
+  const bool small = larger(B * G * C * H * W, G * C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? group_norm_bf16<int32_t>(x, gamma, beta, y, B, G, C, H, W, queue)
                                   : group_norm_bf16<int64_t>(x, gamma, beta, y, B, G, C, H, W, queue);

@@ -210,7 +210,7 @@ extern "C" int layer_norm_f32_cuda(const float* x, const float* gamma, const flo
   if (overlap(x, rows * N * 4, y, rows * N * 4)) return 9;
   if (overlap(gamma, N * 4, y, rows * N * 4)) return 10;
   if (overlap(beta, N * 4, y, rows * N * 4)) return 11;
-  const bool small = larger(larger(larger(larger(0, rows * N), N), N), rows * N) < 1073741824;
+  const bool small = larger(rows * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? layer_norm_f32<int32_t>(x, gamma, beta, y, rows, N, queue)
                                   : layer_norm_f32<int64_t>(x, gamma, beta, y, rows, N, queue);
@@ -230,7 +230,7 @@ extern "C" int layer_norm_bf16_cuda(const uint16_t* x, const float* gamma, const
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 9;
   if (overlap(gamma, N * 4, y, rows * N * 2)) return 10;
   if (overlap(beta, N * 4, y, rows * N * 2)) return 11;
-  const bool small = larger(larger(larger(larger(0, rows * N), N), N), rows * N) < 1073741824;
+  const bool small = larger(rows * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? layer_norm_bf16<int32_t>(x, gamma, beta, y, rows, N, queue)
                                   : layer_norm_bf16<int64_t>(x, gamma, beta, y, rows, N, queue);
@@ -250,7 +250,7 @@ extern "C" int layer_norm_f16_cuda(const uint16_t* x, const float* gamma, const 
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 9;
   if (overlap(gamma, N * 4, y, rows * N * 2)) return 10;
   if (overlap(beta, N * 4, y, rows * N * 2)) return 11;
-  const bool small = larger(larger(larger(larger(0, rows * N), N), N), rows * N) < 1073741824;
+  const bool small = larger(rows * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? layer_norm_f16<int32_t>(x, gamma, beta, y, rows, N, queue)
                                   : layer_norm_f16<int64_t>(x, gamma, beta, y, rows, N, queue);

@@ -132,7 +132,7 @@ extern "C" int ragged_mean_square_cuda(const int64_t* row_start, const float* x,
   if (overlap(x, N * 4, rms, B * 4)) return 11;
   if (overlap(y, N * 4, rms, B * 4)) return 12;
   if (overlap(x, N * 4, y, N * 4)) return 13;
-  const bool small = larger(larger(larger(0, N), B), N) < 1073741824;
+  const bool small = larger(N, B) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? ragged_mean_square<int32_t>(row_start, x, rms, y, B, N, table_status, queue)

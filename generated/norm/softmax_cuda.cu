@@ -21,11 +21,6 @@ __host__ __device__ inline auto smaller(A a, B b) {
   return a < b ? a : b;
 }
 
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
 // NaN where either is NaN; of equals the first.
 template <class T>
 __host__ __device__ inline T maximum(T a, T b) {
@@ -366,7 +361,7 @@ extern "C" int softmax_f32_cuda(const float* x, float* y, int64_t rows, int64_t 
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 4, y, rows * N * 4)) return 6;
-  const bool small = larger(larger(0, rows * N), rows * N) < 1073741824;
+  const bool small = rows * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const SoftmaxF32Workspace space(rows, N);
   void* memory = workspace;
@@ -392,7 +387,7 @@ extern "C" int softmax_f64_cuda(const double* x, double* y, int64_t rows, int64_
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 8, y, rows * N * 8)) return 6;
-  const bool small = larger(larger(0, rows * N), rows * N) < 1073741824;
+  const bool small = rows * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const SoftmaxF64Workspace space(rows, N);
   void* memory = workspace;
@@ -418,7 +413,7 @@ extern "C" int softmax_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, i
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 6;
-  const bool small = larger(larger(0, rows * N), rows * N) < 1073741824;
+  const bool small = rows * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const SoftmaxBf16Workspace space(rows, N);
   void* memory = workspace;
@@ -444,7 +439,7 @@ extern "C" int softmax_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, in
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 6;
-  const bool small = larger(larger(0, rows * N), rows * N) < 1073741824;
+  const bool small = rows * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const SoftmaxF16Workspace space(rows, N);
   void* memory = workspace;

@@ -264,7 +264,7 @@ extern "C" int argmax_f32_cuda(const float* x, int64_t* position, float* value, 
   if (overlap(x, M * N * 4, position, M * 8)) return 9;
   if (overlap(value, M * 4, position, M * 8)) return 10;
   if (overlap(x, M * N * 4, value, M * 4)) return 11;
-  const bool small = larger(larger(larger(0, M * N), M), M) < 1073741824;
+  const bool small = larger(M * N, M) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? argmax_f32<int32_t>(x, position, value, M, N, queue)
                                   : argmax_f32<int64_t>(x, position, value, M, N, queue);
@@ -283,7 +283,7 @@ extern "C" int argmax_f64_cuda(const double* x, int64_t* position, double* value
   if (overlap(x, M * N * 8, position, M * 8)) return 9;
   if (overlap(value, M * 8, position, M * 8)) return 10;
   if (overlap(x, M * N * 8, value, M * 8)) return 11;
-  const bool small = larger(larger(larger(0, M * N), M), M) < 1073741824;
+  const bool small = larger(M * N, M) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? argmax_f64<int32_t>(x, position, value, M, N, queue)
                                   : argmax_f64<int64_t>(x, position, value, M, N, queue);
@@ -303,7 +303,7 @@ extern "C" int argmax_bf16_cuda(const uint16_t* x, int64_t* position, uint16_t* 
   if (overlap(x, M * N * 2, position, M * 8)) return 9;
   if (overlap(value, M * 2, position, M * 8)) return 10;
   if (overlap(x, M * N * 2, value, M * 2)) return 11;
-  const bool small = larger(larger(larger(0, M * N), M), M) < 1073741824;
+  const bool small = larger(M * N, M) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? argmax_bf16<int32_t>(x, position, value, M, N, queue)
                                   : argmax_bf16<int64_t>(x, position, value, M, N, queue);

@@ -311,7 +311,7 @@ extern "C" int cross_entropy_f32_cuda(const float* score, const int32_t* target,
   if (overlap(mean_loss, 4, loss, B * 4)) return 11;
   if (overlap(score, B * V * 4, mean_loss, 4)) return 12;
   if (overlap(target, B * 4, mean_loss, 4)) return 13;
-  const bool small = larger(larger(larger(larger(0, B * V), B), B), 1) < 1073741824;
+  const bool small = larger(larger(B * V, B), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const CrossEntropyF32Workspace space(B, V);
   void* memory = workspace;
@@ -347,7 +347,7 @@ extern "C" int cross_entropy_bf16_cuda(const uint16_t* score, const int32_t* tar
   if (overlap(mean_loss, 4, loss, B * 4)) return 11;
   if (overlap(score, B * V * 2, mean_loss, 4)) return 12;
   if (overlap(target, B * 4, mean_loss, 4)) return 13;
-  const bool small = larger(larger(larger(larger(0, B * V), B), B), 1) < 1073741824;
+  const bool small = larger(larger(B * V, B), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const CrossEntropyBf16Workspace space(B, V);
   void* memory = workspace;

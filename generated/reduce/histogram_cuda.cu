@@ -126,7 +126,7 @@ extern "C" int histogram_cuda(const uint8_t* x, int32_t* counts, int64_t N, void
   if (x == nullptr && N > 0) return 3;
   if (counts == nullptr && 256 > 0) return 4;
   if (overlap(x, N, counts, 1024)) return 5;
-  const bool small = larger(larger(0, N), 256) < 1073741824;
+  const bool small = larger(N, 256) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? histogram<int32_t>(x, counts, N, queue) : histogram<int64_t>(x, counts, N, queue);

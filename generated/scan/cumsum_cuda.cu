@@ -19,11 +19,6 @@ __host__ __device__ inline auto smaller(A a, B b) {
   return a < b ? a : b;
 }
 
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
   for (int64_t factor : factors)
@@ -326,7 +321,7 @@ extern "C" int cumsum_f32_cuda(const float* x, float* inclusive, float* exclusiv
   if (overlap(inclusive, M * N * 4, exclusive, M * N * 4)) return 11;
   if (overlap(reverse, M * N * 4, exclusive, M * N * 4)) return 12;
   if (overlap(x, M * N * 4, reverse, M * N * 4)) return 13;
-  const bool small = larger(larger(larger(larger(0, M * N), M * N), M * N), M * N) < 1073741824;
+  const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const CumsumF32Workspace space(M, N);
   void* memory = workspace;
@@ -358,7 +353,7 @@ extern "C" int cumsum_f64_cuda(const double* x, double* inclusive, double* exclu
   if (overlap(inclusive, M * N * 8, exclusive, M * N * 8)) return 11;
   if (overlap(reverse, M * N * 8, exclusive, M * N * 8)) return 12;
   if (overlap(x, M * N * 8, reverse, M * N * 8)) return 13;
-  const bool small = larger(larger(larger(larger(0, M * N), M * N), M * N), M * N) < 1073741824;
+  const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const CumsumF64Workspace space(M, N);
   void* memory = workspace;
@@ -390,7 +385,7 @@ extern "C" int cumsum_i32_cuda(const int32_t* x, int32_t* inclusive, int32_t* ex
   if (overlap(inclusive, M * N * 4, exclusive, M * N * 4)) return 11;
   if (overlap(reverse, M * N * 4, exclusive, M * N * 4)) return 12;
   if (overlap(x, M * N * 4, reverse, M * N * 4)) return 13;
-  const bool small = larger(larger(larger(larger(0, M * N), M * N), M * N), M * N) < 1073741824;
+  const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const CumsumI32Workspace space(M, N);
   void* memory = workspace;

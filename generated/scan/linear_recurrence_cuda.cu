@@ -21,11 +21,6 @@ __host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
 
 __host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
 
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
   for (int64_t factor : factors)
@@ -121,7 +116,7 @@ extern "C" int linear_recurrence_f32_cuda(const float* a, const float* x, float*
   if (h == nullptr && B * S * C > 0) return 7;
   if (overlap(a, B * S * C * 4, h, B * S * C * 4)) return 8;
   if (overlap(x, B * S * C * 4, h, B * S * C * 4)) return 9;
-  const bool small = larger(larger(larger(0, B * S * C), B * S * C), B * S * C) < 1073741824;
+  const bool small = B * S * C < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? linear_recurrence_f32<int32_t>(a, x, h, B, S, C, queue)
                                   : linear_recurrence_f32<int64_t>(a, x, h, B, S, C, queue);
@@ -139,7 +134,7 @@ extern "C" int linear_recurrence_f64_cuda(const double* a, const double* x, doub
   if (h == nullptr && B * S * C > 0) return 7;
   if (overlap(a, B * S * C * 8, h, B * S * C * 8)) return 8;
   if (overlap(x, B * S * C * 8, h, B * S * C * 8)) return 9;
-  const bool small = larger(larger(larger(0, B * S * C), B * S * C), B * S * C) < 1073741824;
+  const bool small = B * S * C < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? linear_recurrence_f64<int32_t>(a, x, h, B, S, C, queue)
                                   : linear_recurrence_f64<int64_t>(a, x, h, B, S, C, queue);

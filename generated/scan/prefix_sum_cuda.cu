@@ -138,7 +138,7 @@ extern "C" int prefix_sum_cuda(const float* x, float* y, int64_t M, int64_t N, v
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  const bool small = larger(larger(0, M * N), M * N) < 1073741824;
+  const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? prefix_sum<int32_t>(x, y, M, N, queue) : prefix_sum<int64_t>(x, y, M, N, queue);

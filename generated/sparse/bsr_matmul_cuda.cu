@@ -154,7 +154,7 @@ extern "C" int bsr_matmul_cuda(const int32_t* row_ptr, const int32_t* col, const
   if (z == nullptr && R * 64 * N > 0) return 14;
   if (overlap(a, S * 64 * 64 * 4, z, R * 64 * N * 4)) return 18;
   if (overlap(x, K * N * 4, z, R * 64 * N * 4)) return 19;
-  const bool small = larger(larger(larger(0, S * 64 * 64), K * N), R * 64 * N) < 1073741824;
+  const bool small = larger(larger(S * 64 * 64, K * N), R * 64 * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small
                                 ? bsr_matmul<int32_t>(row_ptr, col, a, x, z, R, S, K, N, table_status, queue)

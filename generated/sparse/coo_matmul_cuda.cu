@@ -225,7 +225,7 @@ extern "C" int coo_matmul_cuda(const int32_t* row, const int32_t* col, const flo
   if (z == nullptr && M * N > 0) return 13;
   if (overlap(a, S * 64 * 64 * 4, z, M * N * 4)) return 17;
   if (overlap(x, K * N * 4, z, M * N * 4)) return 18;
-  const bool small = larger(larger(larger(0, S * 64 * 64), K * N), M * N) < 1073741824;
+  const bool small = larger(larger(S * 64 * 64, K * N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const CooMatmulWorkspace space(S, M, K, N);
   void* memory = workspace;

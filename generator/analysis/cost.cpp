@@ -1,5 +1,6 @@
 // Bytes and operations, as expressions over sizes. An operation counts once for each lane of each step; along an axis
 // that the grid blocks, all steps together count its size.
+#include <algorithm>
 #include <map>
 
 #include "analysis/context.h"
@@ -22,9 +23,9 @@ public:
     for (Size *bytes :
          {&counts_.bytes_read, &counts_.bytes_written, &counts_.step_bytes_read, &counts_.step_bytes_written})
       *bytes = Size::integer(0);
-    context_.facts.largest_index = Size::integer(0);
     for (size_t v = 0; v < kernel_.vars.size(); ++v)
       operand(static_cast<VarId>(v));
+    context_.facts.largest_index = largest(elements_);
     for (const Stmt &stmt : kernel_.statements)
       statement(stmt);
     add_noted();
@@ -32,6 +33,13 @@ public:
   }
 
 private:
+  static Size largest(const std::vector<Size> &sizes) {
+    Size out = sizes.empty() ? Size::integer(0) : sizes.front();
+    for (size_t i = 1; i < sizes.size(); ++i)
+      out = Size::make(Size::Op::max, {out, sizes[i]});
+    return out;
+  }
+
   // The number of steps; where it depends on outer steps or tables, the most there can be, or one.
   Size most_steps(const GridDim &dim) const {
     if (context_.sizes_only(dim.size))
@@ -54,7 +62,8 @@ private:
     }
     if (var.kind != Var::Kind::input && var.kind != Var::Kind::output)
       return;
-    context_.facts.largest_index = Size::make(Size::Op::max, {context_.facts.largest_index, fact.elements});
+    if (std::find(elements_.begin(), elements_.end(), fact.elements) == elements_.end())
+      elements_.push_back(fact.elements);
     const Size width = Size::integer(bytes_of(var.type));
     const bool output = var.kind == Var::Kind::output;
     Size &all = output ? counts_.bytes_written : counts_.bytes_read;
@@ -161,6 +170,7 @@ private:
         statement(s);
   }
 
+  std::vector<Size> elements_; // of the arrays, each number once
   Context &context_;
   const Kernel &kernel_;
   Counts &counts_;

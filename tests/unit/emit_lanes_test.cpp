@@ -116,7 +116,7 @@ outputs.s = "f32[N]"
 body = 's = sum(x, M);'
 )");
   CHECK(has(text, "for (int64_t m = 0; m < M; ++m) { total += load(&x[m * N + n], active); }"));
-  CHECK(has(text, "store(&s[n], active, total);"));
+  CHECK(has(text, "store_around(&s[n], active, total, around_caches);"));
 }
 
 TEST_CASE("a product of matrices broadcasts one factor and loads the other") {
