@@ -122,9 +122,11 @@ std::optional<Compiled> compile(const std::string &path, const std::string &text
   StageText plan_text(options, Stage::plan, out.text);
   if (done(Stage::plan)) {
     for (Variation &variation : out.variations)
-      for (TargetKind target : {TargetKind::openmp, TargetKind::cuda})
-        plan_text.add(variation.variant,
-                      [&] { return print(make_plan(variation.lowered, variation.lowered_facts, target)); });
+      for (const auto &[wanted, target] :
+           {std::pair{options.emit.openmp, TargetKind::openmp}, std::pair{options.emit.cuda, TargetKind::cuda}})
+        if (wanted)
+          plan_text.add(variation.variant,
+                        [&] { return print(make_plan(variation.lowered, variation.lowered_facts, target)); });
     return out;
   }
 

@@ -288,6 +288,9 @@ body = 'u = 0; u = u - 1; i = -1; b = 255;'
             seen.add(text)
         self.assertEqual(len(seen), 6)
         self.assertFalse((self.folder / "add.h").exists())
+        plan = self.kgen("add.toml", "--stop-after", "plan", "--targets", "cuda").stdout
+        self.assertIn("plan for cuda", plan)
+        self.assertNotIn("plan for openmp", plan)
 
     def test_messages_have_formats_and_colours(self):
         self.write("bad.toml", BAD)
