@@ -1,12 +1,12 @@
-"""Every path that the front pages name exists. A path is a word in backquotes with a slash in it, or a link's target;
-`a/{b,c}/` names two and `a/*.toml` at least one."""
+"""Every path that the front pages and those of docs/ name exists. A path is a word in backquotes with a slash in it, or
+a link's target; `a/{b,c}/` names two and `a/*.toml` at least one."""
 import glob
 import os
 import re
 
 import tree
 
-PAGES = ["README.md", "generator/README.md"]
+PAGES = ["README.md", "generator/README.md", *sorted(glob.glob("docs/*.md"))]
 PATH = re.compile(r"^(?:\./)?[A-Za-z_.][\w.+-]*(?:/[\w.+*{},-]*)+$")
 BUILT = ("build/", "./build/")
 
