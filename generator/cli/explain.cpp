@@ -35,6 +35,10 @@ std::string unknown_size(const std::map<std::string, int64_t> &sizes, const Kern
   return "";
 }
 
+bool is_code(const std::string &word) {
+  return word.size() == 6 && word.compare(0, 2, "KG") == 0 && word.find_first_not_of("0123456789", 2) == word.npos;
+}
+
 bool explain_message(const std::string &code) {
   for (const DiagnosticRow &row : diagnostic_rows())
     if (row.code == code) {
@@ -51,8 +55,12 @@ int explain(const Options &options) {
   LoadOptions load;
   if (!load_options(options, load))
     return kBadCommandLine;
-  if (options.specs.size() == 1 && explain_message(options.specs[0]))
-    return kOk;
+  if (options.specs.size() == 1 && is_code(options.specs[0])) {
+    if (explain_message(options.specs[0]))
+      return kOk;
+    std::cerr << "kgen: there is no message " << options.specs[0] << "; `kgen reference diagnostics` lists all\n";
+    return kBadCommandLine;
+  }
   std::map<std::string, int64_t> sizes;
   std::string wrong = read_sizes(options, sizes);
   Diagnostics diags;

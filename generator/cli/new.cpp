@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "emit/render.h"
+#include "spec/format_document.h"
 #include "spec/spec.h"
 #include "support/files.h"
 #include "support/text.h"
@@ -34,7 +35,7 @@ int make_new(const Options &options) {
   // A name that is a word of C or of the language is found out by reading the spec.
   Diagnostics diags;
   std::vector<std::string> written;
-  if (load_spec(path, text, {}, diags) && write_files({{path, text}}, written, diags))
+  if (load_spec(path, text, {}, diags) && write_files({{path, format_document(text)}}, written, diags))
     std::cout << path << "\nTo generate: kgen " << path << " -o generated\n"
               << "To have reviews fold the files away, in .gitattributes: generated/** linguist-generated=true\n";
   return report(diags, options);

@@ -99,6 +99,11 @@ std::optional<Options> parse_options(int argc, char **argv, int &exit_code) {
   CLI::App app("Turns kernel specs into CUDA and OpenMP C++ sources.", "kgen");
   app.set_version_flag("--version", KGEN_VERSION);
   app.require_subcommand(1);
+  app.failure_message([](const CLI::App *failed, const CLI::Error &error) {
+    const std::vector<CLI::App *> commands = failed->get_subcommands();
+    const std::string command = commands.empty() ? "" : commands.front()->get_name() + " ";
+    return "kgen: " + std::string(error.what()) + "; `kgen " + command + "--help` lists what there is\n";
+  });
   app.footer("`kgen SPEC... -o FOLDER` is short for `kgen generate`. `kgen COMMAND --help` lists its options.");
   for (const CommandRow &command : command_rows()) {
     CLI::App *sub = app.add_subcommand(command.name, command.help);
@@ -118,6 +123,11 @@ std::optional<Options> parse_options(int argc, char **argv, int &exit_code) {
     if (is_mistyped(arguments[0]))
       return std::nullopt;
     arguments.insert(arguments.begin(), "generate");
+  }
+  if (arguments.empty()) {
+    std::cerr << app.help();
+    exit_code = 3;
+    return std::nullopt;
   }
   std::reverse(arguments.begin(), arguments.end()); // as CLI11 takes them
   try {

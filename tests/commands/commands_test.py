@@ -161,6 +161,9 @@ class Commands(Sandbox):
         for kind in ("map", "reduce", "matmul", "softmax", "attention"):
             done = self.kgen("new", f"my_{kind}", "--like", kind, "-o", "specs")
             self.assertTrue(done.stdout.startswith(f"specs/my_{kind}.toml\n"))
+        self.kgen("new", "k", "--like", "map", "-o", "specs")
+        self.kgen("fmt", "specs", "--check")
+        (self.folder / "specs/k.toml").unlink()
         self.kgen("specs", "-o", "out")
         self.kgen("verify", "specs/my_map.toml", "-D", "T=f32")
         self.assertIn("exists already", self.kgen("new", "my_map", "-o", "specs", code=4).stderr)
@@ -243,8 +246,10 @@ int main() {
 
     def test_command_line_mistakes(self):
         self.write("add.toml", ADD)
-        self.kgen(code=3)
-        self.kgen("add.toml", "--no-such-option", code=3)
+        self.assertIn("Subcommands:", self.kgen(code=3).stderr)
+        self.assertIn("`kgen lint --help`", self.kgen("lint", code=3).stderr)
+        self.assertIn("kgen: ", self.kgen("add.toml", "--no-such-option", code=3).stderr)
+        self.assertIn("no message KG9999", self.kgen("explain", "KG9999", code=3).stderr)
         self.assertIn("did you mean `explain`?", self.kgen("exlain", "add.toml", code=3).stderr)
         self.kgen("add.toml", "-D", "T", code=3)
         self.kgen("add.toml", "--stop-after", "lunch", code=3)
