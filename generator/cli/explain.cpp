@@ -65,14 +65,19 @@ int explain(const Options &options) {
   std::string wrong = read_sizes(options, sizes);
   Diagnostics diags;
   const char *between = "";
+  const CompileOptions compile = compile_options(options, load, Stage::rewrite);
+  std::vector<TargetKind> targets;
+  for (const auto &[wanted, target] :
+       {std::pair{compile.emit.openmp, TargetKind::openmp}, std::pair{compile.emit.cuda, TargetKind::cuda}})
+    if (wanted)
+      targets.push_back(target);
   for (const SpecFile &spec : wrong.empty() ? find_specs(options.specs, diags) : std::vector<SpecFile>()) {
-    const std::optional<Compiled> compiled =
-        compile_file(spec.path, compile_options(options, load, Stage::rewrite), diags);
+    const std::optional<Compiled> compiled = compile_file(spec.path, compile, diags);
     for (size_t v = 0; compiled && wrong.empty() && v < compiled->variations.size(); ++v) {
       wrong = unknown_size(sizes, compiled->variations[v].kernel);
       if (!wrong.empty())
         break;
-      const Explanation told = explain_variation(compiled->spec, compiled->variations[v], sizes);
+      const Explanation told = explain_variation(compiled->spec, compiled->variations[v], sizes, targets);
       std::cout << (options.format == "json" ? told.json() + "\n" : std::exchange(between, "\n") + told.text());
     }
   }

@@ -169,13 +169,14 @@ Section checks_section(const Variation &variation) {
 
 // Operations of f32 that a machine does while it moves one byte from or to memory.
 struct BalanceRow {
+  TargetKind kind;
   const char *target;
   double operations_a_byte;
   const char *machine;
 };
 constexpr BalanceRow kBalances[] = {
-    {"openmp", 10, "a server processor: 2 TFLOP/s beside 200 GB/s"},
-    {"cuda", 20, "an H100 without tensor cores: 67 TFLOP/s beside 3.35 TB/s"},
+    {TargetKind::openmp, "openmp", 10, "a server processor: 2 TFLOP/s beside 200 GB/s"},
+    {TargetKind::cuda, "cuda", 20, "an H100 without tensor cores: 67 TFLOP/s beside 3.35 TB/s"},
 };
 constexpr int64_t kExampleSize = 1024;
 
@@ -217,7 +218,7 @@ public:
     return out;
   }
 
-  Section numbers() const {
+  Section numbers(const std::vector<TargetKind> &targets) const {
     std::vector<std::string> at;
     for (const auto &[name, size] : input_.sizes)
       at.push_back(name + "=" + std::to_string(size));
@@ -230,6 +231,8 @@ public:
     if (std::isnan(bytes) || std::isnan(operations) || bytes <= 0)
       return out;
     for (const BalanceRow &row : kBalances) {
+      if (std::find(targets.begin(), targets.end(), row.kind) == targets.end())
+        continue;
       const double intensity = operations / bytes;
       out.rows.push_back(
           {{"target", row.target},
@@ -255,8 +258,8 @@ private:
 
 } // namespace
 
-Explanation explain_variation(const Spec &spec, const Variation &variation,
-                              const std::map<std::string, int64_t> &sizes) {
+Explanation explain_variation(const Spec &spec, const Variation &variation, const std::map<std::string, int64_t> &sizes,
+                              const std::vector<TargetKind> &targets) {
   const Kernel &kernel = variation.kernel;
   Explanation out;
   out.function = kernel.name + (kernel.suffix.empty() ? "" : "_" + kernel.suffix);
@@ -265,10 +268,10 @@ Explanation explain_variation(const Spec &spec, const Variation &variation,
   out.doc = spec.doc;
   out.spec = spec.path;
   const Costs costs(variation, sizes);
-  out.sections = {
-      operands_section(variation), axes_section(variation), grid_section(variation), claims_section(variation),
-      checks_section(variation),   costs.symbols(),         costs.numbers()};
-  for (TargetKind target : {TargetKind::openmp, TargetKind::cuda})
+  out.sections = {operands_section(variation), axes_section(variation),   grid_section(variation),
+                  claims_section(variation),   checks_section(variation), costs.symbols(),
+                  costs.numbers(targets)};
+  for (TargetKind target : targets)
     for (Section &section : explain_plan(variation, target))
       out.sections.push_back(std::move(section));
   return out;

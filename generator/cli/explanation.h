@@ -29,9 +29,10 @@ struct Explanation {
   std::string json() const; // on one line
 };
 
-// `sizes`: of axes, for the numbers at the end; those not given are taken to be 1024.
-Explanation explain_variation(const Spec &spec, const Variation &variation,
-                              const std::map<std::string, int64_t> &sizes);
+// `sizes`: of axes, for the numbers at the end; those not given are taken to be 1024. Plans and numbers are those of
+// the targets.
+Explanation explain_variation(const Spec &spec, const Variation &variation, const std::map<std::string, int64_t> &sizes,
+                              const std::vector<TargetKind> &targets);
 
 // The part of it that is a target's plan: explain_plan.cpp.
 std::vector<Explanation::Section> explain_plan(const Variation &variation, TargetKind target);

@@ -21,7 +21,7 @@ class Explain(Sandbox):
 
     def test_a_message_by_its_code(self):
         self.assertIn("KG0001: cannot read ...: ...\nhelp: ", self.kgen("explain", "KG0001").stdout)
-        self.kgen("explain", "KG9999", code=4)  # no code, no file
+        self.kgen("explain", "KG9999", code=3)  # no message has it
 
     def test_every_shipped_spec_is_explained_to_both(self):
         for path in sorted(SPECS.rglob("*.toml")):
@@ -83,6 +83,13 @@ class Explain(Sandbox):
         self.assertEqual(why("z = x;", "schedule.openmp.lanes = false"), {"the schedule says so"})
         self.assertEqual(why("float t[2]; t[0] = x; z = t[0];"), {"it has a local array"})
         self.assertEqual(why("z = x;"), set())
+
+    def test_one_target_is_explained_alone(self):
+        matmul = str(SPECS / "matmul/matmul.toml")
+        text = self.kgen("explain", matmul, "-D", "T=f32", "--targets", "cuda").stdout
+        self.assertIn("plan for cuda", text)
+        self.assertNotIn("openmp", text)
+        self.kgen("explain", matmul, "--targets", "opencl", code=3)
 
     def test_where_intermediates_live(self):
         (f,) = self.explained(SPECS / "norm/softmax.toml", "-D", "T=f32")
