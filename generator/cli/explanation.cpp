@@ -155,7 +155,7 @@ Section claims_section(const Variation &variation) {
 }
 
 Section checks_section(const Variation &variation) {
-  Section out{"checked at the call", {}, "", ""};
+  Section out{"checked at the call", {}, "", "", "checked at the call, which else is refused with"};
   for (const Check &check : variation.facts.checks)
     out.rows.push_back({{"else", check.message}});
   for (const Guard &guard : variation.facts.guards)
@@ -311,7 +311,8 @@ std::string Explanation::text() const {
   for (const Section &section : sections) {
     if (section.rows.empty() && section.below.empty())
       continue;
-    out += "\n" + section.name + (section.at.empty() ? "" : " at " + section.at) + "\n" +
+    out += "\n" + (section.title.empty() ? section.name : section.title) +
+           (section.at.empty() ? "" : " at " + section.at) + "\n" +
            (section.rows.empty() ? "" : table_text(section.rows));
     for (const std::string &line : split(trim(section.below), '\n'))
       out += line.empty() ? "" : "    " + line + "\n";

@@ -19,8 +19,9 @@ struct Explanation {
   struct Section {
     std::string name;
     std::vector<Row> rows;
-    std::string below; // lines as they are
-    std::string at;    // the sizes that it holds at, if not all
+    std::string below;      // lines as they are
+    std::string at;         // the sizes that it holds at, if not all
+    std::string title = ""; // instead of the name, for people
   };
   std::string function, doc, spec;
   std::vector<Section> sections;

@@ -30,6 +30,7 @@ class Explain(Sandbox):
             self.assertEqual(len(re.findall("^== ", text, re.MULTILINE)), len(found), path)
             for function in found:
                 self.assertIn(f"== {function['function']}", text)
+                self.assertIn("\nchecked at the call, which else is refused with\n", text)
                 for section in ("operands", "claims", "checked at the call", "cost", "bound", "openmp", "cuda"):
                     self.assertIsInstance(function[section], list, (path, section))
                 self.assertEqual([row["target"] for row in function["bound"]], ["openmp", "cuda"], path)
