@@ -38,7 +38,9 @@ constexpr unsigned kAll = 63 | bit(Command::lint), kNew = bit(Command::make_new)
                    kRuns = bit(Command::run) | bit(Command::verify);
 
 const OptionRow kOptions[] = {
-    {"specs", kAll | kFmt, &Options::specs, "specs, or folders of them"},
+    {"specs", (kAll | kFmt) & ~kRuns & ~bit(Command::explain), &Options::specs, "specs, or folders of them"},
+    {"specs", bit(Command::explain), &Options::specs, "specs, or folders of them; or the code of one message"},
+    {"specs", kRuns, &Options::specs, "one spec"},
     {"shell", bit(Command::completion), &Options::specs, "whose language to print", "bash zsh fish"},
     {"format", bit(Command::reference), &Options::specs, "what to print", "man markdown diagnostics"},
     {"name", kNew, &Options::specs, "of the kernel, and of the file"},
