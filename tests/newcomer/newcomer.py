@@ -1,13 +1,14 @@
 """README.md and docs/tutorial.md followed literally, with nothing but a clone: newcomer.py KGEN [--plant | --build]
 
-A clone of the committed tree, an environment with PATH and a new HOME only. Every ```sh block of the pages is run in
-order as it stands, specs are saved as the page says, and where a page shows what comes out, that is compared. A page is
-left at its first step that fails. Afterwards no file of the clone may have changed.
+A clone of the committed tree (with what is changed in the working tree, as the program has that too, but without files
+that git does not know), an environment with PATH and a new HOME only. Every ```sh block of the pages is run in order as
+it stands, specs are saved as the page says, and where a page shows what comes out, that is compared. A page is left at
+its first step that fails. Afterwards no file of the clone may have changed.
 
 README is followed in the clone, the tutorial in an empty folder with `kgen` on the path. Not followed: what LEFT_OUT
-names. Nor is the program built again: the clone gets the one that is tested here, in the place where ./kgen looks, after
-its build has been configured. --build lets ./kgen install and build as for a newcomer (minutes; not part of ./check).
---plant puts mistakes into copies of the pages, and fails unless each is noticed.
+names. Nor is the program built again: the clone gets the one that is tested here, in the place where ./kgen looks,
+after its build has been configured. --build lets ./kgen install and build as for a newcomer (minutes; not part of
+./check). --plant puts mistakes into copies of the pages, and fails unless each is noticed.
 """
 import os
 import re
@@ -101,14 +102,21 @@ class Newcomer(snippets.Page):
         return None, steps
 
 
-def git(*arguments, folder="."):
-    return subprocess.run(["git", "-C", folder, *arguments], capture_output=True, text=True, check=True).stdout
+def git(*arguments, folder=".", **more):
+    options = {"capture_output": True, "text": True, "errors": "surrogateescape", "check": True}
+    return subprocess.run(["git", "-C", folder, *arguments], **options, **more).stdout
 
 
 def clone_into(folder, kgen, path, home):
     """A clone of what is committed. Unless kgen is None, its build is configured and then holds this program."""
     clone = os.path.join(folder, "clone")
     git("clone", "--quiet", os.path.abspath("."), clone)
+    changes = git("diff", "--binary", git("rev-parse", "HEAD", folder=clone).strip())
+    if changes:
+        print("with changes that are not committed yet", flush=True)
+        git("apply", "--index", "-", folder=clone, input=changes)
+        author = ("-c", "user.name=newcomer", "-c", "user.email=none")
+        git(*author, "commit", "--quiet", "--message", "changes", folder=clone)
     if kgen is None:
         return clone
     build = os.path.join(clone, "build", "release")
@@ -116,7 +124,7 @@ def clone_into(folder, kgen, path, home):
     for command in (configure, ["ninja", "-n", "-C", build, "kgen"]):
         done = subprocess.run(command, env={"PATH": path, "HOME": home}, capture_output=True, text=True)
         if done.returncode != 0:
-            sys.exit(f"what is committed cannot be built: {' '.join(command)}\n{done.stdout}{done.stderr}")
+            sys.exit(f"the clone cannot be built: {' '.join(command)}\n{done.stdout}{done.stderr}")
     os.symlink(kgen, os.path.join(build, "kgen"))
     open(os.path.join(build, ".stamp"), "w").close()
     return clone
@@ -166,9 +174,6 @@ def plant(clone, folder, path, home):
 def main():
     kgen, options = os.path.abspath(sys.argv[1]), sys.argv[2:]
     path = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
-    dirty = git("status", "--porcelain", "--", "README.md", "docs", "generator", "templates", "cmake", "specs", "kgen")
-    if dirty:
-        print(f"the clone is without these changes, which are not committed:\n{dirty}", end="")
     folder = tempfile.mkdtemp()
     try:
         home = os.path.join(folder, "home")
