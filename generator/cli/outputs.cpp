@@ -1,5 +1,7 @@
 #include "cli/outputs.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
@@ -8,6 +10,7 @@
 #include <thread>
 
 #include "cli/commands.h"
+#include "cli/progress.h"
 #include "emit/hash.h"
 
 namespace kgen {
@@ -42,12 +45,16 @@ void make(const SpecFile &spec, const CompileOptions &compile_options, Made &mad
 }
 
 // Specs know nothing of each other, so each thread takes the next one.
-std::vector<Made> make_all(const std::vector<SpecFile> &specs, const CompileOptions &options, int64_t jobs) {
+std::vector<Made> make_all(const std::vector<SpecFile> &specs, const CompileOptions &options, int64_t jobs,
+                           bool show_progress) {
   std::vector<Made> out(specs.size());
+  Progress progress("specs", specs.size(), show_progress);
   std::atomic<size_t> next = 0;
   auto work = [&] {
-    for (size_t i = next++; i < specs.size(); i = next++)
+    for (size_t i = next++; i < specs.size(); i = next++) {
       make(specs[i], options, out[i]);
+      progress.step();
+    }
   };
   const size_t wanted = jobs > 0 ? static_cast<size_t>(jobs) : std::max(1u, std::thread::hardware_concurrency());
   std::vector<std::thread> threads;
@@ -81,7 +88,8 @@ std::optional<std::vector<MadeFile>> make_files(const Options &options, Diagnost
   if (!load_options(options, load))
     return std::nullopt;
   const std::vector<SpecFile> specs = find_specs(options.specs, diags);
-  std::vector<Made> made = make_all(specs, compile_options(options, load, Stage::emit), options.jobs);
+  const bool is_watched = options.format == "human" && ::isatty(STDERR_FILENO) != 0;
+  std::vector<Made> made = make_all(specs, compile_options(options, load, Stage::emit), options.jobs, is_watched);
   std::vector<MadeFile> out;
   std::map<std::string, std::pair<std::string, std::string>> owner; // by path in small letters: path and spec
   bool complete = true;

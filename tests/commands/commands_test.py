@@ -3,7 +3,9 @@
 import json
 import os
 import pathlib
+import pty
 import re
+import select
 import shutil
 import signal
 import struct
@@ -129,6 +131,25 @@ class Commands(Sandbox):
         self.assertGreater(stamp.stat().st_mtime, 1)
         self.assertEqual((self.folder / "out/add.h").stat().st_mtime_ns, header)
         self.kgen("my specs/add.toml", "--depfile", "add.d", code=3)
+
+    def test_a_long_run_on_a_terminal_shows_how_far_it_is(self):
+        names = [f"add{i}" for i in range(120)]
+        for name in names:
+            self.write(f"specs/{name}.toml", ADD.replace('"add"', f'"{name}"').replace('"f64"', '"f64", "bf16", "i32"'))
+        ours, theirs = pty.openpty()
+        running = subprocess.Popen([KGEN, "specs", "-o", "out", "--jobs", "1"], cwd=self.folder, stderr=theirs,
+                                   stdout=subprocess.DEVNULL)
+        os.close(theirs)
+        shown = b""
+        while running.poll() is None or select.select([ours], [], [], 0)[0]:
+            try:
+                shown += os.read(ours, 4096)
+            except OSError:  # the terminal is closed
+                break
+        self.assertEqual(running.wait(), 0)
+        self.assertRegex(shown, rb"\r\d+ of 120 specs")
+        self.assertRegex(shown, rb"\r *\r$")
+        self.assertNotIn("of 120 specs", self.kgen("specs", "-o", "out", "--jobs", "1").stderr)
 
     def test_outputs_names_what_would_be_written(self):
         self.write("specs/one/add.toml", ADD)
