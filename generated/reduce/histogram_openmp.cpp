@@ -233,7 +233,6 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
 }
 
 void histogram(const uint8_t* x, int32_t* counts, int64_t N) {
-  OMP(omp parallel for schedule(static) if (256 > 16384))
   for (int64_t k_first = 0; k_first < 256; k_first += 4096) {
     for_lanes<kLanes32>(k_first, smaller(k_first + 4096, 256),
                         [&](int64_t k, auto active) { store(&counts[k], active, 0); });

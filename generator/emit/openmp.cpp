@@ -174,13 +174,15 @@ private:
     const bool only_maps = !contains_loop(last.body);
     std::string clauses = chain.size() > 1 ? " collapse(" + std::to_string(chain.size()) + ")" : "";
     clauses += " schedule(static)";
-    const bool around = printer_.lanes != nullptr && stream_outputs(phase.nodes.front());
-    const std::string serial = only_maps ? " if (" + work + " > " + std::to_string(kSerialBelow) + ")" : "";
+    const bool known = work.find_first_not_of("0123456789") == std::string::npos;
+    const bool too_few = only_maps && known && std::stoll(work) <= kSerialBelow; // for threads
+    const bool around = !too_few && printer_.lanes != nullptr && stream_outputs(phase.nodes.front());
+    const std::string serial = only_maps && !known ? " if (" + work + " > " + std::to_string(kSerialBelow) + ")" : "";
     if (around) { // each thread waits for its own stores
       printer_.lines.add("#pragma omp parallel" + serial);
       printer_.lines.add("{");
       printer_.lines.add("#pragma omp for" + clauses + " nowait");
-    } else {
+    } else if (!too_few) {
       printer_.lines.add("#pragma omp parallel for" + clauses + serial);
     }
     for (const PlanNode *n : chain) {
