@@ -14,9 +14,6 @@
 
 namespace kgen {
 
-std::vector<std::string> helper_texts(const Templates &templates, TargetKind target,
-                                      const std::set<std::string> &wanted);
-
 namespace {
 
 // Standard headers by what the text mentions.

@@ -5,7 +5,6 @@
 #include "emit/target_file.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
-#include "plan/limits.h"
 #include "support/check.h"
 
 namespace kgen {

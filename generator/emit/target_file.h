@@ -19,7 +19,9 @@ struct TargetSource {
 TargetSource openmp_source(const Spec &spec, const std::vector<Function> &functions, Statuses &statuses);
 TargetSource cuda_source(const Spec &spec, const std::vector<Function> &functions, Statuses &statuses);
 
-// The helper functions asked for, with what they need.
+// The helper functions asked for, with what they need: each by itself, and all as one text.
+std::vector<std::string> helper_texts(const Templates &templates, TargetKind target,
+                                      const std::set<std::string> &wanted);
 std::string helper_text(const Templates &templates, TargetKind target, const std::set<std::string> &wanted);
 // "const float* x, float* y, int64_t N": the caller's arguments, and the same as a call passes them.
 std::string parameters_text(const Function &function);

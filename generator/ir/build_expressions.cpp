@@ -114,7 +114,7 @@ ExprId Lowering::element(const body::Expr &e) {
 // A number that was only widened to be compared with a constant which its own type holds is compared in that type.
 bool Lowering::narrow(ExprId &value, ExprId &constant) {
   const Expr &e = kernel_.exprs[value], &c = kernel_.exprs[constant];
-  const ExprId own = e.op == Op::cast ? e.args[0] : value;
+  const ExprId own = e.op == Op::cast && e.type == Type::i64 ? e.args[0] : value;
   const Type type = kernel_.exprs[own].type;
   if (c.op != Op::constant || is_floating(c.type) || (type != Type::i32 && type != Type::u32))
     return false;

@@ -184,8 +184,9 @@ void Run::branch(const Stmt &s) {
   }
   condition = converted(condition, kernel_.expr(s.value).type, Type::boolean);
   MaskPtr yes = and_mask(mask_, condition, false, true);
-  MaskPtr no = s.otherwise.empty() && uncommon_ == 0 ? nullptr : and_mask(mask_, condition, true, true);
-  if (uncommon_ != 0 && jumps_out(s))
+  const bool may_end = uncommon_ != 0 && jumps_out(s);
+  MaskPtr no = s.otherwise.empty() && !may_end ? nullptr : and_mask(mask_, condition, true, true);
+  if (may_end)
     leave(minus(mask_, unite(yes, no))); // where the condition has no lane, the loop ends
   if (yes->any) {
     mask_ = yes;

@@ -214,11 +214,13 @@ void Run::settle_ranges() {
 // A local has the lanes of what is assigned to it. What is assigned under a condition leaves the other lanes as they
 // were; a local that is only assigned so has the lanes of the conditions, too.
 void Run::settle_locals() {
+  if (uncommon_ == 0) // nobody asks
+    return;
   for (size_t v = 0; v < kernel_.vars.size(); ++v)
     if (kernel_.vars[v].kind == Var::Kind::local)
       storage_[v].exists = full_;
   std::vector<ExprId> conditions;
-  while (uncommon_ != 0 && spread_ranges(kernel_.statements, conditions)) {
+  while (spread_ranges(kernel_.statements, conditions)) {
   }
 }
 

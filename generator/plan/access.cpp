@@ -69,6 +69,22 @@ bool contains_loop(const std::vector<PlanNode> &nodes) {
   });
 }
 
+bool is_composite(const PlanNode &node) {
+  return node.kind == PlanNode::Kind::branch || node.kind == PlanNode::Kind::repeat ||
+         node.kind == PlanNode::Kind::steps;
+}
+
+bool is_jump(const PlanNode &node) { return node.kind == PlanNode::Kind::leave || node.kind == PlanNode::Kind::next; }
+
+bool jumps_out(const PlanNode &node) {
+  if (is_jump(node))
+    return true;
+  if (node.kind == PlanNode::Kind::repeat)
+    return false;
+  return std::any_of(node.body.begin(), node.body.end(), jumps_out) ||
+         std::any_of(node.otherwise.begin(), node.otherwise.end(), jumps_out);
+}
+
 std::vector<const PlanNode *> folds_over(const PlanNode &loop) {
   std::vector<const PlanNode *> out;
   for_each_node(loop, [&](const PlanNode &n) {
@@ -176,13 +192,7 @@ std::vector<std::pair<VarId, int>> own_limits(const Kernel &kernel, const PlanNo
         ends_with_axis = ends_with_axis || other_ends;
         continue;
       }
-      // Equal windows bound alike: one of them is enough.
-      const bool known = std::any_of(out.begin(), out.end(), [&](const std::pair<VarId, int> &other) {
-        const Dim &o = kernel.vars[other.first].dims[other.second];
-        return o.start == dim.start && o.extent == dim.extent && o.block == dim.block;
-      });
-      if (!known)
-        out.push_back({var, d});
+      out.push_back({var, d});
     }
   };
   for (ExprId id : expressions_of(node))

@@ -26,6 +26,12 @@ void for_each_node(const PlanNode &node, const std::function<void(const PlanNode
 bool contains_steps(const std::vector<PlanNode> &nodes);
 bool contains_loop(const std::vector<PlanNode> &nodes); // of any kind
 
+bool is_composite(const PlanNode &node); // has statements inside
+bool is_jump(const PlanNode &node);
+
+// Does the statement end a round, or all rounds, of a loop around it?
+bool jumps_out(const PlanNode &node);
+
 // The fold steps inside a loop that finish with it.
 std::vector<const PlanNode *> folds_over(const PlanNode &loop);
 

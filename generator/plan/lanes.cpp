@@ -5,7 +5,6 @@
 
 #include "plan/access.h"
 #include "plan/exprs.h"
-#include "plan/limits.h"
 
 namespace kgen {
 namespace {

@@ -8,22 +8,6 @@
 
 namespace kgen {
 
-bool is_composite(const PlanNode &node) {
-  return node.kind == PlanNode::Kind::branch || node.kind == PlanNode::Kind::repeat ||
-         node.kind == PlanNode::Kind::steps;
-}
-
-bool is_jump(const PlanNode &node) { return node.kind == PlanNode::Kind::leave || node.kind == PlanNode::Kind::next; }
-
-bool jumps_out(const PlanNode &node) {
-  if (is_jump(node))
-    return true;
-  if (node.kind == PlanNode::Kind::repeat)
-    return false;
-  return std::any_of(node.body.begin(), node.body.end(), jumps_out) ||
-         std::any_of(node.otherwise.begin(), node.otherwise.end(), jumps_out);
-}
-
 void Limits::find(const std::vector<PlanNode> &program) {
   of_locals_.clear();
   plain_.clear();
@@ -82,6 +66,7 @@ bool Limits::add(LimitList &list, const std::pair<VarId, int> &limit) const {
     list.insert(list.begin(), limit);
     return true;
   }
+  // Equal windows bound alike: one of them is enough.
   const Dim &dim = kernel_.vars[limit.first].dims[limit.second];
   for (const auto &other : list) {
     if (other.first == kNone)

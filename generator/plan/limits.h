@@ -46,10 +46,4 @@ private:
   std::set<VarId> plain_; // locals that are assigned outside of conditions, too
 };
 
-bool is_composite(const PlanNode &node); // has statements inside
-bool is_jump(const PlanNode &node);
-
-// Does the statement end a round, or all rounds, of a loop around it?
-bool jumps_out(const PlanNode &node);
-
 } // namespace kgen

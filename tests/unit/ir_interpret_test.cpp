@@ -281,6 +281,15 @@ TEST_CASE("per-element if, while, break and continue") {
   CHECK(ran.out("odd") == Numbers{0, 1, 1, 9, 9});
 }
 
+TEST_CASE("a number that was converted is compared as what it was converted to") {
+  std::string text = kernel("params.limit = 5\ninputs.x = \"i32[N]\"\noutputs.y = \"i32[N]\"\noutputs.z = \"i32[N]\"\n",
+                            "y = uint32_t(x) < limit;\nz = int64_t(x) < limit;");
+  Ran ran = run(text, {{{"N", 3}}, {{"x", {-1, 2, 7}}}, {}});
+  CHECK(ran.result.error == "");
+  CHECK(ran.out("y") == Numbers{0, 1, 0});
+  CHECK(ran.out("z") == Numbers{1, 1, 0});
+}
+
 TEST_CASE("local arrays hold a value per element") {
   std::string text = kernel("inputs.x = \"i32[N]\"\noutputs.y = \"i32[N]\"\n",
                             "int a[3] = {};\na[x] = 10;\na[1] += x;\ny = a[0] + 100 * a[1] + 1000 * a[2];");
