@@ -189,16 +189,14 @@ cudaError_t attention_f32_d64(const float* q, const float* k, const float* v, fl
                               int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
                               cudaStream_t stream) {
   const AttentionF32D64Workspace space(B, H, S, D, R);
-  {
-    const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.attention_f32_d64_kernel_tiles;
-    if (const cudaError_t error = launch(attention_f32_d64_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                         4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q,
-                                         k, v, scale, o, B, H, S, R, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4);
+  const bool in_shared = tile_bytes <= 32768;
+  char* const tiles = in_shared ? nullptr : workspace + space.attention_f32_d64_kernel_tiles;
+  if (const cudaError_t error = launch(attention_f32_d64_kernel<Index>, smaller(B * H * S, 1024), 256,
+                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k,
+                                       v, scale, o, B, H, S, R, tiles, tile_bytes);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
 
@@ -271,16 +269,14 @@ cudaError_t attention_f32_d128(const float* q, const float* k, const float* v, f
                                int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
                                cudaStream_t stream) {
   const AttentionF32D128Workspace space(B, H, S, D, R);
-  {
-    const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.attention_f32_d128_kernel_tiles;
-    if (const cudaError_t error = launch(attention_f32_d128_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                         4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q,
-                                         k, v, scale, o, B, H, S, R, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4);
+  const bool in_shared = tile_bytes <= 32768;
+  char* const tiles = in_shared ? nullptr : workspace + space.attention_f32_d128_kernel_tiles;
+  if (const cudaError_t error = launch(attention_f32_d128_kernel<Index>, smaller(B * H * S, 1024), 256,
+                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k,
+                                       v, scale, o, B, H, S, R, tiles, tile_bytes);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
 
@@ -354,16 +350,14 @@ cudaError_t attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint1
                                uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                char* workspace, cudaStream_t stream) {
   const AttentionBf16D64Workspace space(B, H, S, D, R);
-  {
-    const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.attention_bf16_d64_kernel_tiles;
-    if (const cudaError_t error = launch(attention_bf16_d64_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                         4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q,
-                                         k, v, scale, o, B, H, S, R, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4);
+  const bool in_shared = tile_bytes <= 32768;
+  char* const tiles = in_shared ? nullptr : workspace + space.attention_bf16_d64_kernel_tiles;
+  if (const cudaError_t error = launch(attention_bf16_d64_kernel<Index>, smaller(B * H * S, 1024), 256,
+                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k,
+                                       v, scale, o, B, H, S, R, tiles, tile_bytes);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
 
@@ -437,16 +431,14 @@ cudaError_t attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint
                                 uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                 char* workspace, cudaStream_t stream) {
   const AttentionBf16D128Workspace space(B, H, S, D, R);
-  {
-    const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.attention_bf16_d128_kernel_tiles;
-    if (const cudaError_t error = launch(attention_bf16_d128_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                         4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q,
-                                         k, v, scale, o, B, H, S, R, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4);
+  const bool in_shared = tile_bytes <= 32768;
+  char* const tiles = in_shared ? nullptr : workspace + space.attention_bf16_d128_kernel_tiles;
+  if (const cudaError_t error = launch(attention_bf16_d128_kernel<Index>, smaller(B * H * S, 1024), 256,
+                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k,
+                                       v, scale, o, B, H, S, R, tiles, tile_bytes);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
 
@@ -520,16 +512,14 @@ cudaError_t attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16
                               uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                               char* workspace, cudaStream_t stream) {
   const AttentionF16D64Workspace space(B, H, S, D, R);
-  {
-    const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.attention_f16_d64_kernel_tiles;
-    if (const cudaError_t error = launch(attention_f16_d64_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                         4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q,
-                                         k, v, scale, o, B, H, S, R, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4);
+  const bool in_shared = tile_bytes <= 32768;
+  char* const tiles = in_shared ? nullptr : workspace + space.attention_f16_d64_kernel_tiles;
+  if (const cudaError_t error = launch(attention_f16_d64_kernel<Index>, smaller(B * H * S, 1024), 256,
+                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k,
+                                       v, scale, o, B, H, S, R, tiles, tile_bytes);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
 
@@ -603,16 +593,14 @@ cudaError_t attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint1
                                uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                char* workspace, cudaStream_t stream) {
   const AttentionF16D128Workspace space(B, H, S, D, R);
-  {
-    const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.attention_f16_d128_kernel_tiles;
-    if (const cudaError_t error = launch(attention_f16_d128_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                         4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q,
-                                         k, v, scale, o, B, H, S, R, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4);
+  const bool in_shared = tile_bytes <= 32768;
+  char* const tiles = in_shared ? nullptr : workspace + space.attention_f16_d128_kernel_tiles;
+  if (const cudaError_t error = launch(attention_f16_d128_kernel<Index>, smaller(B * H * S, 1024), 256,
+                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k,
+                                       v, scale, o, B, H, S, R, tiles, tile_bytes);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
 

@@ -214,17 +214,15 @@ cudaError_t attention_online_f32_d64(float scale, const float* q, const float* k
                                      int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
                                      cudaStream_t stream) {
   const AttentionOnlineF32D64Workspace space(B, H, S, D, R);
-  {
-    const int64_t tile_bytes =
-        padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.attention_online_f32_d64_kernel_tiles;
-    if (const cudaError_t error = launch(attention_online_f32_d64_kernel<Index>, smaller(B * H * S, 1024),
-                                         256, 4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
-                                         stream, scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+  const int64_t tile_bytes =
+      padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4);
+  const bool in_shared = tile_bytes <= 32768;
+  char* const tiles = in_shared ? nullptr : workspace + space.attention_online_f32_d64_kernel_tiles;
+  if (const cudaError_t error = launch(attention_online_f32_d64_kernel<Index>, smaller(B * H * S, 1024), 256,
+                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream,
+                                       scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
 
@@ -320,17 +318,15 @@ cudaError_t attention_online_f32_d128(float scale, const float* q, const float* 
                                       int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
                                       cudaStream_t stream) {
   const AttentionOnlineF32D128Workspace space(B, H, S, D, R);
-  {
-    const int64_t tile_bytes =
-        padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(128, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.attention_online_f32_d128_kernel_tiles;
-    if (const cudaError_t error = launch(attention_online_f32_d128_kernel<Index>, smaller(B * H * S, 1024),
-                                         256, 4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
-                                         stream, scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+  const int64_t tile_bytes =
+      padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(128, 4);
+  const bool in_shared = tile_bytes <= 32768;
+  char* const tiles = in_shared ? nullptr : workspace + space.attention_online_f32_d128_kernel_tiles;
+  if (const cudaError_t error = launch(attention_online_f32_d128_kernel<Index>, smaller(B * H * S, 1024), 256,
+                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream,
+                                       scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
 
@@ -426,17 +422,15 @@ cudaError_t attention_online_bf16_d64(float scale, const uint16_t* q, const uint
                                       uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                       char* workspace, cudaStream_t stream) {
   const AttentionOnlineBf16D64Workspace space(B, H, S, D, R);
-  {
-    const int64_t tile_bytes =
-        padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.attention_online_bf16_d64_kernel_tiles;
-    if (const cudaError_t error = launch(attention_online_bf16_d64_kernel<Index>, smaller(B * H * S, 1024),
-                                         256, 4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
-                                         stream, scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+  const int64_t tile_bytes =
+      padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4);
+  const bool in_shared = tile_bytes <= 32768;
+  char* const tiles = in_shared ? nullptr : workspace + space.attention_online_bf16_d64_kernel_tiles;
+  if (const cudaError_t error = launch(attention_online_bf16_d64_kernel<Index>, smaller(B * H * S, 1024), 256,
+                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream,
+                                       scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
 
@@ -533,17 +527,15 @@ cudaError_t attention_online_bf16_d128(float scale, const uint16_t* q, const uin
                                        uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                        char* workspace, cudaStream_t stream) {
   const AttentionOnlineBf16D128Workspace space(B, H, S, D, R);
-  {
-    const int64_t tile_bytes =
-        padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(128, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.attention_online_bf16_d128_kernel_tiles;
-    if (const cudaError_t error = launch(attention_online_bf16_d128_kernel<Index>, smaller(B * H * S, 1024),
-                                         256, 4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
-                                         stream, scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+  const int64_t tile_bytes =
+      padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(128, 4);
+  const bool in_shared = tile_bytes <= 32768;
+  char* const tiles = in_shared ? nullptr : workspace + space.attention_online_bf16_d128_kernel_tiles;
+  if (const cudaError_t error = launch(attention_online_bf16_d128_kernel<Index>, smaller(B * H * S, 1024),
+                                       256, 4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream,
+                                       scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
 

@@ -2,7 +2,7 @@
 //
 // activation: y = act(x + bias)
 //
-// Plan: a thread for each of rows, N, neighbours along N.
+// Plan: a thread for each of rows, N, neighbours along N, 4 a thread where arrays and rows are aligned.
 // Bytes that activation_relu_f32 must move: 4 * N + 4 * N * rows read, 4 * N * rows written.
 
 #include "activation.h"
@@ -78,262 +78,462 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
-template <class Index>
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
+
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     activation_relu_f32_kernel(const float* x, const float* bias, float* y, Index rows, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= rows * N) return;
-  const Index row = Index(item / N);
-  const Index n = Index(item % N);
-  const float v = bias != nullptr ? x[row * N + n] + bias[n] : x[row * N + n];
-  y[row * N + n] = maximum(v, 0.0f);
+  const Index groups = Index((N + kElements - 1) / kElements);
+  if (item >= rows * groups) return;
+  const Index row = Index(item / groups);
+  const Index group = Index(item % groups);
+  const Index n_first = group * kElements;
+  const Index remaining = Index(N - n_first);
+  const auto x_pack = load_pack<kElements>(&x[row * N + n_first], remaining);
+  Pack<float, kElements> y_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    const Index n = n_first + (i < remaining ? i : remaining - 1);
+    const float v = bias != nullptr ? x_pack[i] + bias[n] : x_pack[i];
+    y_pack[i] = maximum(v, 0.0f);
+  }
+  store_pack(&y[row * N + n_first], y_pack, remaining);
 }
 
 template <class Index>
 cudaError_t activation_relu_f32(const float* x, const float* bias, float* y, int64_t rows, int64_t N,
                                 cudaStream_t stream) {
-  if (const cudaError_t error = launch(activation_relu_f32_kernel<Index>, ceil_div(rows * N, 256), 256, 0,
-                                       stream, x, bias, y, rows, N);
+  const int elements = aligned({x, y}) && N % 4 == 0 ? 4 : 1;
+  const int64_t groups = ceil_div(N, elements);
+  if (const cudaError_t error =
+          launch(elements == 4 ? activation_relu_f32_kernel<4, Index> : activation_relu_f32_kernel<1, Index>,
+                 ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     activation_relu_bf16_kernel(const uint16_t* x, const uint16_t* bias, uint16_t* y, Index rows, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= rows * N) return;
-  const Index row = Index(item / N);
-  const Index n = Index(item % N);
-  const float v =
-      bias != nullptr ? from_bf16(x[row * N + n]) + from_bf16(bias[n]) : from_bf16(x[row * N + n]);
-  y[row * N + n] = to_bf16(maximum(v, 0.0f));
+  const Index groups = Index((N + kElements - 1) / kElements);
+  if (item >= rows * groups) return;
+  const Index row = Index(item / groups);
+  const Index group = Index(item % groups);
+  const Index n_first = group * kElements;
+  const Index remaining = Index(N - n_first);
+  const auto x_pack = load_pack<kElements>(&x[row * N + n_first], remaining);
+  Pack<uint16_t, kElements> y_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    const Index n = n_first + (i < remaining ? i : remaining - 1);
+    const float v = bias != nullptr ? from_bf16(x_pack[i]) + from_bf16(bias[n]) : from_bf16(x_pack[i]);
+    y_pack[i] = to_bf16(maximum(v, 0.0f));
+  }
+  store_pack(&y[row * N + n_first], y_pack, remaining);
 }
 
 template <class Index>
 cudaError_t activation_relu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                  int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(activation_relu_bf16_kernel<Index>, ceil_div(rows * N, 256), 256, 0,
-                                       stream, x, bias, y, rows, N);
+  const int elements = aligned({x, y}) && N % 8 == 0 ? 8 : 1;
+  const int64_t groups = ceil_div(N, elements);
+  if (const cudaError_t error = launch(
+          elements == 8 ? activation_relu_bf16_kernel<8, Index> : activation_relu_bf16_kernel<1, Index>,
+          ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     activation_relu_f16_kernel(const uint16_t* x, const uint16_t* bias, uint16_t* y, Index rows, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= rows * N) return;
-  const Index row = Index(item / N);
-  const Index n = Index(item % N);
-  const float v = bias != nullptr ? from_f16(x[row * N + n]) + from_f16(bias[n]) : from_f16(x[row * N + n]);
-  y[row * N + n] = to_f16(maximum(v, 0.0f));
+  const Index groups = Index((N + kElements - 1) / kElements);
+  if (item >= rows * groups) return;
+  const Index row = Index(item / groups);
+  const Index group = Index(item % groups);
+  const Index n_first = group * kElements;
+  const Index remaining = Index(N - n_first);
+  const auto x_pack = load_pack<kElements>(&x[row * N + n_first], remaining);
+  Pack<uint16_t, kElements> y_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    const Index n = n_first + (i < remaining ? i : remaining - 1);
+    const float v = bias != nullptr ? from_f16(x_pack[i]) + from_f16(bias[n]) : from_f16(x_pack[i]);
+    y_pack[i] = to_f16(maximum(v, 0.0f));
+  }
+  store_pack(&y[row * N + n_first], y_pack, remaining);
 }
 
 template <class Index>
 cudaError_t activation_relu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N,
                                 cudaStream_t stream) {
-  if (const cudaError_t error = launch(activation_relu_f16_kernel<Index>, ceil_div(rows * N, 256), 256, 0,
-                                       stream, x, bias, y, rows, N);
+  const int elements = aligned({x, y}) && N % 8 == 0 ? 8 : 1;
+  const int64_t groups = ceil_div(N, elements);
+  if (const cudaError_t error =
+          launch(elements == 8 ? activation_relu_f16_kernel<8, Index> : activation_relu_f16_kernel<1, Index>,
+                 ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     activation_gelu_f32_kernel(const float* x, const float* bias, float* y, Index rows, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= rows * N) return;
-  const Index row = Index(item / N);
-  const Index n = Index(item % N);
-  const float v = bias != nullptr ? x[row * N + n] + bias[n] : x[row * N + n];
-  y[row * N + n] = 0.5f * v * (1.0f + erff(v * 0.70710677f));
+  const Index groups = Index((N + kElements - 1) / kElements);
+  if (item >= rows * groups) return;
+  const Index row = Index(item / groups);
+  const Index group = Index(item % groups);
+  const Index n_first = group * kElements;
+  const Index remaining = Index(N - n_first);
+  const auto x_pack = load_pack<kElements>(&x[row * N + n_first], remaining);
+  Pack<float, kElements> y_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    const Index n = n_first + (i < remaining ? i : remaining - 1);
+    const float v = bias != nullptr ? x_pack[i] + bias[n] : x_pack[i];
+    y_pack[i] = 0.5f * v * (1.0f + erff(v * 0.70710677f));
+  }
+  store_pack(&y[row * N + n_first], y_pack, remaining);
 }
 
 template <class Index>
 cudaError_t activation_gelu_f32(const float* x, const float* bias, float* y, int64_t rows, int64_t N,
                                 cudaStream_t stream) {
-  if (const cudaError_t error = launch(activation_gelu_f32_kernel<Index>, ceil_div(rows * N, 256), 256, 0,
-                                       stream, x, bias, y, rows, N);
+  const int elements = aligned({x, y}) && N % 4 == 0 ? 4 : 1;
+  const int64_t groups = ceil_div(N, elements);
+  if (const cudaError_t error =
+          launch(elements == 4 ? activation_gelu_f32_kernel<4, Index> : activation_gelu_f32_kernel<1, Index>,
+                 ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     activation_gelu_bf16_kernel(const uint16_t* x, const uint16_t* bias, uint16_t* y, Index rows, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= rows * N) return;
-  const Index row = Index(item / N);
-  const Index n = Index(item % N);
-  const float v =
-      bias != nullptr ? from_bf16(x[row * N + n]) + from_bf16(bias[n]) : from_bf16(x[row * N + n]);
-  y[row * N + n] = to_bf16(0.5f * v * (1.0f + erff(v * 0.70710677f)));
+  const Index groups = Index((N + kElements - 1) / kElements);
+  if (item >= rows * groups) return;
+  const Index row = Index(item / groups);
+  const Index group = Index(item % groups);
+  const Index n_first = group * kElements;
+  const Index remaining = Index(N - n_first);
+  const auto x_pack = load_pack<kElements>(&x[row * N + n_first], remaining);
+  Pack<uint16_t, kElements> y_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    const Index n = n_first + (i < remaining ? i : remaining - 1);
+    const float v = bias != nullptr ? from_bf16(x_pack[i]) + from_bf16(bias[n]) : from_bf16(x_pack[i]);
+    y_pack[i] = to_bf16(0.5f * v * (1.0f + erff(v * 0.70710677f)));
+  }
+  store_pack(&y[row * N + n_first], y_pack, remaining);
 }
 
 template <class Index>
 cudaError_t activation_gelu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                  int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(activation_gelu_bf16_kernel<Index>, ceil_div(rows * N, 256), 256, 0,
-                                       stream, x, bias, y, rows, N);
+  const int elements = aligned({x, y}) && N % 8 == 0 ? 8 : 1;
+  const int64_t groups = ceil_div(N, elements);
+  if (const cudaError_t error = launch(
+          elements == 8 ? activation_gelu_bf16_kernel<8, Index> : activation_gelu_bf16_kernel<1, Index>,
+          ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     activation_gelu_f16_kernel(const uint16_t* x, const uint16_t* bias, uint16_t* y, Index rows, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= rows * N) return;
-  const Index row = Index(item / N);
-  const Index n = Index(item % N);
-  const float v = bias != nullptr ? from_f16(x[row * N + n]) + from_f16(bias[n]) : from_f16(x[row * N + n]);
-  y[row * N + n] = to_f16(0.5f * v * (1.0f + erff(v * 0.70710677f)));
+  const Index groups = Index((N + kElements - 1) / kElements);
+  if (item >= rows * groups) return;
+  const Index row = Index(item / groups);
+  const Index group = Index(item % groups);
+  const Index n_first = group * kElements;
+  const Index remaining = Index(N - n_first);
+  const auto x_pack = load_pack<kElements>(&x[row * N + n_first], remaining);
+  Pack<uint16_t, kElements> y_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    const Index n = n_first + (i < remaining ? i : remaining - 1);
+    const float v = bias != nullptr ? from_f16(x_pack[i]) + from_f16(bias[n]) : from_f16(x_pack[i]);
+    y_pack[i] = to_f16(0.5f * v * (1.0f + erff(v * 0.70710677f)));
+  }
+  store_pack(&y[row * N + n_first], y_pack, remaining);
 }
 
 template <class Index>
 cudaError_t activation_gelu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N,
                                 cudaStream_t stream) {
-  if (const cudaError_t error = launch(activation_gelu_f16_kernel<Index>, ceil_div(rows * N, 256), 256, 0,
-                                       stream, x, bias, y, rows, N);
+  const int elements = aligned({x, y}) && N % 8 == 0 ? 8 : 1;
+  const int64_t groups = ceil_div(N, elements);
+  if (const cudaError_t error =
+          launch(elements == 8 ? activation_gelu_f16_kernel<8, Index> : activation_gelu_f16_kernel<1, Index>,
+                 ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     activation_silu_f32_kernel(const float* x, const float* bias, float* y, Index rows, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= rows * N) return;
-  const Index row = Index(item / N);
-  const Index n = Index(item % N);
-  const float v = bias != nullptr ? x[row * N + n] + bias[n] : x[row * N + n];
-  y[row * N + n] = v * sigmoid(v);
+  const Index groups = Index((N + kElements - 1) / kElements);
+  if (item >= rows * groups) return;
+  const Index row = Index(item / groups);
+  const Index group = Index(item % groups);
+  const Index n_first = group * kElements;
+  const Index remaining = Index(N - n_first);
+  const auto x_pack = load_pack<kElements>(&x[row * N + n_first], remaining);
+  Pack<float, kElements> y_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    const Index n = n_first + (i < remaining ? i : remaining - 1);
+    const float v = bias != nullptr ? x_pack[i] + bias[n] : x_pack[i];
+    y_pack[i] = v * sigmoid(v);
+  }
+  store_pack(&y[row * N + n_first], y_pack, remaining);
 }
 
 template <class Index>
 cudaError_t activation_silu_f32(const float* x, const float* bias, float* y, int64_t rows, int64_t N,
                                 cudaStream_t stream) {
-  if (const cudaError_t error = launch(activation_silu_f32_kernel<Index>, ceil_div(rows * N, 256), 256, 0,
-                                       stream, x, bias, y, rows, N);
+  const int elements = aligned({x, y}) && N % 4 == 0 ? 4 : 1;
+  const int64_t groups = ceil_div(N, elements);
+  if (const cudaError_t error =
+          launch(elements == 4 ? activation_silu_f32_kernel<4, Index> : activation_silu_f32_kernel<1, Index>,
+                 ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     activation_silu_bf16_kernel(const uint16_t* x, const uint16_t* bias, uint16_t* y, Index rows, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= rows * N) return;
-  const Index row = Index(item / N);
-  const Index n = Index(item % N);
-  const float v =
-      bias != nullptr ? from_bf16(x[row * N + n]) + from_bf16(bias[n]) : from_bf16(x[row * N + n]);
-  y[row * N + n] = to_bf16(v * sigmoid(v));
+  const Index groups = Index((N + kElements - 1) / kElements);
+  if (item >= rows * groups) return;
+  const Index row = Index(item / groups);
+  const Index group = Index(item % groups);
+  const Index n_first = group * kElements;
+  const Index remaining = Index(N - n_first);
+  const auto x_pack = load_pack<kElements>(&x[row * N + n_first], remaining);
+  Pack<uint16_t, kElements> y_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    const Index n = n_first + (i < remaining ? i : remaining - 1);
+    const float v = bias != nullptr ? from_bf16(x_pack[i]) + from_bf16(bias[n]) : from_bf16(x_pack[i]);
+    y_pack[i] = to_bf16(v * sigmoid(v));
+  }
+  store_pack(&y[row * N + n_first], y_pack, remaining);
 }
 
 template <class Index>
 cudaError_t activation_silu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                  int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(activation_silu_bf16_kernel<Index>, ceil_div(rows * N, 256), 256, 0,
-                                       stream, x, bias, y, rows, N);
+  const int elements = aligned({x, y}) && N % 8 == 0 ? 8 : 1;
+  const int64_t groups = ceil_div(N, elements);
+  if (const cudaError_t error = launch(
+          elements == 8 ? activation_silu_bf16_kernel<8, Index> : activation_silu_bf16_kernel<1, Index>,
+          ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     activation_silu_f16_kernel(const uint16_t* x, const uint16_t* bias, uint16_t* y, Index rows, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= rows * N) return;
-  const Index row = Index(item / N);
-  const Index n = Index(item % N);
-  const float v = bias != nullptr ? from_f16(x[row * N + n]) + from_f16(bias[n]) : from_f16(x[row * N + n]);
-  y[row * N + n] = to_f16(v * sigmoid(v));
+  const Index groups = Index((N + kElements - 1) / kElements);
+  if (item >= rows * groups) return;
+  const Index row = Index(item / groups);
+  const Index group = Index(item % groups);
+  const Index n_first = group * kElements;
+  const Index remaining = Index(N - n_first);
+  const auto x_pack = load_pack<kElements>(&x[row * N + n_first], remaining);
+  Pack<uint16_t, kElements> y_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    const Index n = n_first + (i < remaining ? i : remaining - 1);
+    const float v = bias != nullptr ? from_f16(x_pack[i]) + from_f16(bias[n]) : from_f16(x_pack[i]);
+    y_pack[i] = to_f16(v * sigmoid(v));
+  }
+  store_pack(&y[row * N + n_first], y_pack, remaining);
 }
 
 template <class Index>
 cudaError_t activation_silu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N,
                                 cudaStream_t stream) {
-  if (const cudaError_t error = launch(activation_silu_f16_kernel<Index>, ceil_div(rows * N, 256), 256, 0,
-                                       stream, x, bias, y, rows, N);
+  const int elements = aligned({x, y}) && N % 8 == 0 ? 8 : 1;
+  const int64_t groups = ceil_div(N, elements);
+  if (const cudaError_t error =
+          launch(elements == 8 ? activation_silu_f16_kernel<8, Index> : activation_silu_f16_kernel<1, Index>,
+                 ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     activation_squared_relu_f32_kernel(const float* x, const float* bias, float* y, Index rows, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= rows * N) return;
-  const Index row = Index(item / N);
-  const Index n = Index(item % N);
-  const float v = bias != nullptr ? x[row * N + n] + bias[n] : x[row * N + n];
-  const float r = maximum(v, 0.0f);
-  y[row * N + n] = r * r;
+  const Index groups = Index((N + kElements - 1) / kElements);
+  if (item >= rows * groups) return;
+  const Index row = Index(item / groups);
+  const Index group = Index(item % groups);
+  const Index n_first = group * kElements;
+  const Index remaining = Index(N - n_first);
+  const auto x_pack = load_pack<kElements>(&x[row * N + n_first], remaining);
+  Pack<float, kElements> y_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    const Index n = n_first + (i < remaining ? i : remaining - 1);
+    const float v = bias != nullptr ? x_pack[i] + bias[n] : x_pack[i];
+    const float r = maximum(v, 0.0f);
+    y_pack[i] = r * r;
+  }
+  store_pack(&y[row * N + n_first], y_pack, remaining);
 }
 
 template <class Index>
 cudaError_t activation_squared_relu_f32(const float* x, const float* bias, float* y, int64_t rows, int64_t N,
                                         cudaStream_t stream) {
-  if (const cudaError_t error = launch(activation_squared_relu_f32_kernel<Index>, ceil_div(rows * N, 256),
-                                       256, 0, stream, x, bias, y, rows, N);
+  const int elements = aligned({x, y}) && N % 4 == 0 ? 4 : 1;
+  const int64_t groups = ceil_div(N, elements);
+  if (const cudaError_t error = launch(elements == 4 ? activation_squared_relu_f32_kernel<4, Index>
+                                                     : activation_squared_relu_f32_kernel<1, Index>,
+                                       ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     activation_squared_relu_bf16_kernel(const uint16_t* x, const uint16_t* bias, uint16_t* y, Index rows,
                                         Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= rows * N) return;
-  const Index row = Index(item / N);
-  const Index n = Index(item % N);
-  const float v =
-      bias != nullptr ? from_bf16(x[row * N + n]) + from_bf16(bias[n]) : from_bf16(x[row * N + n]);
-  const float r = maximum(v, 0.0f);
-  y[row * N + n] = to_bf16(r * r);
+  const Index groups = Index((N + kElements - 1) / kElements);
+  if (item >= rows * groups) return;
+  const Index row = Index(item / groups);
+  const Index group = Index(item % groups);
+  const Index n_first = group * kElements;
+  const Index remaining = Index(N - n_first);
+  const auto x_pack = load_pack<kElements>(&x[row * N + n_first], remaining);
+  Pack<uint16_t, kElements> y_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    const Index n = n_first + (i < remaining ? i : remaining - 1);
+    const float v = bias != nullptr ? from_bf16(x_pack[i]) + from_bf16(bias[n]) : from_bf16(x_pack[i]);
+    const float r = maximum(v, 0.0f);
+    y_pack[i] = to_bf16(r * r);
+  }
+  store_pack(&y[row * N + n_first], y_pack, remaining);
 }
 
 template <class Index>
 cudaError_t activation_squared_relu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                          int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(activation_squared_relu_bf16_kernel<Index>, ceil_div(rows * N, 256),
-                                       256, 0, stream, x, bias, y, rows, N);
+  const int elements = aligned({x, y}) && N % 8 == 0 ? 8 : 1;
+  const int64_t groups = ceil_div(N, elements);
+  if (const cudaError_t error = launch(elements == 8 ? activation_squared_relu_bf16_kernel<8, Index>
+                                                     : activation_squared_relu_bf16_kernel<1, Index>,
+                                       ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     activation_squared_relu_f16_kernel(const uint16_t* x, const uint16_t* bias, uint16_t* y, Index rows,
                                        Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= rows * N) return;
-  const Index row = Index(item / N);
-  const Index n = Index(item % N);
-  const float v = bias != nullptr ? from_f16(x[row * N + n]) + from_f16(bias[n]) : from_f16(x[row * N + n]);
-  const float r = maximum(v, 0.0f);
-  y[row * N + n] = to_f16(r * r);
+  const Index groups = Index((N + kElements - 1) / kElements);
+  if (item >= rows * groups) return;
+  const Index row = Index(item / groups);
+  const Index group = Index(item % groups);
+  const Index n_first = group * kElements;
+  const Index remaining = Index(N - n_first);
+  const auto x_pack = load_pack<kElements>(&x[row * N + n_first], remaining);
+  Pack<uint16_t, kElements> y_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    const Index n = n_first + (i < remaining ? i : remaining - 1);
+    const float v = bias != nullptr ? from_f16(x_pack[i]) + from_f16(bias[n]) : from_f16(x_pack[i]);
+    const float r = maximum(v, 0.0f);
+    y_pack[i] = to_f16(r * r);
+  }
+  store_pack(&y[row * N + n_first], y_pack, remaining);
 }
 
 template <class Index>
 cudaError_t activation_squared_relu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                         int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(activation_squared_relu_f16_kernel<Index>, ceil_div(rows * N, 256),
-                                       256, 0, stream, x, bias, y, rows, N);
+  const int elements = aligned({x, y}) && N % 8 == 0 ? 8 : 1;
+  const int64_t groups = ceil_div(N, elements);
+  if (const cudaError_t error = launch(elements == 8 ? activation_squared_relu_f16_kernel<8, Index>
+                                                     : activation_squared_relu_f16_kernel<1, Index>,
+                                       ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

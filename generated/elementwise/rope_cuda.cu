@@ -2,7 +2,7 @@
 //
 // rope: y = x with each pair (x[r], x[R + r]) rotated by the angle of its position and r
 //
-// Plan: a thread for each of B, S, H, P, R, neighbours along R.
+// Plan: a thread for each of B, S, H, P, R, neighbours along R, 4 a thread where arrays and rows are aligned.
 // Bytes that rope_f32 must move: 8 * R * S + 8 * R * S * H * B read, 8 * R * S * H * B written.
 
 #include "rope.h"
@@ -70,84 +70,174 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
-template <class Index>
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
+
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256) rope_f32_kernel(const float* x, const float* cosine, const float* sine,
                                                        float* y, Index B, Index S, Index H, Index R) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= B * S * H * 2 * R) return;
-  const Index b = Index(item / R / 2 / H / S);
-  const Index s = Index(item / R / 2 / H % S);
-  const Index h = Index(item / R / 2 % H);
-  const Index p = Index(item / R % 2);
-  const Index r = Index(item % R);
-  const float one = x[((b * S + s) * H + h) * 2 * R + r];
-  const float other = x[(((b * S + s) * H + h) * 2 + 1) * R + r];
-  y[(((b * S + s) * H + h) * 2 + p) * R + r] = int64_t(p) == 0
-                                                   ? one * cosine[s * R + r] - other * sine[s * R + r]
-                                                   : other * cosine[s * R + r] + one * sine[s * R + r];
+  const Index groups = Index((R + kElements - 1) / kElements);
+  if (item >= B * S * H * 2 * groups) return;
+  const Index b = Index(item / groups / 2 / H / S);
+  const Index s = Index(item / groups / 2 / H % S);
+  const Index h = Index(item / groups / 2 % H);
+  const Index p = Index(item / groups % 2);
+  const Index group = Index(item % groups);
+  const Index r_first = group * kElements;
+  const Index remaining = Index(R - r_first);
+  const auto x_pack = load_pack<kElements>(&x[((b * S + s) * H + h) * 2 * R + r_first], remaining);
+  const auto x_pack2 = load_pack<kElements>(&x[(((b * S + s) * H + h) * 2 + 1) * R + r_first], remaining);
+  const auto cosine_pack = load_pack<kElements>(&cosine[s * R + r_first], remaining);
+  const auto sine_pack = load_pack<kElements>(&sine[s * R + r_first], remaining);
+  Pack<float, kElements> y_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    const float one = x_pack[i];
+    const float other = x_pack2[i];
+    y_pack[i] = int64_t(p) == 0 ? one * cosine_pack[i] - other * sine_pack[i]
+                                : other * cosine_pack[i] + one * sine_pack[i];
+  }
+  store_pack(&y[(((b * S + s) * H + h) * 2 + p) * R + r_first], y_pack, remaining);
 }
 
 template <class Index>
 cudaError_t rope_f32(const float* x, const float* cosine, const float* sine, float* y, int64_t B, int64_t S,
                      int64_t H, int64_t R, cudaStream_t stream) {
-  if (const cudaError_t error = launch(rope_f32_kernel<Index>, ceil_div(B * S * H * 2 * R, 256), 256, 0,
-                                       stream, x, cosine, sine, y, B, S, H, R);
+  const int elements = aligned({x, cosine, sine, y}) && R % 4 == 0 ? 4 : 1;
+  const int64_t groups = ceil_div(R, elements);
+  if (const cudaError_t error =
+          launch(elements == 4 ? rope_f32_kernel<4, Index> : rope_f32_kernel<1, Index>,
+                 ceil_div(B * S * H * 2 * groups, 256), 256, 0, stream, x, cosine, sine, y, B, S, H, R);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     rope_bf16_kernel(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y, Index B, Index S,
                      Index H, Index R) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= B * S * H * 2 * R) return;
-  const Index b = Index(item / R / 2 / H / S);
-  const Index s = Index(item / R / 2 / H % S);
-  const Index h = Index(item / R / 2 % H);
-  const Index p = Index(item / R % 2);
-  const Index r = Index(item % R);
-  const float one = from_bf16(x[((b * S + s) * H + h) * 2 * R + r]);
-  const float other = from_bf16(x[(((b * S + s) * H + h) * 2 + 1) * R + r]);
-  y[(((b * S + s) * H + h) * 2 + p) * R + r] =
-      to_bf16(int64_t(p) == 0 ? one * cosine[s * R + r] - other * sine[s * R + r]
-                              : other * cosine[s * R + r] + one * sine[s * R + r]);
+  const Index groups = Index((R + kElements - 1) / kElements);
+  if (item >= B * S * H * 2 * groups) return;
+  const Index b = Index(item / groups / 2 / H / S);
+  const Index s = Index(item / groups / 2 / H % S);
+  const Index h = Index(item / groups / 2 % H);
+  const Index p = Index(item / groups % 2);
+  const Index group = Index(item % groups);
+  const Index r_first = group * kElements;
+  const Index remaining = Index(R - r_first);
+  const auto x_pack = load_pack<kElements>(&x[((b * S + s) * H + h) * 2 * R + r_first], remaining);
+  const auto x_pack2 = load_pack<kElements>(&x[(((b * S + s) * H + h) * 2 + 1) * R + r_first], remaining);
+  const auto cosine_pack = load_pack<kElements>(&cosine[s * R + r_first], remaining);
+  const auto sine_pack = load_pack<kElements>(&sine[s * R + r_first], remaining);
+  Pack<uint16_t, kElements> y_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    const float one = from_bf16(x_pack[i]);
+    const float other = from_bf16(x_pack2[i]);
+    y_pack[i] = to_bf16(int64_t(p) == 0 ? one * cosine_pack[i] - other * sine_pack[i]
+                                        : other * cosine_pack[i] + one * sine_pack[i]);
+  }
+  store_pack(&y[(((b * S + s) * H + h) * 2 + p) * R + r_first], y_pack, remaining);
 }
 
 template <class Index>
 cudaError_t rope_bf16(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y, int64_t B,
                       int64_t S, int64_t H, int64_t R, cudaStream_t stream) {
-  if (const cudaError_t error = launch(rope_bf16_kernel<Index>, ceil_div(B * S * H * 2 * R, 256), 256, 0,
-                                       stream, x, cosine, sine, y, B, S, H, R);
+  const int elements = aligned({x, cosine, sine, y}) && R % 8 == 0 ? 8 : 1;
+  const int64_t groups = ceil_div(R, elements);
+  if (const cudaError_t error =
+          launch(elements == 8 ? rope_bf16_kernel<8, Index> : rope_bf16_kernel<1, Index>,
+                 ceil_div(B * S * H * 2 * groups, 256), 256, 0, stream, x, cosine, sine, y, B, S, H, R);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     rope_f16_kernel(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y, Index B, Index S,
                     Index H, Index R) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= B * S * H * 2 * R) return;
-  const Index b = Index(item / R / 2 / H / S);
-  const Index s = Index(item / R / 2 / H % S);
-  const Index h = Index(item / R / 2 % H);
-  const Index p = Index(item / R % 2);
-  const Index r = Index(item % R);
-  const float one = from_f16(x[((b * S + s) * H + h) * 2 * R + r]);
-  const float other = from_f16(x[(((b * S + s) * H + h) * 2 + 1) * R + r]);
-  y[(((b * S + s) * H + h) * 2 + p) * R + r] =
-      to_f16(int64_t(p) == 0 ? one * cosine[s * R + r] - other * sine[s * R + r]
-                             : other * cosine[s * R + r] + one * sine[s * R + r]);
+  const Index groups = Index((R + kElements - 1) / kElements);
+  if (item >= B * S * H * 2 * groups) return;
+  const Index b = Index(item / groups / 2 / H / S);
+  const Index s = Index(item / groups / 2 / H % S);
+  const Index h = Index(item / groups / 2 % H);
+  const Index p = Index(item / groups % 2);
+  const Index group = Index(item % groups);
+  const Index r_first = group * kElements;
+  const Index remaining = Index(R - r_first);
+  const auto x_pack = load_pack<kElements>(&x[((b * S + s) * H + h) * 2 * R + r_first], remaining);
+  const auto x_pack2 = load_pack<kElements>(&x[(((b * S + s) * H + h) * 2 + 1) * R + r_first], remaining);
+  const auto cosine_pack = load_pack<kElements>(&cosine[s * R + r_first], remaining);
+  const auto sine_pack = load_pack<kElements>(&sine[s * R + r_first], remaining);
+  Pack<uint16_t, kElements> y_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    const float one = from_f16(x_pack[i]);
+    const float other = from_f16(x_pack2[i]);
+    y_pack[i] = to_f16(int64_t(p) == 0 ? one * cosine_pack[i] - other * sine_pack[i]
+                                       : other * cosine_pack[i] + one * sine_pack[i]);
+  }
+  store_pack(&y[(((b * S + s) * H + h) * 2 + p) * R + r_first], y_pack, remaining);
 }
 
 template <class Index>
 cudaError_t rope_f16(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y, int64_t B,
                      int64_t S, int64_t H, int64_t R, cudaStream_t stream) {
-  if (const cudaError_t error = launch(rope_f16_kernel<Index>, ceil_div(B * S * H * 2 * R, 256), 256, 0,
-                                       stream, x, cosine, sine, y, B, S, H, R);
+  const int elements = aligned({x, cosine, sine, y}) && R % 8 == 0 ? 8 : 1;
+  const int64_t groups = ceil_div(R, elements);
+  if (const cudaError_t error =
+          launch(elements == 8 ? rope_f16_kernel<8, Index> : rope_f16_kernel<1, Index>,
+                 ceil_div(B * S * H * 2 * groups, 256), 256, 0, stream, x, cosine, sine, y, B, S, H, R);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -3,7 +3,7 @@
 // giou_planes_plain: Generalized IoU of predicted and target boxes, element by element; negative widths and
 // heights count as 0
 //
-// Plan: a thread for each of M*N, neighbours along M*N.
+// Plan: a thread for each of M*N, neighbours along M*N, 4 a thread where arrays and rows are aligned.
 // Bytes that giou_planes_plain_f32 must move: 32 * N * M read, 4 * N * M written.
 
 #include "giou_planes_plain.h"
@@ -78,22 +78,86 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
-template <class Index>
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
+
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     giou_planes_plain_f32_kernel(const float* left_p, const float* top_p, const float* right_p,
                                  const float* bottom_p, const float* left_t, const float* top_t,
                                  const float* right_t, const float* bottom_t, float* giou, Index M, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= M * N) return;
-  const Index mn = item;
-  const float area_p = (right_p[mn] - left_p[mn]) * (bottom_p[mn] - top_p[mn]);
-  const float area_t = (right_t[mn] - left_t[mn]) * (bottom_t[mn] - top_t[mn]);
-  const float overlap = maximum(minimum(right_p[mn], right_t[mn]) - maximum(left_p[mn], left_t[mn]), 0.0f) *
-                        maximum(minimum(bottom_p[mn], bottom_t[mn]) - maximum(top_p[mn], top_t[mn]), 0.0f);
-  const float joined = area_p + area_t - overlap;
-  const float hull = maximum(maximum(right_p[mn], right_t[mn]) - minimum(left_p[mn], left_t[mn]), 0.0f) *
-                     maximum(maximum(bottom_p[mn], bottom_t[mn]) - minimum(top_p[mn], top_t[mn]), 0.0f);
-  giou[mn] = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
+  const Index mn_first = item * kElements;
+  if (mn_first >= M * N) return;
+  const Index remaining = Index(M * N - mn_first);
+  const auto right_p_pack = load_pack<kElements>(&right_p[mn_first], remaining);
+  const auto left_p_pack = load_pack<kElements>(&left_p[mn_first], remaining);
+  const auto bottom_p_pack = load_pack<kElements>(&bottom_p[mn_first], remaining);
+  const auto top_p_pack = load_pack<kElements>(&top_p[mn_first], remaining);
+  const auto right_t_pack = load_pack<kElements>(&right_t[mn_first], remaining);
+  const auto left_t_pack = load_pack<kElements>(&left_t[mn_first], remaining);
+  const auto bottom_t_pack = load_pack<kElements>(&bottom_t[mn_first], remaining);
+  const auto top_t_pack = load_pack<kElements>(&top_t[mn_first], remaining);
+  Pack<float, kElements> giou_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    const float area_p = (right_p_pack[i] - left_p_pack[i]) * (bottom_p_pack[i] - top_p_pack[i]);
+    const float area_t = (right_t_pack[i] - left_t_pack[i]) * (bottom_t_pack[i] - top_t_pack[i]);
+    const float overlap =
+        maximum(minimum(right_p_pack[i], right_t_pack[i]) - maximum(left_p_pack[i], left_t_pack[i]), 0.0f) *
+        maximum(minimum(bottom_p_pack[i], bottom_t_pack[i]) - maximum(top_p_pack[i], top_t_pack[i]), 0.0f);
+    const float joined = area_p + area_t - overlap;
+    const float hull =
+        maximum(maximum(right_p_pack[i], right_t_pack[i]) - minimum(left_p_pack[i], left_t_pack[i]), 0.0f) *
+        maximum(maximum(bottom_p_pack[i], bottom_t_pack[i]) - minimum(top_p_pack[i], top_t_pack[i]), 0.0f);
+    giou_pack[i] = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
+  }
+  store_pack(&giou[mn_first], giou_pack, remaining);
 }
 
 template <class Index>
@@ -101,41 +165,59 @@ cudaError_t giou_planes_plain_f32(const float* left_p, const float* top_p, const
                                   const float* bottom_p, const float* left_t, const float* top_t,
                                   const float* right_t, const float* bottom_t, float* giou, int64_t M,
                                   int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(giou_planes_plain_f32_kernel<Index>, ceil_div(M * N, 256), 256, 0, stream, left_p, top_p,
-                 right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M, N);
+  const int elements =
+      aligned({right_p, left_p, bottom_p, top_p, right_t, left_t, bottom_t, top_t, giou}) ? 4 : 1;
+  const int64_t groups = ceil_div(M * N, elements);
+  if (const cudaError_t error = launch(
+          elements == 4 ? giou_planes_plain_f32_kernel<4, Index> : giou_planes_plain_f32_kernel<1, Index>,
+          ceil_div(groups, 256), 256, 0, stream, left_p, top_p, right_p, bottom_p, left_t, top_t, right_t,
+          bottom_t, giou, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     giou_planes_plain_f16_kernel(const uint16_t* left_p, const uint16_t* top_p, const uint16_t* right_p,
                                  const uint16_t* bottom_p, const uint16_t* left_t, const uint16_t* top_t,
                                  const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou, Index M,
                                  Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= M * N) return;
-  const Index mn = item;
-  const float area_p =
-      (from_f16(right_p[mn]) - from_f16(left_p[mn])) * (from_f16(bottom_p[mn]) - from_f16(top_p[mn]));
-  const float area_t =
-      (from_f16(right_t[mn]) - from_f16(left_t[mn])) * (from_f16(bottom_t[mn]) - from_f16(top_t[mn]));
-  const float overlap = maximum(minimum(from_f16(right_p[mn]), from_f16(right_t[mn])) -
-                                    maximum(from_f16(left_p[mn]), from_f16(left_t[mn])),
-                                0.0f) *
-                        maximum(minimum(from_f16(bottom_p[mn]), from_f16(bottom_t[mn])) -
-                                    maximum(from_f16(top_p[mn]), from_f16(top_t[mn])),
-                                0.0f);
-  const float joined = area_p + area_t - overlap;
-  const float hull = maximum(maximum(from_f16(right_p[mn]), from_f16(right_t[mn])) -
-                                 minimum(from_f16(left_p[mn]), from_f16(left_t[mn])),
-                             0.0f) *
-                     maximum(maximum(from_f16(bottom_p[mn]), from_f16(bottom_t[mn])) -
-                                 minimum(from_f16(top_p[mn]), from_f16(top_t[mn])),
-                             0.0f);
-  giou[mn] = to_f16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
+  const Index mn_first = item * kElements;
+  if (mn_first >= M * N) return;
+  const Index remaining = Index(M * N - mn_first);
+  const auto right_p_pack = load_pack<kElements>(&right_p[mn_first], remaining);
+  const auto left_p_pack = load_pack<kElements>(&left_p[mn_first], remaining);
+  const auto bottom_p_pack = load_pack<kElements>(&bottom_p[mn_first], remaining);
+  const auto top_p_pack = load_pack<kElements>(&top_p[mn_first], remaining);
+  const auto right_t_pack = load_pack<kElements>(&right_t[mn_first], remaining);
+  const auto left_t_pack = load_pack<kElements>(&left_t[mn_first], remaining);
+  const auto bottom_t_pack = load_pack<kElements>(&bottom_t[mn_first], remaining);
+  const auto top_t_pack = load_pack<kElements>(&top_t[mn_first], remaining);
+  Pack<uint16_t, kElements> giou_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    const float area_p = (from_f16(right_p_pack[i]) - from_f16(left_p_pack[i])) *
+                         (from_f16(bottom_p_pack[i]) - from_f16(top_p_pack[i]));
+    const float area_t = (from_f16(right_t_pack[i]) - from_f16(left_t_pack[i])) *
+                         (from_f16(bottom_t_pack[i]) - from_f16(top_t_pack[i]));
+    const float overlap = maximum(minimum(from_f16(right_p_pack[i]), from_f16(right_t_pack[i])) -
+                                      maximum(from_f16(left_p_pack[i]), from_f16(left_t_pack[i])),
+                                  0.0f) *
+                          maximum(minimum(from_f16(bottom_p_pack[i]), from_f16(bottom_t_pack[i])) -
+                                      maximum(from_f16(top_p_pack[i]), from_f16(top_t_pack[i])),
+                                  0.0f);
+    const float joined = area_p + area_t - overlap;
+    const float hull = maximum(maximum(from_f16(right_p_pack[i]), from_f16(right_t_pack[i])) -
+                                   minimum(from_f16(left_p_pack[i]), from_f16(left_t_pack[i])),
+                               0.0f) *
+                       maximum(maximum(from_f16(bottom_p_pack[i]), from_f16(bottom_t_pack[i])) -
+                                   minimum(from_f16(top_p_pack[i]), from_f16(top_t_pack[i])),
+                               0.0f);
+    giou_pack[i] = to_f16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
+  }
+  store_pack(&giou[mn_first], giou_pack, remaining);
 }
 
 template <class Index>
@@ -143,41 +225,59 @@ cudaError_t giou_planes_plain_f16(const uint16_t* left_p, const uint16_t* top_p,
                                   const uint16_t* bottom_p, const uint16_t* left_t, const uint16_t* top_t,
                                   const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou,
                                   int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(giou_planes_plain_f16_kernel<Index>, ceil_div(M * N, 256), 256, 0, stream, left_p, top_p,
-                 right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M, N);
+  const int elements =
+      aligned({right_p, left_p, bottom_p, top_p, right_t, left_t, bottom_t, top_t, giou}) ? 8 : 1;
+  const int64_t groups = ceil_div(M * N, elements);
+  if (const cudaError_t error = launch(
+          elements == 8 ? giou_planes_plain_f16_kernel<8, Index> : giou_planes_plain_f16_kernel<1, Index>,
+          ceil_div(groups, 256), 256, 0, stream, left_p, top_p, right_p, bottom_p, left_t, top_t, right_t,
+          bottom_t, giou, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     giou_planes_plain_bf16_kernel(const uint16_t* left_p, const uint16_t* top_p, const uint16_t* right_p,
                                   const uint16_t* bottom_p, const uint16_t* left_t, const uint16_t* top_t,
                                   const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou, Index M,
                                   Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= M * N) return;
-  const Index mn = item;
-  const float area_p =
-      (from_bf16(right_p[mn]) - from_bf16(left_p[mn])) * (from_bf16(bottom_p[mn]) - from_bf16(top_p[mn]));
-  const float area_t =
-      (from_bf16(right_t[mn]) - from_bf16(left_t[mn])) * (from_bf16(bottom_t[mn]) - from_bf16(top_t[mn]));
-  const float overlap = maximum(minimum(from_bf16(right_p[mn]), from_bf16(right_t[mn])) -
-                                    maximum(from_bf16(left_p[mn]), from_bf16(left_t[mn])),
-                                0.0f) *
-                        maximum(minimum(from_bf16(bottom_p[mn]), from_bf16(bottom_t[mn])) -
-                                    maximum(from_bf16(top_p[mn]), from_bf16(top_t[mn])),
-                                0.0f);
-  const float joined = area_p + area_t - overlap;
-  const float hull = maximum(maximum(from_bf16(right_p[mn]), from_bf16(right_t[mn])) -
-                                 minimum(from_bf16(left_p[mn]), from_bf16(left_t[mn])),
-                             0.0f) *
-                     maximum(maximum(from_bf16(bottom_p[mn]), from_bf16(bottom_t[mn])) -
-                                 minimum(from_bf16(top_p[mn]), from_bf16(top_t[mn])),
-                             0.0f);
-  giou[mn] = to_bf16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
+  const Index mn_first = item * kElements;
+  if (mn_first >= M * N) return;
+  const Index remaining = Index(M * N - mn_first);
+  const auto right_p_pack = load_pack<kElements>(&right_p[mn_first], remaining);
+  const auto left_p_pack = load_pack<kElements>(&left_p[mn_first], remaining);
+  const auto bottom_p_pack = load_pack<kElements>(&bottom_p[mn_first], remaining);
+  const auto top_p_pack = load_pack<kElements>(&top_p[mn_first], remaining);
+  const auto right_t_pack = load_pack<kElements>(&right_t[mn_first], remaining);
+  const auto left_t_pack = load_pack<kElements>(&left_t[mn_first], remaining);
+  const auto bottom_t_pack = load_pack<kElements>(&bottom_t[mn_first], remaining);
+  const auto top_t_pack = load_pack<kElements>(&top_t[mn_first], remaining);
+  Pack<uint16_t, kElements> giou_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    const float area_p = (from_bf16(right_p_pack[i]) - from_bf16(left_p_pack[i])) *
+                         (from_bf16(bottom_p_pack[i]) - from_bf16(top_p_pack[i]));
+    const float area_t = (from_bf16(right_t_pack[i]) - from_bf16(left_t_pack[i])) *
+                         (from_bf16(bottom_t_pack[i]) - from_bf16(top_t_pack[i]));
+    const float overlap = maximum(minimum(from_bf16(right_p_pack[i]), from_bf16(right_t_pack[i])) -
+                                      maximum(from_bf16(left_p_pack[i]), from_bf16(left_t_pack[i])),
+                                  0.0f) *
+                          maximum(minimum(from_bf16(bottom_p_pack[i]), from_bf16(bottom_t_pack[i])) -
+                                      maximum(from_bf16(top_p_pack[i]), from_bf16(top_t_pack[i])),
+                                  0.0f);
+    const float joined = area_p + area_t - overlap;
+    const float hull = maximum(maximum(from_bf16(right_p_pack[i]), from_bf16(right_t_pack[i])) -
+                                   minimum(from_bf16(left_p_pack[i]), from_bf16(left_t_pack[i])),
+                               0.0f) *
+                       maximum(maximum(from_bf16(bottom_p_pack[i]), from_bf16(bottom_t_pack[i])) -
+                                   minimum(from_bf16(top_p_pack[i]), from_bf16(top_t_pack[i])),
+                               0.0f);
+    giou_pack[i] = to_bf16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
+  }
+  store_pack(&giou[mn_first], giou_pack, remaining);
 }
 
 template <class Index>
@@ -185,31 +285,51 @@ cudaError_t giou_planes_plain_bf16(const uint16_t* left_p, const uint16_t* top_p
                                    const uint16_t* bottom_p, const uint16_t* left_t, const uint16_t* top_t,
                                    const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou,
                                    int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(giou_planes_plain_bf16_kernel<Index>, ceil_div(M * N, 256), 256, 0, stream, left_p, top_p,
-                 right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M, N);
+  const int elements =
+      aligned({right_p, left_p, bottom_p, top_p, right_t, left_t, bottom_t, top_t, giou}) ? 8 : 1;
+  const int64_t groups = ceil_div(M * N, elements);
+  if (const cudaError_t error = launch(
+          elements == 8 ? giou_planes_plain_bf16_kernel<8, Index> : giou_planes_plain_bf16_kernel<1, Index>,
+          ceil_div(groups, 256), 256, 0, stream, left_p, top_p, right_p, bottom_p, left_t, top_t, right_t,
+          bottom_t, giou, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     giou_planes_plain_f64_kernel(const double* left_p, const double* top_p, const double* right_p,
                                  const double* bottom_p, const double* left_t, const double* top_t,
                                  const double* right_t, const double* bottom_t, double* giou, Index M,
                                  Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= M * N) return;
-  const Index mn = item;
-  const double area_p = (right_p[mn] - left_p[mn]) * (bottom_p[mn] - top_p[mn]);
-  const double area_t = (right_t[mn] - left_t[mn]) * (bottom_t[mn] - top_t[mn]);
-  const double overlap = maximum(minimum(right_p[mn], right_t[mn]) - maximum(left_p[mn], left_t[mn]), 0.0) *
-                         maximum(minimum(bottom_p[mn], bottom_t[mn]) - maximum(top_p[mn], top_t[mn]), 0.0);
-  const double joined = area_p + area_t - overlap;
-  const double hull = maximum(maximum(right_p[mn], right_t[mn]) - minimum(left_p[mn], left_t[mn]), 0.0) *
-                      maximum(maximum(bottom_p[mn], bottom_t[mn]) - minimum(top_p[mn], top_t[mn]), 0.0);
-  giou[mn] = overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05);
+  const Index mn_first = item * kElements;
+  if (mn_first >= M * N) return;
+  const Index remaining = Index(M * N - mn_first);
+  const auto right_p_pack = load_pack<kElements>(&right_p[mn_first], remaining);
+  const auto left_p_pack = load_pack<kElements>(&left_p[mn_first], remaining);
+  const auto bottom_p_pack = load_pack<kElements>(&bottom_p[mn_first], remaining);
+  const auto top_p_pack = load_pack<kElements>(&top_p[mn_first], remaining);
+  const auto right_t_pack = load_pack<kElements>(&right_t[mn_first], remaining);
+  const auto left_t_pack = load_pack<kElements>(&left_t[mn_first], remaining);
+  const auto bottom_t_pack = load_pack<kElements>(&bottom_t[mn_first], remaining);
+  const auto top_t_pack = load_pack<kElements>(&top_t[mn_first], remaining);
+  Pack<double, kElements> giou_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    const double area_p = (right_p_pack[i] - left_p_pack[i]) * (bottom_p_pack[i] - top_p_pack[i]);
+    const double area_t = (right_t_pack[i] - left_t_pack[i]) * (bottom_t_pack[i] - top_t_pack[i]);
+    const double overlap =
+        maximum(minimum(right_p_pack[i], right_t_pack[i]) - maximum(left_p_pack[i], left_t_pack[i]), 0.0) *
+        maximum(minimum(bottom_p_pack[i], bottom_t_pack[i]) - maximum(top_p_pack[i], top_t_pack[i]), 0.0);
+    const double joined = area_p + area_t - overlap;
+    const double hull =
+        maximum(maximum(right_p_pack[i], right_t_pack[i]) - minimum(left_p_pack[i], left_t_pack[i]), 0.0) *
+        maximum(maximum(bottom_p_pack[i], bottom_t_pack[i]) - minimum(top_p_pack[i], top_t_pack[i]), 0.0);
+    giou_pack[i] = overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05);
+  }
+  store_pack(&giou[mn_first], giou_pack, remaining);
 }
 
 template <class Index>
@@ -217,9 +337,13 @@ cudaError_t giou_planes_plain_f64(const double* left_p, const double* top_p, con
                                   const double* bottom_p, const double* left_t, const double* top_t,
                                   const double* right_t, const double* bottom_t, double* giou, int64_t M,
                                   int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(giou_planes_plain_f64_kernel<Index>, ceil_div(M * N, 256), 256, 0, stream, left_p, top_p,
-                 right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M, N);
+  const int elements =
+      aligned({right_p, left_p, bottom_p, top_p, right_t, left_t, bottom_t, top_t, giou}) ? 2 : 1;
+  const int64_t groups = ceil_div(M * N, elements);
+  if (const cudaError_t error = launch(
+          elements == 2 ? giou_planes_plain_f64_kernel<2, Index> : giou_planes_plain_f64_kernel<1, Index>,
+          ceil_div(groups, 256), 256, 0, stream, left_p, top_p, right_p, bottom_p, left_t, top_t, right_t,
+          bottom_t, giou, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -2,7 +2,7 @@
 //
 // boxes_to_planes: left, top, right and bottom of each box as arrays of their own
 //
-// Plan: a thread for each of N, neighbours along N.
+// Plan: a thread for each of N, neighbours along N, 2 a thread where arrays and rows are aligned.
 // Bytes that boxes_to_planes_f32 must move: 16 * N read, 16 * N written.
 
 #include "boxes_to_planes.h"
@@ -65,69 +65,165 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
-template <class Index>
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
+
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256) boxes_to_planes_f32_kernel(const float* boxes, float* left, float* top,
                                                                   float* right, float* bottom, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
-  const Index n = item;
-  left[n] = boxes[n * 4];
-  top[n] = boxes[n * 4 + 1];
-  right[n] = boxes[n * 4 + 2];
-  bottom[n] = boxes[n * 4 + 3];
+  const Index n_first = item * kElements;
+  if (n_first >= N) return;
+  const Index remaining = Index(N - n_first);
+  const auto boxes_pack = load_pack<kElements, 4>(&boxes[n_first * 4], remaining);
+  Pack<float, kElements> left_pack;
+  Pack<float, kElements> top_pack;
+  Pack<float, kElements> right_pack;
+  Pack<float, kElements> bottom_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    left_pack[i] = boxes_pack[4 * i];
+    top_pack[i] = boxes_pack[4 * i + 1];
+    right_pack[i] = boxes_pack[4 * i + 2];
+    bottom_pack[i] = boxes_pack[4 * i + 3];
+  }
+  store_pack(&left[n_first], left_pack, remaining);
+  store_pack(&top[n_first], top_pack, remaining);
+  store_pack(&right[n_first], right_pack, remaining);
+  store_pack(&bottom[n_first], bottom_pack, remaining);
 }
 
 template <class Index>
 cudaError_t boxes_to_planes_f32(const float* boxes, float* left, float* top, float* right, float* bottom,
                                 int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(boxes_to_planes_f32_kernel<Index>, ceil_div(N, 256), 256, 0, stream,
-                                       boxes, left, top, right, bottom, N);
+  const int elements = aligned({boxes, left, top, right, bottom}) ? 2 : 1;
+  const int64_t groups = ceil_div(N, elements);
+  if (const cudaError_t error =
+          launch(elements == 2 ? boxes_to_planes_f32_kernel<2, Index> : boxes_to_planes_f32_kernel<1, Index>,
+                 ceil_div(groups, 256), 256, 0, stream, boxes, left, top, right, bottom, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     boxes_to_planes_bf16_kernel(const uint16_t* boxes, uint16_t* left, uint16_t* top, uint16_t* right,
                                 uint16_t* bottom, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
-  const Index n = item;
-  left[n] = to_bf16(from_bf16(boxes[n * 4]));
-  top[n] = to_bf16(from_bf16(boxes[n * 4 + 1]));
-  right[n] = to_bf16(from_bf16(boxes[n * 4 + 2]));
-  bottom[n] = to_bf16(from_bf16(boxes[n * 4 + 3]));
+  const Index n_first = item * kElements;
+  if (n_first >= N) return;
+  const Index remaining = Index(N - n_first);
+  const auto boxes_pack = load_pack<kElements, 4>(&boxes[n_first * 4], remaining);
+  Pack<uint16_t, kElements> left_pack;
+  Pack<uint16_t, kElements> top_pack;
+  Pack<uint16_t, kElements> right_pack;
+  Pack<uint16_t, kElements> bottom_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    left_pack[i] = to_bf16(from_bf16(boxes_pack[4 * i]));
+    top_pack[i] = to_bf16(from_bf16(boxes_pack[4 * i + 1]));
+    right_pack[i] = to_bf16(from_bf16(boxes_pack[4 * i + 2]));
+    bottom_pack[i] = to_bf16(from_bf16(boxes_pack[4 * i + 3]));
+  }
+  store_pack(&left[n_first], left_pack, remaining);
+  store_pack(&top[n_first], top_pack, remaining);
+  store_pack(&right[n_first], right_pack, remaining);
+  store_pack(&bottom[n_first], bottom_pack, remaining);
 }
 
 template <class Index>
 cudaError_t boxes_to_planes_bf16(const uint16_t* boxes, uint16_t* left, uint16_t* top, uint16_t* right,
                                  uint16_t* bottom, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(boxes_to_planes_bf16_kernel<Index>, ceil_div(N, 256), 256, 0, stream,
-                                       boxes, left, top, right, bottom, N);
+  const int elements = aligned({boxes, left, top, right, bottom}) ? 4 : 1;
+  const int64_t groups = ceil_div(N, elements);
+  if (const cudaError_t error = launch(
+          elements == 4 ? boxes_to_planes_bf16_kernel<4, Index> : boxes_to_planes_bf16_kernel<1, Index>,
+          ceil_div(groups, 256), 256, 0, stream, boxes, left, top, right, bottom, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     boxes_to_planes_f64_kernel(const double* boxes, double* left, double* top, double* right, double* bottom,
                                Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
-  const Index n = item;
-  left[n] = boxes[n * 4];
-  top[n] = boxes[n * 4 + 1];
-  right[n] = boxes[n * 4 + 2];
-  bottom[n] = boxes[n * 4 + 3];
+  const Index n_first = item * kElements;
+  if (n_first >= N) return;
+  const Index remaining = Index(N - n_first);
+  const auto boxes_pack = load_pack<kElements, 4>(&boxes[n_first * 4], remaining);
+  Pack<double, kElements> left_pack;
+  Pack<double, kElements> top_pack;
+  Pack<double, kElements> right_pack;
+  Pack<double, kElements> bottom_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    left_pack[i] = boxes_pack[4 * i];
+    top_pack[i] = boxes_pack[4 * i + 1];
+    right_pack[i] = boxes_pack[4 * i + 2];
+    bottom_pack[i] = boxes_pack[4 * i + 3];
+  }
+  store_pack(&left[n_first], left_pack, remaining);
+  store_pack(&top[n_first], top_pack, remaining);
+  store_pack(&right[n_first], right_pack, remaining);
+  store_pack(&bottom[n_first], bottom_pack, remaining);
 }
 
 template <class Index>
 cudaError_t boxes_to_planes_f64(const double* boxes, double* left, double* top, double* right, double* bottom,
                                 int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(boxes_to_planes_f64_kernel<Index>, ceil_div(N, 256), 256, 0, stream,
-                                       boxes, left, top, right, bottom, N);
+  const int elements = aligned({boxes, left, top, right, bottom}) ? 2 : 1;
+  const int64_t groups = ceil_div(N, elements);
+  if (const cudaError_t error =
+          launch(elements == 2 ? boxes_to_planes_f64_kernel<2, Index> : boxes_to_planes_f64_kernel<1, Index>,
+                 ceil_div(groups, 256), 256, 0, stream, boxes, left, top, right, bottom, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -2,7 +2,7 @@
 //
 // dequantize: x = (q - zero) * scale, by channel
 //
-// Plan: a thread for each of N, C, neighbours along C.
+// Plan: a thread for each of N, C, neighbours along C, 8 a thread where arrays and rows are aligned.
 // Bytes that dequantize_f32_i8 must move: 8 * C + C * N read, 4 * C * N written.
 
 #include "dequantize.h"
@@ -65,85 +65,189 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
-template <class Index>
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
+
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     dequantize_f32_i8_kernel(const int8_t* q, const float* scale, const int32_t* zero, float* x, Index N,
                              Index C) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N * C) return;
-  const Index n = Index(item / C);
-  const Index c = Index(item % C);
-  x[n * C + c] = float(wrapping_subtract(int32_t(q[n * C + c]), zero[c])) * scale[c];
+  const Index groups = Index((C + kElements - 1) / kElements);
+  if (item >= N * groups) return;
+  const Index n = Index(item / groups);
+  const Index group = Index(item % groups);
+  const Index c_first = group * kElements;
+  const Index remaining = Index(C - c_first);
+  const auto q_pack = load_pack<kElements>(&q[n * C + c_first], remaining);
+  const auto zero_pack = load_pack<kElements>(&zero[c_first], remaining);
+  const auto scale_pack = load_pack<kElements>(&scale[c_first], remaining);
+  Pack<float, kElements> x_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    x_pack[i] = float(wrapping_subtract(int32_t(q_pack[i]), zero_pack[i])) * scale_pack[i];
+  }
+  store_pack(&x[n * C + c_first], x_pack, remaining);
 }
 
 template <class Index>
 cudaError_t dequantize_f32_i8(const int8_t* q, const float* scale, const int32_t* zero, float* x, int64_t N,
                               int64_t C, cudaStream_t stream) {
-  if (const cudaError_t error = launch(dequantize_f32_i8_kernel<Index>, ceil_div(N * C, 256), 256, 0, stream,
-                                       q, scale, zero, x, N, C);
+  const int elements = aligned({q, zero, scale, x}) && C % 8 == 0 ? 8 : 1;
+  const int64_t groups = ceil_div(C, elements);
+  if (const cudaError_t error =
+          launch(elements == 8 ? dequantize_f32_i8_kernel<8, Index> : dequantize_f32_i8_kernel<1, Index>,
+                 ceil_div(N * groups, 256), 256, 0, stream, q, scale, zero, x, N, C);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     dequantize_f32_u8_kernel(const uint8_t* q, const float* scale, const int32_t* zero, float* x, Index N,
                              Index C) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N * C) return;
-  const Index n = Index(item / C);
-  const Index c = Index(item % C);
-  x[n * C + c] = float(wrapping_subtract(int32_t(q[n * C + c]), zero[c])) * scale[c];
+  const Index groups = Index((C + kElements - 1) / kElements);
+  if (item >= N * groups) return;
+  const Index n = Index(item / groups);
+  const Index group = Index(item % groups);
+  const Index c_first = group * kElements;
+  const Index remaining = Index(C - c_first);
+  const auto q_pack = load_pack<kElements>(&q[n * C + c_first], remaining);
+  const auto zero_pack = load_pack<kElements>(&zero[c_first], remaining);
+  const auto scale_pack = load_pack<kElements>(&scale[c_first], remaining);
+  Pack<float, kElements> x_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    x_pack[i] = float(wrapping_subtract(int32_t(q_pack[i]), zero_pack[i])) * scale_pack[i];
+  }
+  store_pack(&x[n * C + c_first], x_pack, remaining);
 }
 
 template <class Index>
 cudaError_t dequantize_f32_u8(const uint8_t* q, const float* scale, const int32_t* zero, float* x, int64_t N,
                               int64_t C, cudaStream_t stream) {
-  if (const cudaError_t error = launch(dequantize_f32_u8_kernel<Index>, ceil_div(N * C, 256), 256, 0, stream,
-                                       q, scale, zero, x, N, C);
+  const int elements = aligned({q, zero, scale, x}) && C % 8 == 0 ? 8 : 1;
+  const int64_t groups = ceil_div(C, elements);
+  if (const cudaError_t error =
+          launch(elements == 8 ? dequantize_f32_u8_kernel<8, Index> : dequantize_f32_u8_kernel<1, Index>,
+                 ceil_div(N * groups, 256), 256, 0, stream, q, scale, zero, x, N, C);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     dequantize_bf16_i8_kernel(const int8_t* q, const float* scale, const int32_t* zero, uint16_t* x, Index N,
                               Index C) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N * C) return;
-  const Index n = Index(item / C);
-  const Index c = Index(item % C);
-  x[n * C + c] = to_bf16(float(wrapping_subtract(int32_t(q[n * C + c]), zero[c])) * scale[c]);
+  const Index groups = Index((C + kElements - 1) / kElements);
+  if (item >= N * groups) return;
+  const Index n = Index(item / groups);
+  const Index group = Index(item % groups);
+  const Index c_first = group * kElements;
+  const Index remaining = Index(C - c_first);
+  const auto q_pack = load_pack<kElements>(&q[n * C + c_first], remaining);
+  const auto zero_pack = load_pack<kElements>(&zero[c_first], remaining);
+  const auto scale_pack = load_pack<kElements>(&scale[c_first], remaining);
+  Pack<uint16_t, kElements> x_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    x_pack[i] = to_bf16(float(wrapping_subtract(int32_t(q_pack[i]), zero_pack[i])) * scale_pack[i]);
+  }
+  store_pack(&x[n * C + c_first], x_pack, remaining);
 }
 
 template <class Index>
 cudaError_t dequantize_bf16_i8(const int8_t* q, const float* scale, const int32_t* zero, uint16_t* x,
                                int64_t N, int64_t C, cudaStream_t stream) {
-  if (const cudaError_t error = launch(dequantize_bf16_i8_kernel<Index>, ceil_div(N * C, 256), 256, 0, stream,
-                                       q, scale, zero, x, N, C);
+  const int elements = aligned({q, zero, scale, x}) && C % 8 == 0 ? 8 : 1;
+  const int64_t groups = ceil_div(C, elements);
+  if (const cudaError_t error =
+          launch(elements == 8 ? dequantize_bf16_i8_kernel<8, Index> : dequantize_bf16_i8_kernel<1, Index>,
+                 ceil_div(N * groups, 256), 256, 0, stream, q, scale, zero, x, N, C);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     dequantize_bf16_u8_kernel(const uint8_t* q, const float* scale, const int32_t* zero, uint16_t* x, Index N,
                               Index C) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N * C) return;
-  const Index n = Index(item / C);
-  const Index c = Index(item % C);
-  x[n * C + c] = to_bf16(float(wrapping_subtract(int32_t(q[n * C + c]), zero[c])) * scale[c]);
+  const Index groups = Index((C + kElements - 1) / kElements);
+  if (item >= N * groups) return;
+  const Index n = Index(item / groups);
+  const Index group = Index(item % groups);
+  const Index c_first = group * kElements;
+  const Index remaining = Index(C - c_first);
+  const auto q_pack = load_pack<kElements>(&q[n * C + c_first], remaining);
+  const auto zero_pack = load_pack<kElements>(&zero[c_first], remaining);
+  const auto scale_pack = load_pack<kElements>(&scale[c_first], remaining);
+  Pack<uint16_t, kElements> x_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    x_pack[i] = to_bf16(float(wrapping_subtract(int32_t(q_pack[i]), zero_pack[i])) * scale_pack[i]);
+  }
+  store_pack(&x[n * C + c_first], x_pack, remaining);
 }
 
 template <class Index>
 cudaError_t dequantize_bf16_u8(const uint8_t* q, const float* scale, const int32_t* zero, uint16_t* x,
                                int64_t N, int64_t C, cudaStream_t stream) {
-  if (const cudaError_t error = launch(dequantize_bf16_u8_kernel<Index>, ceil_div(N * C, 256), 256, 0, stream,
-                                       q, scale, zero, x, N, C);
+  const int elements = aligned({q, zero, scale, x}) && C % 8 == 0 ? 8 : 1;
+  const int64_t groups = ceil_div(C, elements);
+  if (const cudaError_t error =
+          launch(elements == 8 ? dequantize_bf16_u8_kernel<8, Index> : dequantize_bf16_u8_kernel<1, Index>,
+                 ceil_div(N * groups, 256), 256, 0, stream, q, scale, zero, x, N, C);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

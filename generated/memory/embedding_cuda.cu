@@ -2,7 +2,7 @@
 //
 // embedding: row[n] = table[token[n]]
 //
-// Plan: a thread for each of N, D, neighbours along D.
+// Plan: a thread for each of N, D, neighbours along D, 4 a thread where arrays and rows are aligned.
 // Bytes that embedding_f32 must move: 4 * D * V + 4 * N read, 4 * D * N written.
 
 #include "embedding.h"
@@ -70,41 +70,117 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
-template <class Index>
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
+
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     embedding_f32_kernel(const int32_t* token, const float* table, float* row, Index N, Index V, Index D) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N * D) return;
-  const Index n = Index(item / D);
-  const Index d = Index(item % D);
-  row[n * D + d] = inside(int64_t(token[n]), V) ? table[int64_t(token[n]) * D + d] : 0.0f;
+  const Index groups = Index((D + kElements - 1) / kElements);
+  if (item >= N * groups) return;
+  const Index n = Index(item / groups);
+  const Index group = Index(item % groups);
+  const Index d_first = group * kElements;
+  const Index remaining = Index(D - d_first);
+  const auto table_pack = inside(int64_t(token[n]), V)
+                              ? load_pack<kElements>(&table[int64_t(token[n]) * D + d_first], remaining)
+                              : Pack<float, kElements>{};
+  Pack<float, kElements> row_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    row_pack[i] = inside(int64_t(token[n]), V) ? table_pack[i] : 0.0f;
+  }
+  store_pack(&row[n * D + d_first], row_pack, remaining);
 }
 
 template <class Index>
 cudaError_t embedding_f32(const int32_t* token, const float* table, float* row, int64_t N, int64_t V,
                           int64_t D, cudaStream_t stream) {
-  if (const cudaError_t error = launch(embedding_f32_kernel<Index>, ceil_div(N * D, 256), 256, 0, stream,
-                                       token, table, row, N, V, D);
+  const int elements = aligned({table, row}) && D % 4 == 0 ? 4 : 1;
+  const int64_t groups = ceil_div(D, elements);
+  if (const cudaError_t error =
+          launch(elements == 4 ? embedding_f32_kernel<4, Index> : embedding_f32_kernel<1, Index>,
+                 ceil_div(N * groups, 256), 256, 0, stream, token, table, row, N, V, D);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256) embedding_bf16_kernel(const int32_t* token, const uint16_t* table,
                                                              uint16_t* row, Index N, Index V, Index D) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N * D) return;
-  const Index n = Index(item / D);
-  const Index d = Index(item % D);
-  row[n * D + d] = to_bf16(inside(int64_t(token[n]), V) ? from_bf16(table[int64_t(token[n]) * D + d]) : 0.0f);
+  const Index groups = Index((D + kElements - 1) / kElements);
+  if (item >= N * groups) return;
+  const Index n = Index(item / groups);
+  const Index group = Index(item % groups);
+  const Index d_first = group * kElements;
+  const Index remaining = Index(D - d_first);
+  const auto table_pack = inside(int64_t(token[n]), V)
+                              ? load_pack<kElements>(&table[int64_t(token[n]) * D + d_first], remaining)
+                              : Pack<uint16_t, kElements>{};
+  Pack<uint16_t, kElements> row_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    row_pack[i] = to_bf16(inside(int64_t(token[n]), V) ? from_bf16(table_pack[i]) : 0.0f);
+  }
+  store_pack(&row[n * D + d_first], row_pack, remaining);
 }
 
 template <class Index>
 cudaError_t embedding_bf16(const int32_t* token, const uint16_t* table, uint16_t* row, int64_t N, int64_t V,
                            int64_t D, cudaStream_t stream) {
-  if (const cudaError_t error = launch(embedding_bf16_kernel<Index>, ceil_div(N * D, 256), 256, 0, stream,
-                                       token, table, row, N, V, D);
+  const int elements = aligned({table, row}) && D % 8 == 0 ? 8 : 1;
+  const int64_t groups = ceil_div(D, elements);
+  if (const cudaError_t error =
+          launch(elements == 8 ? embedding_bf16_kernel<8, Index> : embedding_bf16_kernel<1, Index>,
+                 ceil_div(N * groups, 256), 256, 0, stream, token, table, row, N, V, D);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -2,7 +2,7 @@
 //
 // quantize: q = x / scale + zero, rounded and saturated
 //
-// Plan: a thread for each of N, neighbours along N.
+// Plan: a thread for each of N, neighbours along N, 8 a thread where arrays and rows are aligned.
 // Bytes that quantize_f32_i8 must move: 4 * N read, N written.
 
 #include "quantize.h"
@@ -69,77 +69,165 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
-template <class Index>
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
+
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     quantize_f32_i8_kernel(const float* x, float scale, int32_t zero, int8_t* q, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
-  const Index n = item;
-  q[n] = saturate<int8_t>(rintf(x[n] / scale) + float(zero));
+  const Index n_first = item * kElements;
+  if (n_first >= N) return;
+  const Index remaining = Index(N - n_first);
+  const auto x_pack = load_pack<kElements>(&x[n_first], remaining);
+  Pack<int8_t, kElements> q_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    q_pack[i] = saturate<int8_t>(rintf(x_pack[i] / scale) + float(zero));
+  }
+  store_pack(&q[n_first], q_pack, remaining);
 }
 
 template <class Index>
 cudaError_t quantize_f32_i8(const float* x, float scale, int32_t zero, int8_t* q, int64_t N,
                             cudaStream_t stream) {
+  const int elements = aligned({x, q}) ? 8 : 1;
+  const int64_t groups = ceil_div(N, elements);
   if (const cudaError_t error =
-          launch(quantize_f32_i8_kernel<Index>, ceil_div(N, 256), 256, 0, stream, x, scale, zero, q, N);
+          launch(elements == 8 ? quantize_f32_i8_kernel<8, Index> : quantize_f32_i8_kernel<1, Index>,
+                 ceil_div(groups, 256), 256, 0, stream, x, scale, zero, q, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     quantize_f32_u8_kernel(const float* x, float scale, int32_t zero, uint8_t* q, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
-  const Index n = item;
-  q[n] = saturate<uint8_t>(rintf(x[n] / scale) + float(zero));
+  const Index n_first = item * kElements;
+  if (n_first >= N) return;
+  const Index remaining = Index(N - n_first);
+  const auto x_pack = load_pack<kElements>(&x[n_first], remaining);
+  Pack<uint8_t, kElements> q_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    q_pack[i] = saturate<uint8_t>(rintf(x_pack[i] / scale) + float(zero));
+  }
+  store_pack(&q[n_first], q_pack, remaining);
 }
 
 template <class Index>
 cudaError_t quantize_f32_u8(const float* x, float scale, int32_t zero, uint8_t* q, int64_t N,
                             cudaStream_t stream) {
+  const int elements = aligned({x, q}) ? 8 : 1;
+  const int64_t groups = ceil_div(N, elements);
   if (const cudaError_t error =
-          launch(quantize_f32_u8_kernel<Index>, ceil_div(N, 256), 256, 0, stream, x, scale, zero, q, N);
+          launch(elements == 8 ? quantize_f32_u8_kernel<8, Index> : quantize_f32_u8_kernel<1, Index>,
+                 ceil_div(groups, 256), 256, 0, stream, x, scale, zero, q, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     quantize_bf16_i8_kernel(const uint16_t* x, float scale, int32_t zero, int8_t* q, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
-  const Index n = item;
-  q[n] = saturate<int8_t>(rintf(from_bf16(x[n]) / scale) + float(zero));
+  const Index n_first = item * kElements;
+  if (n_first >= N) return;
+  const Index remaining = Index(N - n_first);
+  const auto x_pack = load_pack<kElements>(&x[n_first], remaining);
+  Pack<int8_t, kElements> q_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    q_pack[i] = saturate<int8_t>(rintf(from_bf16(x_pack[i]) / scale) + float(zero));
+  }
+  store_pack(&q[n_first], q_pack, remaining);
 }
 
 template <class Index>
 cudaError_t quantize_bf16_i8(const uint16_t* x, float scale, int32_t zero, int8_t* q, int64_t N,
                              cudaStream_t stream) {
+  const int elements = aligned({x, q}) ? 16 : 1;
+  const int64_t groups = ceil_div(N, elements);
   if (const cudaError_t error =
-          launch(quantize_bf16_i8_kernel<Index>, ceil_div(N, 256), 256, 0, stream, x, scale, zero, q, N);
+          launch(elements == 16 ? quantize_bf16_i8_kernel<16, Index> : quantize_bf16_i8_kernel<1, Index>,
+                 ceil_div(groups, 256), 256, 0, stream, x, scale, zero, q, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
     quantize_bf16_u8_kernel(const uint16_t* x, float scale, int32_t zero, uint8_t* q, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
-  const Index n = item;
-  q[n] = saturate<uint8_t>(rintf(from_bf16(x[n]) / scale) + float(zero));
+  const Index n_first = item * kElements;
+  if (n_first >= N) return;
+  const Index remaining = Index(N - n_first);
+  const auto x_pack = load_pack<kElements>(&x[n_first], remaining);
+  Pack<uint8_t, kElements> q_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    q_pack[i] = saturate<uint8_t>(rintf(from_bf16(x_pack[i]) / scale) + float(zero));
+  }
+  store_pack(&q[n_first], q_pack, remaining);
 }
 
 template <class Index>
 cudaError_t quantize_bf16_u8(const uint16_t* x, float scale, int32_t zero, uint8_t* q, int64_t N,
                              cudaStream_t stream) {
+  const int elements = aligned({x, q}) ? 16 : 1;
+  const int64_t groups = ceil_div(N, elements);
   if (const cudaError_t error =
-          launch(quantize_bf16_u8_kernel<Index>, ceil_div(N, 256), 256, 0, stream, x, scale, zero, q, N);
+          launch(elements == 16 ? quantize_bf16_u8_kernel<16, Index> : quantize_bf16_u8_kernel<1, Index>,
+                 ceil_div(groups, 256), 256, 0, stream, x, scale, zero, q, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

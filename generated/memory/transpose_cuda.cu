@@ -2,7 +2,7 @@
 //
 // transpose: y[n, m] = x[m, n]
 //
-// Plan: a thread for each of N, M, neighbours along N.
+// Plan: a thread for each of N, M, neighbours along N, in tiles of 32 x 32 of N and M through shared memory.
 // Bytes that transpose_f32 must move: 4 * N * M read, 4 * N * M written.
 
 #include "transpose.h"
@@ -65,19 +65,45 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// A tile in shared memory, its rows padded so that going along a column touches all banks.
+template <class T, int kSide>
+struct Tile {
+  T at[kSide][kSide + (sizeof(T) < 4 ? 4 / sizeof(T) : 1)];
+};
+
 template <class Index>
 __global__ void __launch_bounds__(256) transpose_f32_kernel(const float* x, float* y, Index M, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N * M) return;
-  const Index n = Index(item / M);
-  const Index m = Index(item % M);
-  y[n * M + m] = x[m * N + n];
+  const Index m_tiles = Index((M + 31) / 32);
+  const Index item = Index(blockIdx.x);
+  const Index n_tile = Index(item / m_tiles);
+  const Index m_tile = Index(item % m_tiles);
+  const Index n_first = n_tile * 32;
+  const Index m_first = m_tile * 32;
+  const int column = int(threadIdx.x) % 32, row = int(threadIdx.x) / 32;
+  __shared__ Tile<float, 32> x_tile;
+#pragma unroll
+  for (int i = row; i < 32; i += 8) {
+    const Index m = m_first + i, n = n_first + column;
+    if (m < M && n < N) {
+      x_tile.at[i][column] = x[m * N + n];
+    }
+  }
+  __syncthreads();
+#pragma unroll
+  for (int i = row; i < 32; i += 8) {
+    const Index n = n_first + i, m = m_first + column;
+    if (m < M && n < N) {
+      y[n * M + m] = x_tile.at[column][i];
+    }
+  }
 }
 
 template <class Index>
 cudaError_t transpose_f32(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
+  const int64_t n_tiles = ceil_div(N, 32);
+  const int64_t m_tiles = ceil_div(M, 32);
   if (const cudaError_t error =
-          launch(transpose_f32_kernel<Index>, ceil_div(N * M, 256), 256, 0, stream, x, y, M, N);
+          launch(transpose_f32_kernel<Index>, n_tiles * m_tiles, 256, 0, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -85,17 +111,37 @@ cudaError_t transpose_f32(const float* x, float* y, int64_t M, int64_t N, cudaSt
 
 template <class Index>
 __global__ void __launch_bounds__(256) transpose_f64_kernel(const double* x, double* y, Index M, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N * M) return;
-  const Index n = Index(item / M);
-  const Index m = Index(item % M);
-  y[n * M + m] = x[m * N + n];
+  const Index m_tiles = Index((M + 31) / 32);
+  const Index item = Index(blockIdx.x);
+  const Index n_tile = Index(item / m_tiles);
+  const Index m_tile = Index(item % m_tiles);
+  const Index n_first = n_tile * 32;
+  const Index m_first = m_tile * 32;
+  const int column = int(threadIdx.x) % 32, row = int(threadIdx.x) / 32;
+  __shared__ Tile<double, 32> x_tile;
+#pragma unroll
+  for (int i = row; i < 32; i += 8) {
+    const Index m = m_first + i, n = n_first + column;
+    if (m < M && n < N) {
+      x_tile.at[i][column] = x[m * N + n];
+    }
+  }
+  __syncthreads();
+#pragma unroll
+  for (int i = row; i < 32; i += 8) {
+    const Index n = n_first + i, m = m_first + column;
+    if (m < M && n < N) {
+      y[n * M + m] = x_tile.at[column][i];
+    }
+  }
 }
 
 template <class Index>
 cudaError_t transpose_f64(const double* x, double* y, int64_t M, int64_t N, cudaStream_t stream) {
+  const int64_t n_tiles = ceil_div(N, 32);
+  const int64_t m_tiles = ceil_div(M, 32);
   if (const cudaError_t error =
-          launch(transpose_f64_kernel<Index>, ceil_div(N * M, 256), 256, 0, stream, x, y, M, N);
+          launch(transpose_f64_kernel<Index>, n_tiles * m_tiles, 256, 0, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -104,17 +150,37 @@ cudaError_t transpose_f64(const double* x, double* y, int64_t M, int64_t N, cuda
 template <class Index>
 __global__ void __launch_bounds__(256)
     transpose_bf16_kernel(const uint16_t* x, uint16_t* y, Index M, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N * M) return;
-  const Index n = Index(item / M);
-  const Index m = Index(item % M);
-  y[n * M + m] = to_bf16(from_bf16(x[m * N + n]));
+  const Index m_tiles = Index((M + 63) / 64);
+  const Index item = Index(blockIdx.x);
+  const Index n_tile = Index(item / m_tiles);
+  const Index m_tile = Index(item % m_tiles);
+  const Index n_first = n_tile * 64;
+  const Index m_first = m_tile * 64;
+  const int column = int(threadIdx.x) % 64, row = int(threadIdx.x) / 64;
+  __shared__ Tile<uint16_t, 64> x_tile;
+#pragma unroll
+  for (int i = row; i < 64; i += 4) {
+    const Index m = m_first + i, n = n_first + column;
+    if (m < M && n < N) {
+      x_tile.at[i][column] = x[m * N + n];
+    }
+  }
+  __syncthreads();
+#pragma unroll
+  for (int i = row; i < 64; i += 4) {
+    const Index n = n_first + i, m = m_first + column;
+    if (m < M && n < N) {
+      y[n * M + m] = to_bf16(from_bf16(x_tile.at[column][i]));
+    }
+  }
 }
 
 template <class Index>
 cudaError_t transpose_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, cudaStream_t stream) {
+  const int64_t n_tiles = ceil_div(N, 64);
+  const int64_t m_tiles = ceil_div(M, 64);
   if (const cudaError_t error =
-          launch(transpose_bf16_kernel<Index>, ceil_div(N * M, 256), 256, 0, stream, x, y, M, N);
+          launch(transpose_bf16_kernel<Index>, n_tiles * m_tiles, 256, 0, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -122,17 +188,37 @@ cudaError_t transpose_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N,
 
 template <class Index>
 __global__ void __launch_bounds__(256) transpose_u8_kernel(const uint8_t* x, uint8_t* y, Index M, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N * M) return;
-  const Index n = Index(item / M);
-  const Index m = Index(item % M);
-  y[n * M + m] = x[m * N + n];
+  const Index m_tiles = Index((M + 63) / 64);
+  const Index item = Index(blockIdx.x);
+  const Index n_tile = Index(item / m_tiles);
+  const Index m_tile = Index(item % m_tiles);
+  const Index n_first = n_tile * 64;
+  const Index m_first = m_tile * 64;
+  const int column = int(threadIdx.x) % 64, row = int(threadIdx.x) / 64;
+  __shared__ Tile<uint8_t, 64> x_tile;
+#pragma unroll
+  for (int i = row; i < 64; i += 4) {
+    const Index m = m_first + i, n = n_first + column;
+    if (m < M && n < N) {
+      x_tile.at[i][column] = x[m * N + n];
+    }
+  }
+  __syncthreads();
+#pragma unroll
+  for (int i = row; i < 64; i += 4) {
+    const Index n = n_first + i, m = m_first + column;
+    if (m < M && n < N) {
+      y[n * M + m] = x_tile.at[column][i];
+    }
+  }
 }
 
 template <class Index>
 cudaError_t transpose_u8(const uint8_t* x, uint8_t* y, int64_t M, int64_t N, cudaStream_t stream) {
+  const int64_t n_tiles = ceil_div(N, 64);
+  const int64_t m_tiles = ceil_div(M, 64);
   if (const cudaError_t error =
-          launch(transpose_u8_kernel<Index>, ceil_div(N * M, 256), 256, 0, stream, x, y, M, N);
+          launch(transpose_u8_kernel<Index>, n_tiles * m_tiles, 256, 0, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -160,16 +160,14 @@ template <class Index>
 cudaError_t softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* workspace,
                         cudaStream_t stream) {
   const SoftmaxF32Workspace space(rows, N);
-  {
-    const int64_t tile_bytes = padded_bytes(N, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.softmax_f32_kernel_tiles;
-    if (const cudaError_t error = launch(softmax_f32_kernel<Index>, smaller(rows, 1024), 256,
-                                         4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
-                                         y, rows, N, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+  const int64_t tile_bytes = padded_bytes(N, 4);
+  const bool in_shared = tile_bytes <= 32768;
+  char* const tiles = in_shared ? nullptr : workspace + space.softmax_f32_kernel_tiles;
+  if (const cudaError_t error = launch(softmax_f32_kernel<Index>, smaller(rows, 1024), 256,
+                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y,
+                                       rows, N, tiles, tile_bytes);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
 
@@ -218,16 +216,14 @@ template <class Index>
 cudaError_t softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* workspace,
                         cudaStream_t stream) {
   const SoftmaxF64Workspace space(rows, N);
-  {
-    const int64_t tile_bytes = padded_bytes(N, 8);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.softmax_f64_kernel_tiles;
-    if (const cudaError_t error = launch(softmax_f64_kernel<Index>, smaller(rows, 1024), 256,
-                                         4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
-                                         y, rows, N, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+  const int64_t tile_bytes = padded_bytes(N, 8);
+  const bool in_shared = tile_bytes <= 32768;
+  char* const tiles = in_shared ? nullptr : workspace + space.softmax_f64_kernel_tiles;
+  if (const cudaError_t error = launch(softmax_f64_kernel<Index>, smaller(rows, 1024), 256,
+                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y,
+                                       rows, N, tiles, tile_bytes);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
 
@@ -276,16 +272,14 @@ template <class Index>
 cudaError_t softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace,
                          cudaStream_t stream) {
   const SoftmaxBf16Workspace space(rows, N);
-  {
-    const int64_t tile_bytes = padded_bytes(N, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.softmax_bf16_kernel_tiles;
-    if (const cudaError_t error = launch(softmax_bf16_kernel<Index>, smaller(rows, 1024), 256,
-                                         4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
-                                         y, rows, N, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+  const int64_t tile_bytes = padded_bytes(N, 4);
+  const bool in_shared = tile_bytes <= 32768;
+  char* const tiles = in_shared ? nullptr : workspace + space.softmax_bf16_kernel_tiles;
+  if (const cudaError_t error = launch(softmax_bf16_kernel<Index>, smaller(rows, 1024), 256,
+                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y,
+                                       rows, N, tiles, tile_bytes);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
 
@@ -334,16 +328,14 @@ template <class Index>
 cudaError_t softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace,
                         cudaStream_t stream) {
   const SoftmaxF16Workspace space(rows, N);
-  {
-    const int64_t tile_bytes = padded_bytes(N, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.softmax_f16_kernel_tiles;
-    if (const cudaError_t error = launch(softmax_f16_kernel<Index>, smaller(rows, 1024), 256,
-                                         4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
-                                         y, rows, N, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+  const int64_t tile_bytes = padded_bytes(N, 4);
+  const bool in_shared = tile_bytes <= 32768;
+  char* const tiles = in_shared ? nullptr : workspace + space.softmax_f16_kernel_tiles;
+  if (const cudaError_t error = launch(softmax_f16_kernel<Index>, smaller(rows, 1024), 256,
+                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y,
+                                       rows, N, tiles, tile_bytes);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
 

@@ -2,7 +2,7 @@
 //
 // histogram: counts[k] = number of elements of x that are k
 //
-// Phase 1: a thread for each of K, neighbours along K.
+// Phase 1: a thread for each of K, neighbours along K, 4 a thread where arrays and rows are aligned.
 // Phase 2: a thread for each of N, neighbours along N.
 // Bytes that histogram must move: N read, 1024 written.
 
@@ -89,12 +89,66 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
-template <class Index>
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
+
+template <int kElements, class Index>
 __global__ void __launch_bounds__(256) histogram_part1_kernel(int32_t* counts) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= 256) return;
-  const Index k = item;
-  counts[k] = 0;
+  const Index k_first = item * kElements;
+  if (k_first >= 256) return;
+  const Index remaining = Index(256 - k_first);
+  Pack<int32_t, kElements> counts_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    counts_pack[i] = 0;
+  }
+  store_pack(&counts[k_first], counts_pack, remaining);
 }
 
 template <class Index>
@@ -107,10 +161,15 @@ __global__ void __launch_bounds__(256) histogram_part2_kernel(const uint8_t* x, 
 
 template <class Index>
 cudaError_t histogram(const uint8_t* x, int32_t* counts, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(histogram_part1_kernel<Index>, ceil_div(256, 256), 256, 0, stream, counts);
-      error != cudaSuccess)
-    return error;
+  {
+    const int elements = aligned({counts}) ? 4 : 1;
+    const int64_t groups = ceil_div(256, elements);
+    if (const cudaError_t error =
+            launch(elements == 4 ? histogram_part1_kernel<4, Index> : histogram_part1_kernel<1, Index>,
+                   ceil_div(groups, 256), 256, 0, stream, counts);
+        error != cudaSuccess)
+      return error;
+  }
   if (const cudaError_t error =
           launch(histogram_part2_kernel<Index>, ceil_div(N, 256), 256, 0, stream, x, counts, N);
       error != cudaSuccess)

@@ -159,16 +159,14 @@ template <class Index>
 cudaError_t cumsum_f32(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M,
                        int64_t N, char* workspace, cudaStream_t stream) {
   const CumsumF32Workspace space(M, N);
-  {
-    const int64_t tile_bytes = padded_bytes(N, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.cumsum_f32_kernel_tiles;
-    if (const cudaError_t error = launch(cumsum_f32_kernel<Index>, smaller(M, 1024), 256,
-                                         4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
-                                         inclusive, exclusive, reverse, M, N, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+  const int64_t tile_bytes = padded_bytes(N, 4);
+  const bool in_shared = tile_bytes <= 32768;
+  char* const tiles = in_shared ? nullptr : workspace + space.cumsum_f32_kernel_tiles;
+  if (const cudaError_t error = launch(cumsum_f32_kernel<Index>, smaller(M, 1024), 256,
+                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
+                                       inclusive, exclusive, reverse, M, N, tiles, tile_bytes);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
 
@@ -224,16 +222,14 @@ template <class Index>
 cudaError_t cumsum_f64(const double* x, double* inclusive, double* exclusive, double* reverse, int64_t M,
                        int64_t N, char* workspace, cudaStream_t stream) {
   const CumsumF64Workspace space(M, N);
-  {
-    const int64_t tile_bytes = padded_bytes(N, 8);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.cumsum_f64_kernel_tiles;
-    if (const cudaError_t error = launch(cumsum_f64_kernel<Index>, smaller(M, 1024), 256,
-                                         4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
-                                         inclusive, exclusive, reverse, M, N, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+  const int64_t tile_bytes = padded_bytes(N, 8);
+  const bool in_shared = tile_bytes <= 32768;
+  char* const tiles = in_shared ? nullptr : workspace + space.cumsum_f64_kernel_tiles;
+  if (const cudaError_t error = launch(cumsum_f64_kernel<Index>, smaller(M, 1024), 256,
+                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
+                                       inclusive, exclusive, reverse, M, N, tiles, tile_bytes);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
 
@@ -289,16 +285,14 @@ template <class Index>
 cudaError_t cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, int64_t M,
                        int64_t N, char* workspace, cudaStream_t stream) {
   const CumsumI32Workspace space(M, N);
-  {
-    const int64_t tile_bytes = padded_bytes(N, 8);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.cumsum_i32_kernel_tiles;
-    if (const cudaError_t error = launch(cumsum_i32_kernel<Index>, smaller(M, 1024), 256,
-                                         4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
-                                         inclusive, exclusive, reverse, M, N, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+  const int64_t tile_bytes = padded_bytes(N, 8);
+  const bool in_shared = tile_bytes <= 32768;
+  char* const tiles = in_shared ? nullptr : workspace + space.cumsum_i32_kernel_tiles;
+  if (const cudaError_t error = launch(cumsum_i32_kernel<Index>, smaller(M, 1024), 256,
+                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
+                                       inclusive, exclusive, reverse, M, N, tiles, tile_bytes);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
 

@@ -188,16 +188,14 @@ cudaError_t coo_matmul(const int32_t* row, const int32_t* col, const float* a, c
                        int64_t S, int64_t M, int64_t K, int64_t N, int32_t* table_status, char* workspace,
                        cudaStream_t stream) {
   const CooMatmulWorkspace space(S, M, K, N);
-  {
-    const int64_t tile_bytes = padded_bytes(64, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.coo_matmul_kernel_tiles;
-    if (const cudaError_t error = launch(coo_matmul_kernel<Index>, smaller(ceil_div(N, 128), 1024), 256,
-                                         4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream,
-                                         row, col, a, x, z, S, M, K, N, table_status, tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
+  const int64_t tile_bytes = padded_bytes(64, 4);
+  const bool in_shared = tile_bytes <= 32768;
+  char* const tiles = in_shared ? nullptr : workspace + space.coo_matmul_kernel_tiles;
+  if (const cudaError_t error = launch(coo_matmul_kernel<Index>, smaller(ceil_div(N, 128), 1024), 256,
+                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, row,
+                                       col, a, x, z, S, M, K, N, table_status, tiles, tile_bytes);
+      error != cudaSuccess)
+    return error;
   return cudaSuccess;
 }
 

@@ -6,6 +6,7 @@
 #include "plan/access.h"
 #include "plan/exprs.h"
 #include "plan/lanes.h"
+#include "plan/packs.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -64,7 +65,8 @@ private:
       return "threads share " + split_names(phase);
     return (phase.mapping == Phase::Mapping::item_per_thread ? "a thread for each of " : "a block for each of ") +
            split_names(phase) +
-           (phase.lane == kNone ? "" : ", neighbouring threads along " + kernel_.axes[phase.lane].name);
+           (phase.lane == kNone ? "" : ", neighbouring threads along " + kernel_.axes[phase.lane].name) +
+           thread_words(plan_, phase);
   }
 
   // A product of two values that differ along other axes, summed over one that they share.

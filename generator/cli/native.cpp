@@ -145,8 +145,10 @@ std::string compile_command(const fs::path &folder, const std::string &kernel, c
                                                        : "c++";
   std::string flags = options.flags.empty() ? "-O2" : options.flags;
   std::string command = compiler + " -std=c++17 " + flags + " -fopenmp -shared -fPIC";
-  if (options.target == NativeTarget::cuda_model)
-    command += " -isystem " + shell_quoted(options.model + "/include");
+  if (options.target ==
+      NativeTarget::cuda_model) // a C++ compiler knows no #pragma unroll, and does not mind misalignment
+    command += " -Wno-unknown-pragmas -fsanitize=alignment -fsanitize-undefined-trap-on-error -isystem " +
+               shell_quoted(options.model + "/include");
   command += " -I " + shell_quoted(folder) + " -x c++ " +
              shell_quoted(folder / (kernel + std::string(row_of(options.target).sources))) + " " +
              shell_quoted(folder / "shim.cpp") + " ";

@@ -24,7 +24,7 @@ CudaKernel::CudaKernel(const Function &function, const Variation &variation, Spe
     : function_(function), statuses_(statuses), name_(variation_name(function, variation)),
       plan_(make_plan(variation.lowered, variation.lowered_facts, TargetKind::cuda)),
       names_(names_of(function, plan_.kernel)), printer_(plan_, variation.lowered_facts, s, names_) {
-  for (const char *taken : {"tiles", "tile", "tile_bytes", "error", "space"})
+  for (const char *taken : {"tiles", "tile", "tile_bytes", "error", "space", "elements"})
     names_.reserve(taken);
   printer_.index_type = "Index";
   printer_.parallel = true;
@@ -189,7 +189,7 @@ void CudaKernel::print_phase(size_t index) {
     return block_phase(phase, {});
   const std::vector<const PlanNode *> chain = chain_of(phase.nodes.front(), phase.split);
   if (phase.mapping == Phase::Mapping::item_per_thread)
-    return thread_phase(phase, chain);
+    return thread_phase(chain);
   block_phase(phase, chain);
 }
 
@@ -201,14 +201,18 @@ void CudaKernel::guard_work_item(const std::vector<const PlanNode *> &chain, con
     out().add(printer_.step_guard(statuses_, leave));
 }
 
-void CudaKernel::thread_phase(const Phase &, const std::vector<const PlanNode *> &chain) {
+void CudaKernel::thread_phase(const std::vector<const PlanNode *> &chain) {
+  if (const auto crosswise = crossing(plan_, chain))
+    return tiled_phase(chain, *crosswise);
+  if (const int together = positions_together(plan_, *chain.back()); together > 1)
+    return packed_phase(chain, together);
   const std::string items = items_text(chain);
   out().add("const Index item = Index(blockIdx.x) * " + std::to_string(kBlockThreads) + " + Index(threadIdx.x);");
   out().add("if (item >= " + items + ") return;");
   decode(chain, "item");
   guard_work_item(chain, "return");
   printer_.list(chain.back()->body);
-  finish("", spelling().helper("ceil_div") + "(" + items + ", " + std::to_string(kBlockThreads) + ")", false, false);
+  finish({spelling().helper("ceil_div") + "(" + items + ", " + std::to_string(kBlockThreads) + ")"});
 }
 
 void CudaKernel::block_phase(const Phase &phase, const std::vector<const PlanNode *> &chain) {
@@ -242,7 +246,7 @@ void CudaKernel::block_phase(const Phase &phase, const std::vector<const PlanNod
   }
   if (out().empty())
     return;
-  finish("", items, tiles, folds_);
+  finish({items, "", tiles, folds_});
 }
 
 // Each block takes chunks of the outermost loop; a second kernel combines their results in order.
@@ -291,7 +295,7 @@ void CudaKernel::chunked_phase(const Phase &phase) {
   const std::string chunks = spelling().helper("ceil_div") + "(" + length + ", " + chunk + ")";
   for (VarId var : phase.partials)
     own_.insert(printer_.name(var));
-  finish("", chunks, tiles, folds_);
+  finish({chunks, "", tiles, folds_});
   own_.clear();
   for (VarId var : phase.partials)
     plan_.storage[var].kind = Storage::Kind::program;
@@ -325,14 +329,14 @@ void CudaKernel::combine_parts(const Phase &phase, const std::string &slots) {
     out().add("}");
   }
   out().add("}");
-  finish("_combine", "1", false, false);
+  finish({"1", "_combine"});
 }
 
 // Makes the kernel function of the printed body and its launch.
-void CudaKernel::finish(const std::string &suffix, const std::string &blocks, bool tiles, bool folds) {
+void CudaKernel::finish(const Launch &launch) {
   std::string body = out().text();
-  const std::string base =
-      name_ + (plan_.phases.size() > 1 ? "_part" + std::to_string(functions_.size() + 1) : "") + suffix + "_kernel";
+  const std::string base = name_ + (plan_.phases.size() > 1 ? "_part" + std::to_string(functions_.size() + 1) : "") +
+                           launch.suffix + "_kernel";
   body = derived_declarations(printer_, body) + body;
   std::string parameters, arguments;
   auto add = [&](const std::string &declaration, const std::string &argument) {
@@ -352,8 +356,8 @@ void CudaKernel::finish(const std::string &suffix, const std::string &blocks, bo
       const std::string type = Spelling::c_type(o.type);
       add(type + "* " + o.field, "reinterpret_cast<" + type + "*>(workspace + space." + o.field + ")");
     }
-  std::string prepare, grid = blocks, shared = folds ? std::to_string(kFoldBytes) : "0";
-  if (tiles) {
+  std::string prepare = launch.prepare, grid = launch.blocks, shared = launch.folds ? std::to_string(kFoldBytes) : "0";
+  if (launch.tiles) {
     std::string bytes;
     for (VarId var : tiles_)
       if (mentions_word(body, printer_.name(var)))
@@ -365,21 +369,26 @@ void CudaKernel::finish(const std::string &suffix, const std::string &blocks, bo
                             ", " + std::to_string(kMostBlocks) + ")";
     add("char* tiles", "tiles");
     add("int64_t tile_bytes", "tile_bytes");
-    prepare = "const int64_t tile_bytes = " + bytes +
-              ";\nconst bool in_shared = tile_bytes <= " + std::to_string(kSharedTiles) +
-              ";\nchar* const tiles = in_shared ? nullptr : workspace + space." + field + ";\n";
+    prepare += "const int64_t tile_bytes = " + bytes +
+               ";\nconst bool in_shared = tile_bytes <= " + std::to_string(kSharedTiles) +
+               ";\nchar* const tiles = in_shared ? nullptr : workspace + space." + field + ";\n";
     shared = std::to_string(kFoldBytes) + " + (in_shared ? static_cast<size_t>(tile_bytes) : 0)";
-    if (blocks != "1")
-      grid = spelling().helper("smaller") + "(" + blocks + ", " + std::to_string(kMostBlocks) + ")";
-  } else if (blocks != "1" && body.find("gridDim.x") != std::string::npos) {
-    grid = spelling().helper("smaller") + "(" + blocks + ", int64_t{1} << 30)";
+    if (grid != "1")
+      grid = spelling().helper("smaller") + "(" + grid + ", " + std::to_string(kMostBlocks) + ")";
+  } else if (grid != "1" && body.find("gridDim.x") != std::string::npos) {
+    grid = spelling().helper("smaller") + "(" + grid + ", int64_t{1} << 30)";
   }
-  functions_.push_back("template <class Index>\n__global__ void __launch_bounds__(" + std::to_string(kBlockThreads) +
-                       ") " + base + "(" + parameters + ") {\n" + body + "}\n");
-  const std::string call = "if (const cudaError_t error = " + spelling().helper("launch") + "(" + base + "<Index>, " +
-                           grid + ", " + std::to_string(kBlockThreads) + ", " + shared + ", stream" + arguments +
+  std::string kernel = base + "<Index>";
+  const std::string many = std::to_string(launch.together);
+  if (launch.together > 1)
+    kernel = "elements == " + many + " ? " + base + "<" + many + ", Index> : " + base + "<1, Index>";
+  functions_.push_back(std::string("template <") + (launch.together > 1 ? "int kElements, " : "") +
+                       "class Index>\n__global__ void __launch_bounds__(" + std::to_string(kBlockThreads) + ") " +
+                       base + "(" + parameters + ") {\n" + body + "}\n");
+  const std::string call = "if (const cudaError_t error = " + spelling().helper("launch") + "(" + kernel + ", " + grid +
+                           ", " + std::to_string(kBlockThreads) + ", " + shared + ", stream" + arguments +
                            "); error != cudaSuccess) return error;\n";
-  host_ += prepare.empty() ? call : "{\n" + prepare + call + "}\n";
+  host_ += prepare.empty() || plan_.phases.size() == 1 ? prepare + call : "{\n" + prepare + call + "}\n";
 }
 
 } // namespace kgen

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "emit/target_file.h"
+#include "plan/packs.h"
 
 namespace kgen {
 
@@ -33,12 +34,24 @@ private:
   void prepare_storage();
   void collect_block_lists(const std::vector<PlanNode> &list);
   void print_phase(size_t index);
-  void thread_phase(const Phase &phase, const std::vector<const PlanNode *> &chain);
+  // How the printed body is launched.
+  struct Launch {
+    std::string blocks;
+    std::string suffix = {};  // of the kernel's name
+    bool tiles = false;       // uses worker buffers
+    bool folds = false;       // over the block
+    int together = 1;         // positions a thread: `elements` says whether that is so, or 1
+    std::string prepare = {}; // statements of the host before it
+  };
+
+  void thread_phase(const std::vector<const PlanNode *> &chain);
+  void packed_phase(const std::vector<const PlanNode *> &chain, int together);
+  void tiled_phase(const std::vector<const PlanNode *> &chain, const Crossing &crossing);
   void block_phase(const Phase &phase, const std::vector<const PlanNode *> &chain);
   void chunked_phase(const Phase &phase);
   void combine_parts(const Phase &phase, const std::string &slots);
   void guard_work_item(const std::vector<const PlanNode *> &chain, const std::string &leave);
-  void finish(const std::string &suffix, const std::string &blocks, bool tiles, bool folds);
+  void finish(const Launch &launch);
 
   // A list of statements that the threads of a block run together.
   void block_list(const std::vector<PlanNode> &list);

@@ -1,5 +1,6 @@
 // The plan in a few sentences, for readers of the emitted file.
 #include "emit/target_file.h"
+#include "plan/packs.h"
 
 namespace kgen {
 namespace {
@@ -32,7 +33,7 @@ std::string phase_sentence(const Plan &plan, const Phase &phase) {
   if (!cuda)
     return "threads share " + split_names(plan, phase) + lane;
   return (phase.mapping == Phase::Mapping::item_per_thread ? "a thread for each of " : "a block for each of ") +
-         split_names(plan, phase) + lane;
+         split_names(plan, phase) + lane + thread_words(plan, phase);
 }
 
 } // namespace

@@ -186,7 +186,7 @@ Code Printer::read(const Expr &e, ExprId) {
   std::vector<std::pair<std::string, std::string>> checks;
   if (storage.kind == Storage::Kind::argument) {
     const Code index = index_text(e.ref, e.coords, e.safe ? nullptr : &checks);
-    const Code value = spelling.loaded(var_names_[e.ref] + "[" + index.text + "]", var.type);
+    const Code value = spelling.loaded(argument_element(e.ref, index), var.type);
     if (checks.empty())
       return value;
     const std::string outside = spelling.typed_constant(e.type, static_cast<int64_t>(var.outside), var.outside);

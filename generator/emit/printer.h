@@ -19,6 +19,7 @@ namespace kgen {
 class Lines {
 public:
   void add(const std::string &line) { text_ += line + "\n"; }
+  void append(const std::string &lines) { text_ += lines; }
   const std::string &text() const { return text_; }
   bool empty() const { return text_.empty(); }
 
@@ -72,6 +73,11 @@ public:
   std::string step_guard(Statuses &statuses, const std::string &leave = "continue");
   void mark_declared(VarId var) { declared_[var] = true; }
   void rename(VarId var, const std::string &name) { var_names_[var] = name; }
+  void rename_axis(AxisId axis, const std::string &name) { axis_names_[axis] = name; }
+  // Elements of arguments that are in registers: "x[n]" -> what holds it.
+  std::map<std::string, std::string> held;
+  // What must hold for the element to be inside; empty: nothing.
+  std::string guard(VarId var, const std::vector<Coordinate> &coords);
 
   // Set by the targets.
   std::string index_type = "int64_t";
@@ -94,6 +100,7 @@ private:
   Code table_entry(const Table &table, const std::vector<Code> &at, bool safe);
   std::vector<std::pair<std::string, std::string>> buffer_checks(const std::vector<Coordinate> &coords);
   Code inside(const std::vector<std::pair<std::string, std::string>> &checks);
+  std::string argument_element(VarId var, const Code &index) const;
   Code index_text(VarId var, const std::vector<Coordinate> &coords,
                   std::vector<std::pair<std::string, std::string>> *checks);
   Code window_edge(const Expr &e);

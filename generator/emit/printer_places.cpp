@@ -146,11 +146,23 @@ Code Printer::index_text(VarId id, const std::vector<Coordinate> &coords,
   return linear.text.empty() ? Code{"0"} : linear;
 }
 
+std::string Printer::argument_element(VarId id, const Code &index) const {
+  const std::string text = var_names_[id] + "[" + index.text + "]";
+  const auto it = held.find(text);
+  return it == held.end() ? text : it->second;
+}
+
+std::string Printer::guard(VarId var, const std::vector<Coordinate> &coords) {
+  std::vector<std::pair<std::string, std::string>> checks;
+  index_text(var, coords, &checks);
+  return checks.empty() ? "" : inside(checks).text;
+}
+
 std::string Printer::element(VarId id, const std::vector<Coordinate> &coords, const std::vector<ExprId> &indices) {
   const Var &var = kernel.vars[id];
   const Storage &storage = plan.storage[id];
   if (storage.kind == Storage::Kind::argument)
-    return var_names_[id] + "[" + index_text(id, coords, nullptr).text + "]";
+    return argument_element(id, index_text(id, coords, nullptr));
   if (storage.kind == Storage::Kind::scalar)
     return var_names_[id];
   Code linear{""};

@@ -1,5 +1,6 @@
 // The plan as text, for --stop-after plan and `explain`.
 #include "plan/access.h"
+#include "plan/packs.h"
 #include "plan/plan.h"
 #include "support/check.h"
 
@@ -74,7 +75,7 @@ private:
       head += p.mapping == Phase::Mapping::item_per_thread ? ", one thread an item" : ", one block an item";
     if (p.lane != kNone)
       head += ", lanes along " + kernel_.axes[p.lane].name;
-    line(0, head);
+    line(0, head + thread_words(plan_, p));
     for (const PlanNode &n : p.nodes)
       node(n, 1);
   }

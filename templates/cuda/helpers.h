@@ -172,6 +172,51 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
+//@ aligned
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+//@ Pack
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at once.
+template <size_t kBytes> struct Aligned {
+  enum : size_t { kTo = kBytes % 16 == 0 ? 16 : kBytes % 8 == 0 ? 8 : kBytes % 4 == 0 ? 4 : kBytes % 2 == 0 ? 2 : 1 };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  DEVICE T& operator[](int i) { return elements[i]; }
+  DEVICE const T& operator[](int i) const { return elements[i]; }
+};
+//@ Tile
+// A tile in shared memory, its rows padded so that going along a column touches all banks.
+template <class T, int kSide> struct Tile {
+  T at[kSide][kSide + (sizeof(T) < 4 ? 4 / sizeof(T) : 1)];
+};
+//@ load_pack: Pack
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, class T, class Index>
+DEVICE Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+//@ store_pack: Pack
+template <class T, int kElements, int kFields, class Index>
+DEVICE void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
 //@ padded_bytes
 // Room for `count` elements, so that the next tile is aligned too.
 inline int64_t padded_bytes(int64_t count, int64_t bytes) {

@@ -25,7 +25,7 @@ constexpr size_t kSharedPerMultiprocessor = 228 << 10;
 constexpr size_t kSharedReserved = 1 << 10;
 
 std::map<const void *, size_t> shared_limits; // raised by cudaFuncSetAttribute
-struct sigaction previous_action;
+struct sigaction previous_action, previous_trap;
 
 size_t shared_limit(const void *kernel) {
   auto raised = shared_limits.find(kernel);
@@ -66,6 +66,13 @@ void on_bad_access(int signal, siginfo_t *info, void *) {
   if (inside_kernel())
     fail(Fault::kOutOfBounds, "access to %p, which is no memory, or a misaligned vector access", address);
   sigaction(signal, &previous_action, nullptr); // not ours: the instruction repeats under the old handler
+}
+
+// Verified kernels are compiled so that a misaligned access traps, whichever instructions the compiler picks for it.
+void on_trap(int, siginfo_t *info, void *) {
+  if (inside_kernel())
+    fail(Fault::kOutOfBounds, "a misaligned access, by the instruction at %p", info->si_addr);
+  sigaction(SIGILL, &previous_trap, nullptr);
 }
 
 uint64_t model_seed() {
@@ -112,6 +119,8 @@ void install_fault_handler() {
     action.sa_sigaction = on_bad_access;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigaction(SIGSEGV, &action, &previous_action);
+    action.sa_sigaction = on_trap;
+    sigaction(SIGILL, &action, &previous_trap);
   });
 }
 

@@ -10,6 +10,8 @@ DECISIONS = {
     "work list over several loops": r"work list over the first [2-9] loops",
     "one thread an item": r"one thread an item",
     "one block an item": r"one block an item",
+    "several items a thread": r", \d+ a thread where",
+    "tiles of a block": r", in tiles of",
     "lanes": r"lanes along",
     "loop in parallel": r"for \w+: parallel",
     "loop that reduces": r"for \w+: reduction",
@@ -54,7 +56,7 @@ class Coverage:
 
     def never(self):
         out = [f"feature: {name}" for name, count in sorted(self.features.items()) if count == 0]
-        only_cuda = {"one thread an item", "one block an item"}
+        only_cuda = {"one thread an item", "one block an item", "several items a thread", "tiles of a block"}
         for target, counts in self.decisions.items():
             out += [f"{target}: {name}" for name in DECISIONS
                     if counts[name] == 0 and (target == "cuda" or name not in only_cuda)]

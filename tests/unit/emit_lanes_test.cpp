@@ -1,59 +1,12 @@
 // Which loops of the OpenMP code become lanes of vectors, and how their statements are then written.
 #include <doctest/doctest.h>
 
-#include <string>
-#include <vector>
-
-#include "body/body.h"
-#include "emit/emit.h"
-#include "rewrite/canonicalize.h"
+#include "emit_testing.h"
 
 namespace kgen {
 namespace {
 
-// The kernel functions of the OpenMP file, without line breaks and indentation.
-std::string openmp_text(const std::string &spec_text) {
-  Diagnostics diags;
-  const auto spec = load_spec("test.toml", spec_text, {}, diags);
-  REQUIRE(spec);
-  const auto variants = variants_of(*spec);
-  const auto bodies = body::parse_body(*spec, variants, diags);
-  REQUIRE(bodies);
-  std::vector<Variation> variations;
-  for (size_t i = 0; i < variants.size(); ++i) {
-    const auto kernel = build_kernel(*spec, variants[i], (*bodies)[i], diags);
-    REQUIRE(kernel);
-    Variation v;
-    v.variant = variants[i];
-    v.kernel = *kernel;
-    v.facts = analyze(v.kernel, diags);
-    REQUIRE(!diags.has_errors());
-    v.lowered = canonicalize(v.kernel, v.facts);
-    v.lowered_facts = v.facts;
-    variations.push_back(std::move(v));
-  }
-  EmitOptions options;
-  options.cuda = false;
-  for (const EmittedFile &file : emit_files(*spec, variations, options)) {
-    if (!file.name.ends_with(".cpp"))
-      continue;
-    std::string flat;
-    for (char c : file.text.substr(file.text.find("\nvoid "))) {
-      const bool space = c == ' ' || c == '\n';
-      if (!space || (!flat.empty() && flat.back() != ' '))
-        flat += space ? ' ' : c;
-    }
-    return flat;
-  }
-  return "";
-}
-
-bool has(const std::string &text, const std::string &part) {
-  const bool found = text.find(part) != std::string::npos;
-  if (!found)
-    MESSAGE(text);
-  return found;
-}
+std::string openmp_text(const std::string &spec_text) { return emitted_text(spec_text, ".cpp", "\nvoid "); }
 
 TEST_CASE("a map loads, computes and stores vectors, in parts that threads share") {
   const std::string text = openmp_text(R"(

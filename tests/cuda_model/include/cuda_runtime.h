@@ -5,6 +5,7 @@
 #define __device__
 #define __host__
 #define __forceinline__ inline
+#define __shared__ static // one block runs at a time
 #define __launch_bounds__(...)
 #define __grid_constant__
 #define __align__(n) __attribute__((aligned(n)))

@@ -1,0 +1,200 @@
+// Map kernels on CUDA: a thread takes several neighbouring positions. It loads all that lies side by side for them in
+// wide accesses, computes position by position in registers, and stores the results the same way.
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "emit/cuda_kernel.h"
+#include "plan/access.h"
+#include "plan/exprs.h"
+#include "plan/packs.h"
+
+namespace kgen {
+namespace {
+
+// A factor that is known, and the rest.
+int64_t known_factor(const Size &size) {
+  if (size.is_integer())
+    return size.value;
+  return size.op == Size::Op::multiply ? known_factor(size.args[0]) * known_factor(size.args[1]) : 1;
+}
+
+Size unknown_factors(const Size &size) {
+  if (size.is_integer())
+    return Size::integer(1);
+  if (size.op != Size::Op::multiply)
+    return size;
+  return Size::make(Size::Op::multiply, {unknown_factors(size.args[0]), unknown_factors(size.args[1])});
+}
+
+// Prints the loads, the loop over the positions of a thread, and the stores.
+class PackPrinter {
+public:
+  PackPrinter(Printer &printer, Names &names, const PlanNode &loop, int together, ExprId zero)
+      : printer_(printer), names_(names), loop_(loop), together_(together), zero_(zero), lanes_(printer.plan),
+        index_(printer.axis_name(loop.axis)), first_(names.claim(index_ + "_first")), i_(names.claim("i")),
+        remaining_(names.claim("remaining")) {
+    for (const PlanNode &node : loop_.body)
+      collect(node);
+  }
+
+  const std::string &first() const { return first_; }
+
+  void print(const std::string &end) {
+    printer_.held = places_;
+    Lines body;
+    std::swap(body, printer_.lines);
+    printer_.list(loop_.body);
+    std::swap(body, printer_.lines);
+    printer_.held.clear();
+    std::string text = "const Index " + remaining_ + " = Index(" + end + " - " + first_ + ");\n";
+    for (const Declaration &pack : declarations_)
+      if (pack.value.empty())
+        text += pack.type + " " + pack.name + ";\n";
+      else if (mentions_word(body.text(), pack.name))
+        text += (stored_.count(pack.name) == 0 ? "const auto " : "auto ") + pack.name + " = " + pack.value + ";\n";
+    text += "#pragma unroll\nfor (int " + i_ + " = 0; " + i_ + " < kElements; ++" + i_ + ") {\n";
+    if (mentions_word(body.text(), index_)) // beyond the end, the last position is computed again
+      text += "const Index " + index_ + " = " + first_ + " + (" + i_ + " < " + remaining_ + " ? " + i_ + " : " +
+              remaining_ + " - 1);\n";
+    printer_.lines.append(text + body.text() + "}\n" + stores_);
+  }
+
+  // When can the launcher take the path of several positions?
+  std::string condition() {
+    std::string text = helper("aligned") + "({" + arrays_ + "})";
+    for (const std::string &unit : units_)
+      text += " && " + unit + " == 1";
+    for (const auto &[stride, multiple] : multiples_)
+      text += " && " + stride + " % " + std::to_string(multiple) + " == 0";
+    return text;
+  }
+
+private:
+  struct Declaration {
+    std::string name, type, value; // no value: it is only stored
+  };
+
+  void collect(const PlanNode &node) {
+    for (ExprId id : expressions_of(node))
+      walk(printer_.kernel, id, [&](ExprId at) {
+        const Expr &e = printer_.kernel.expr(at);
+        if (e.op == Op::read && !lanes_.guarded(e, loop_.axis))
+          hold(e.ref, e.coords, e.safe ? "" : printer_.guard(e.ref, e.coords), true);
+        return true;
+      });
+    for (const auto *list : {&node.body, &node.otherwise})
+      for (const PlanNode &child : *list)
+        collect(child);
+    if (node.target != kNone)
+      hold(node.target, {}, printer_.guard(node.target, {}), false);
+  }
+
+  // The elements of the access, for all positions of the thread, have a variable from now on.
+  void hold(VarId var, const std::vector<Coordinate> &coords, const std::string &guard, bool load) {
+    const auto access = packed_access(printer_.plan, lanes_, var, coords, loop_.axis);
+    if (!access || mentions_word(guard, index_))
+      return;
+    const std::string place = printer_.element(var, coords, {});
+    printer_.rename_axis(loop_.axis, first_);
+    const std::string start = start_of(var, coords, *access);
+    printer_.rename_axis(loop_.axis, index_);
+    const std::string count = access->fields > 1 ? "kElements, " + std::to_string(access->fields) : "kElements";
+    auto [pack, fresh] = packs_.try_emplace(start, "");
+    if (fresh) {
+      pack->second = names_.claim(printer_.name(var) + "_pack");
+      const std::string type =
+          helper("Pack") + "<" + Spelling::c_type(printer_.kernel.vars[var].type) + ", " + count + ">";
+      const std::string loaded = helper("load_pack") + "<" + count + ">(&" + start + ", " + remaining_ + ")";
+      declarations_.push_back({pack->second, type,
+                               !load           ? ""
+                               : guard.empty() ? loaded
+                                               : guard + " ? " + loaded + " : " + type + "{}"});
+      require(var, *access);
+    }
+    if (!load && stored_.insert(pack->second).second)
+      stores_ += (guard.empty() ? "" : "if (" + guard + ") ") + helper("store_pack") + "(&" + start + ", " +
+                 pack->second + ", " + remaining_ + ");\n";
+    const std::string field = access->field == 0 ? "" : " + " + std::to_string(access->field);
+    places_[place] =
+        pack->second + "[" + (access->fields == 1 ? i_ : std::to_string(access->fields) + " * " + i_ + field) + "]";
+  }
+
+  // The first element that belongs to the position.
+  std::string start_of(VarId var, std::vector<Coordinate> coords, const PackedAccess &access) {
+    for (Coordinate &c : coords)
+      if (std::find(access.inner.begin(), access.inner.end(), c.axis) != access.inner.end())
+        c.value = zero_;
+    return printer_.element(var, coords, {});
+  }
+
+  // Arrays begin, and rows follow each other, at multiples of an access.
+  void require(VarId var, const PackedAccess &access) {
+    const std::string name = printer_.name(var);
+    if (!mentions_word(arrays_, name))
+      arrays_ += (arrays_.empty() ? "" : ", ") + name;
+    if (access.unit)
+      units_.insert(printer_.size_text(*access.unit));
+    const int bytes = bytes_of(printer_.kernel.vars[var].type);
+    const int64_t elements = access_bytes(together_ * access.fields * bytes) / bytes;
+    for (const Size &stride : access.strides) {
+      const int64_t multiple = elements / std::gcd(elements, known_factor(stride));
+      if (multiple == 1)
+        continue;
+      int64_t &most = multiples_[at_least(printer_.size(unknown_factors(stride)), binding::kMultiply)];
+      most = std::max(most, multiple); // all are powers of 2
+    }
+  }
+
+  const std::string &helper(const std::string &name) { return printer_.spelling.helper(name); }
+
+  Printer &printer_;
+  Names &names_;
+  const PlanNode &loop_;
+  const int together_;
+  const ExprId zero_;
+  const LaneAnalysis lanes_;
+  const std::string index_, first_, i_, remaining_;
+  std::map<std::string, std::string> packs_, places_; // variables by where they start, elements of them by place
+  std::vector<Declaration> declarations_;
+  std::set<std::string> stored_, units_;
+  std::map<std::string, int64_t> multiples_;
+  std::string arrays_, stores_;
+};
+
+} // namespace
+
+void CudaKernel::packed_phase(const std::vector<const PlanNode *> &chain, int together) {
+  const PlanNode &loop = *chain.back();
+  const std::string threads = std::to_string(kBlockThreads), index = printer_.axis_name(loop.axis);
+  const std::string end = at_least(code_of(printer_.range(loop).end), binding::kAdd);
+  PackPrinter packs(printer_, names_, loop, together, make_constant(plan_.kernel, Type::i64, 0, 0));
+  const std::string groups = names_.claim("groups");
+  out().add("const Index item = Index(blockIdx.x) * " + threads + " + Index(threadIdx.x);");
+  std::string items = groups;
+  if (chain.size() == 1) {
+    out().add("const Index " + packs.first() + " = item * kElements;");
+    out().add("if (" + packs.first() + " >= " + end + ") return;");
+  } else {
+    const std::string group = names_.claim("group");
+    out().add("const Index " + groups + " = Index((" + end + " + kElements - 1) / kElements);");
+    printer_.set_part(loop.axis, {"0", groups});
+    printer_.rename_axis(loop.axis, group);
+    items = items_text(chain);
+    out().add("if (item >= " + items + ") return;");
+    decode(chain, "item");
+    printer_.clear_parts();
+    printer_.rename_axis(loop.axis, index);
+    out().add("const Index " + packs.first() + " = " + group + " * kElements;");
+  }
+  packs.print(end);
+  const std::string &ceil_div = spelling().helper("ceil_div");
+  Launch launch{ceil_div + "(" + items + ", " + threads + ")"};
+  launch.together = together;
+  launch.prepare = "const int elements = " + packs.condition() + " ? " + std::to_string(together) +
+                   " : 1;\nconst int64_t " + groups + " = " + ceil_div + "(" + end + ", elements);\n";
+  finish(launch);
+}
+
+} // namespace kgen

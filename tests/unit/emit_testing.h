@@ -1,0 +1,58 @@
+// The text that a spec becomes.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "body/body.h"
+#include "emit/emit.h"
+#include "rewrite/canonicalize.h"
+
+namespace kgen {
+
+// The emitted file of this suffix from the first `start` on, without line breaks and indentation.
+inline std::string emitted_text(const std::string &spec_text, const std::string &suffix, const std::string &start) {
+  Diagnostics diags;
+  const auto spec = load_spec("test.toml", spec_text, {}, diags);
+  REQUIRE(spec);
+  const auto variants = variants_of(*spec);
+  const auto bodies = body::parse_body(*spec, variants, diags);
+  REQUIRE(bodies);
+  std::vector<Variation> variations;
+  for (size_t i = 0; i < variants.size(); ++i) {
+    const auto kernel = build_kernel(*spec, variants[i], (*bodies)[i], diags);
+    REQUIRE(kernel);
+    Variation v;
+    v.variant = variants[i];
+    v.kernel = *kernel;
+    v.facts = analyze(v.kernel, diags);
+    REQUIRE(!diags.has_errors());
+    v.lowered = canonicalize(v.kernel, v.facts);
+    v.lowered_facts = v.facts;
+    variations.push_back(std::move(v));
+  }
+  for (const EmittedFile &file : emit_files(*spec, variations, EmitOptions())) {
+    if (!file.name.ends_with(suffix))
+      continue;
+    std::string flat;
+    for (char c : file.text.substr(file.text.find(start))) {
+      const bool space = c == ' ' || c == '\n';
+      if (!space || (!flat.empty() && flat.back() != ' '))
+        flat += space ? ' ' : c;
+    }
+    return flat;
+  }
+  return "";
+}
+
+// Says what the text is where it has no such part.
+inline bool has(const std::string &text, const std::string &part) {
+  const bool found = text.find(part) != std::string::npos;
+  if (!found)
+    MESSAGE(text);
+  return found;
+}
+
+} // namespace kgen
