@@ -1,4 +1,5 @@
-"""Compiles each file of generated/ alone: strict warnings, g++ and clang++, with OpenMP and without; headers as C and C++.
+"""Compiles each file of generated/ alone: strict warnings, g++ and clang++, with OpenMP and without, and for aarch64;
+headers as C and C++.
 
 CUDA files are compiled as plain C++ against the CPU model's headers here; tests/cuda compiles them with nvcc.
 """
@@ -15,11 +16,14 @@ STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax-only"]
 
 def jobs():
     clang = shutil.which("clang++-19") or shutil.which("clang++")
+    arm = shutil.which("aarch64-linux-gnu-g++")
     for source in sorted((ROOT / "generated").rglob("*_openmp.cpp")):
         yield ["g++", "-std=c++17", "-fopenmp", *STRICT, str(source)]
         yield ["g++", "-std=c++17", "-march=x86-64-v3", *STRICT, str(source)]
         if clang:
             yield [clang, "-std=c++17", "-fopenmp", *STRICT, str(source)]
+        if arm:
+            yield [arm, "-std=c++17", "-fopenmp", *STRICT, str(source)]
     for source in sorted((ROOT / "generated").rglob("*_cuda.cu")):
         yield ["g++", "-std=c++17", *STRICT, "-Wno-unknown-pragmas", "-isystem", str(ROOT / "tests/cuda_model/include"), "-x", "c++", str(source)]
     for header in sorted((ROOT / "generated").rglob("*.h")):
