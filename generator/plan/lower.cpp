@@ -196,7 +196,10 @@ private:
     std::vector<PlanNode> then, otherwise;
     copy.args[1] = hoist(choose.args[1], context, then);
     copy.args[2] = hoist(choose.args[2], context, otherwise);
-    if (!then.empty() || !otherwise.empty()) {
+    if (!kernel_.expr(copy.args[0]).axes.empty()) {
+      unless_absent(std::move(then), choose.place, out);
+      unless_absent(std::move(otherwise), choose.place, out);
+    } else if (!then.empty() || !otherwise.empty()) {
       PlanNode guard;
       guard.kind = PlanNode::Kind::branch;
       guard.condition = copy.args[0];
@@ -207,6 +210,40 @@ private:
       out.push_back(std::move(guard));
     }
     return kernel_.add(std::move(copy));
+  }
+
+  // What an arm needs where its condition differs from lane to lane: computed for all of them, but for absent arrays,
+  // whose arm no lane takes.
+  void unless_absent(std::vector<PlanNode> arm, const Place &place, std::vector<PlanNode> &out) {
+    std::set<VarId> optional;
+    for (const PlanNode &root : arm)
+      for_each_node(root, [&](const PlanNode &node) {
+        for (ExprId id : expressions_of(node))
+          walk(kernel_, id, [&](ExprId at) {
+            const Expr &e = kernel_.expr(at);
+            if (e.op == Op::read && kernel_.vars[e.ref].optional)
+              optional.insert(e.ref);
+            return true;
+          });
+      });
+    PlanNode guard;
+    guard.kind = PlanNode::Kind::branch;
+    guard.place = place;
+    for (VarId var : optional) {
+      Expr present;
+      present.op = Op::present;
+      present.type = Type::boolean;
+      present.ref = var;
+      const ExprId one = kernel_.add(std::move(present));
+      guard.condition =
+          guard.condition == kNone ? one : make_op(kernel_, Op::both, Type::boolean, {guard.condition, one});
+    }
+    if (guard.condition != kNone && !arm.empty()) {
+      guard.body = std::move(arm);
+      arm.clear();
+      arm.push_back(std::move(guard));
+    }
+    std::move(arm.begin(), arm.end(), std::back_inserter(out));
   }
 
   ExprId fold(const Expr &e, AxisSet context, std::vector<PlanNode> &out) {
