@@ -389,6 +389,21 @@ TEST_CASE("reading what was never written fails, with step and element") {
   CHECK_CONTAINS(error(scratch, {{{"N", 4}}, {{"x", counting(4)}}, {}}), "`a`[] is read before it is written");
 }
 
+TEST_CASE("an element that was not written may be read in no lane, whichever chunk has the lane") {
+  constexpr int kRows = 3, kColumns = 9000; // a chunk holds less than a row
+  std::string text = kernel("inputs.k = \"f32[M]\"\ninputs.x = \"f32[M, N]\"\n"
+                            "outputs.z = { type = \"f32[M]\", partial = true }\noutputs.y = \"f32[M, N]\"\n",
+                            "if (k > 0) z = k;\ny = 0;\nif (x > 0) y = z + x;");
+  for (int row = 0; row < kRows; ++row) {
+    Given given{{{"M", kRows}, {"N", kColumns}}, {{"k", Numbers(kRows, 1)}, {"x", Numbers(kRows * kColumns, 1)}}, {}};
+    given.arrays["k"][row] = 0;
+    std::fill_n(given.arrays["x"].begin() + row * kColumns, kColumns, 0);
+    CHECK(error(text, given) == "");
+    given.arrays["x"][(row + 1) * kColumns - 1] = 1;
+    CHECK_CONTAINS(error(text, given), "`z`[" + std::to_string(row) + "] is read before it is written");
+  }
+}
+
 TEST_CASE("every element must be written, once, by one parallel step, in one window") {
   std::string missing = kernel("outputs.z = \"f32[N]\"\n", "if (index(N) > 0) z = 1;");
   CHECK_CONTAINS(error(missing, {{{"N", 3}}, {}, {}}), "`z`[0] is never written");
