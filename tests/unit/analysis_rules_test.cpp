@@ -208,6 +208,17 @@ TEST_CASE("windows lie inside, or the launcher asks, or it is refused") {
   CHECK(to_string(two.checks(Check::Kind::window)[0].condition) == "N <= 0 ? 1 : 16 < N");
   CHECK(has(refused(spec("i + 1", "cdiv(N, 16)"), "window_outside"), "at N = 1, step (i = 0)"));
   CHECK(has(refused(spec("i - 1", "cdiv(N, 16)"), "window_outside"), "= -16"));
+  CHECK(has(refused("axes.P = { equals = \"2 * N\" }\n" + spec("i - P", "cdiv(N, 16)"), "window_outside"),
+            "starts at (i - P) * 16 = -32"));
+}
+
+TEST_CASE("a number is a condition that holds where it is not 0") {
+  const auto spec = [](const std::string &index) {
+    return "kernel = \"a\"\ninputs.x = { type = \"f32[X=4]\", block = [\"squeeze\"], index = [\"" + index +
+           "\"] }\noutputs.y = \"f32[N]\"\ngrid.i = { axis = \"N\", block = 1 }\nbody = 'y = x;'\n";
+  };
+  CHECK(legal(spec("i % 5 ? i % 5 - 1 : 0")).operand("x").bounds.verdict == Verdict::proved);
+  CHECK(has(refused(spec("i % 5 ? 0 : i % 5 - 1"), "window_outside"), "at N = 1, step (i = 0)"));
 }
 
 TEST_CASE("windows that hang on tables") {
