@@ -1,7 +1,7 @@
 """Launchers refuse outputs that share memory with another array, and take those that do not or that are exactly an
-input: few arrays, which have a check for each pair, and many, which are listed.
+input: few arrays, which have a check for each pair, and many, which are listed. CUDA code runs on the model of a GPU.
 
-Usage: overlaps.py KGEN
+Usage: overlaps.py KGEN MODEL MODEL_LIBRARY
 """
 
 import ctypes
@@ -13,28 +13,36 @@ import unittest
 
 import numpy
 
-KGEN = pathlib.Path(sys.argv.pop(1)).resolve()
+KGEN, MODEL, MODEL_LIBRARY = (pathlib.Path(sys.argv.pop(1)).resolve() for _ in range(3))
 N = 5
 
 
-def built(folder, outputs, last, others="y{i} = 1;"):
-    """A function of x and so many outputs, given the place of each array in one memory; `last` writes the last one."""
+def built(folder, outputs, last, others="y{i} = 1;", inputs="x"):
+    """A function of the inputs and so many outputs, given the place of each array in one memory; `last` writes the last
+    output. It returns what the launchers of both targets say."""
+    folder = pathlib.Path(tempfile.mkdtemp(dir=folder))  # a path is loaded once, whatever lies there later
     name = f"k{outputs}"
     spec = folder / f"{name}.toml"
-    arrays = "".join(f'outputs.y{i} = "f32[N]"\n' for i in range(outputs))
+    names = [f"inputs.{x}" for x in inputs] + [f"outputs.y{i}" for i in range(outputs)]
+    arrays = "".join(f'{name} = "f32[N]"\n' for name in names)
     text = "".join((last if i == outputs - 1 else others).format(i=i) + "\n" for i in range(outputs))
-    spec.write_text(f"kernel = \"{name}\"\ninputs.x = \"f32[N]\"\n{arrays}body = '''\n{text}'''\n")
+    spec.write_text(f"kernel = \"{name}\"\n{arrays}body = '''\n{text}'''\n")
     subprocess.run([KGEN, spec, "-o", folder], check=True, stdout=subprocess.DEVNULL)
     library = folder / f"{name}.so"
-    subprocess.run(["g++", "-shared", "-fPIC", "-o", library, folder / f"{name}_openmp.cpp"], check=True)
+    files = [folder / f"{name}_openmp.cpp", folder / f"{name}_cuda.cu"]
+    subprocess.run(["g++", "-std=c++17", "-Wno-unknown-pragmas", "-isystem", MODEL / "include", "-shared", "-fPIC",
+                    "-o", library, "-x", "c++", *files, "-x", "none", MODEL_LIBRARY], check=True)
     library = ctypes.CDLL(str(library))
-    launcher, error = getattr(library, f"{name}_openmp"), getattr(library, f"{name}_error")
+    error = getattr(library, f"{name}_error")
     error.restype = ctypes.c_char_p
 
     def call(places):
-        memory = numpy.zeros(N * (outputs + 2), numpy.float32)
+        memory = numpy.zeros(N * (len(names) + 1), numpy.float32)
         pointers = [ctypes.c_void_p(memory.ctypes.data + 4 * place) for place in places]
-        return error(launcher(*pointers, ctypes.c_int64(N))).decode()
+        arguments = [*pointers, ctypes.c_int64(N)]
+        openmp = error(getattr(library, f"{name}_openmp")(*arguments)).decode()
+        cuda = error(getattr(library, f"{name}_cuda")(*arguments, ctypes.c_void_p())).decode()
+        return openmp if openmp == cuda else (openmp, cuda)
 
     return call
 
@@ -72,6 +80,17 @@ class Overlaps(unittest.TestCase):
 
     def test_many(self):
         self.check_any(30, lambda other: "another array")
+
+    def test_what_is_the_input_may_not_overlap_another(self):
+        for outputs, other in ((2, "w"), (30, "another array")):
+            with self.subTest(outputs=outputs):
+                call = built(self.folder, outputs, "y{i} = x + at(w, N = size(N) - 1 - index(N));", inputs="xw")
+                x, w, *apart = [N * i for i in range(outputs + 2)]
+                last = apart[-1]
+                self.assertEqual(call([last, w, *apart]), "success")
+                refused = f"y{outputs - 1} must not overlap {other}"
+                self.assertEqual(call([last, last + 1, *apart]), refused)
+                self.assertEqual(call([x, last, *apart]), refused)
 
     def test_what_reads_other_elements_may_not_write_over_its_input(self):
         self.check_not_the_input("y{i} = at(x, N = size(N) - 1 - index(N));")
