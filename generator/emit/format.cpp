@@ -39,7 +39,6 @@ std::string reformatted(const std::string &text) {
   using namespace clang;
   format::FormatStyle style = format::getGoogleStyle(format::FormatStyle::LK_Cpp);
   style.ColumnLimit = kColumns;
-  style.SortIncludes = format::FormatStyle::SI_Never;
   style.AllowShortIfStatementsOnASingleLine = format::FormatStyle::SIS_WithoutElse;
   style.MaxEmptyLinesToKeep = 1;
   const tooling::Replacements edits =
