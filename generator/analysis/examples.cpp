@@ -124,7 +124,7 @@ private:
   }
 
   std::optional<int64_t> value(const Trial &trial, const Size &size, const std::vector<int64_t> &step) const {
-    return context_.search.value(trial, expand_axes(kernel_, size), step);
+    return context_.search.value(trial, size, step);
   }
 
   std::optional<std::vector<int64_t>> element_of(const Read &read, const std::vector<Lanes> &lanes, int64_t lane,
