@@ -18,6 +18,20 @@ TEST_CASE("assignments and maths keep C++'s types") {
   CHECK(printed("o = 1u << w;") == "o = f32'((1:u32 << u32'(i32'(w))))\n");
 }
 
+TEST_CASE("an explicit cast has the place of the whole cast, however it is spelled") {
+  for (const std::string cast : {"float(c)", "(float)c", "static_cast<float>(c)"}) {
+    Diagnostics diags;
+    const auto spec = load_spec("k.toml", kHead + "body = '''\no = x + " + cast + ";\n'''\n", {}, diags);
+    REQUIRE(spec);
+    const auto bodies = parse_body(*spec, variants_of(*spec), diags);
+    REQUIRE(bodies);
+    const Expr &sum = bodies->at(0).statements.at(0).value;
+    REQUIRE(sum.args.size() == 2);
+    CHECK_MESSAGE(sum.args[1].place.column == 9, cast);
+    CHECK_MESSAGE(sum.args[1].place.length == static_cast<int>(cast.size()), cast);
+  }
+}
+
 TEST_CASE("max, min and clamp take mixed types; integers stay integers") {
   CHECK(printed("o = max(x, 0) + clamp(x, -1, 1);") == "o = (max(x, 0.0) + clamp(x, -1.0, 1.0))\n");
   CHECK(printed("auto m = max(w, u); auto n = min(w, c); o = m + n;") ==
