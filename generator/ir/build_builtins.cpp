@@ -197,8 +197,6 @@ ExprId Lowering::scan(const body::Expr &e) {
     if (e.name.compare(0, row.name.size(), row.name) == 0)
       kind = row.kind;
   Type accumulator = kind == ScanKind::max ? type(args[0]) : sum_accumulator(args[0]);
-  if (kind == ScanKind::linear)
-    accumulator = type(args[0]) == Type::f64 || type(args[1]) == Type::f64 ? Type::f64 : Type::f32;
   for (ExprId &arg : args)
     arg = as(arg, accumulator);
   ExprId id = make(Op::scan, accumulator, args, e.place);
