@@ -106,6 +106,9 @@ TEST_CASE("accumulators go by the operands before promotion") {
   CHECK(accumulator("i8 u8", "dot(x, y, N)") == "i32");
   CHECK(accumulator("u8 u16", "dot(x, y, N)") == "u32");
   CHECK(accumulator("u8 u16", "sum(x * y, N)") == "u32");
+  CHECK(accumulator("i16 u16", "dot(x, y, N)") == "i32");
+  CHECK(accumulator("u16 i16", "sum(x * y, N)") == "i32");
+  CHECK(accumulator("i32 u32", "sum(x * y, N)") == "u64");
   CHECK(accumulator("u8 u8", "sum(x, N)") == "u32");
   CHECK(accumulator("i32 i8", "sum(x * y, N)") == "i64");
   CHECK(accumulator("i8 i8", "sum(2 * x + 1, N)") == "i32");
@@ -118,6 +121,9 @@ TEST_CASE("accumulators go by the operands before promotion") {
   CHECK(accumulator("f16 bf16", "dot(x, y, N)") == "f32");
   CHECK(accumulator("f32 f64", "sum(x, N)") == "f32");
   CHECK(accumulator("f32 f64", "dot(x, y, N)") == "f64");
+  CHECK(accumulator("f64 f32", "max(linrec(x, y, N), N)") == "f64");
+  CHECK(accumulator("f32 f64", "max(linrec(x, y, N), N)") == "f64");
+  CHECK(accumulator("f32 f32", "max(linrec(x, y, N), N)") == "f32");
   CHECK(accumulator("i8 i8", "prod(x, N)") == "i32");
   CHECK(accumulator("i8 i8", "mean(x, N)") == "f32");
   CHECK(accumulator("i8 i8", "max(x, N)") == "i8");
