@@ -2,7 +2,10 @@
 their outputs. torch writes into arrays that are there (out=) where it can; JAX and Inductor make their own.
 """
 
+import ctypes
 import math
+import subprocess
+from pathlib import Path
 
 import numpy as np
 
@@ -304,10 +307,29 @@ def halide_peer():
     return prepare
 
 
+def loops_peer():
+    """loops.cpp, compiled like ours."""
+    library = Path(__file__).resolve().parents[2] / "build" / "bench-cpu" / "loops.so"
+    source = Path(__file__).parent / "loops.cpp"
+    flags = ["-O3", "-march=native", "-fopenmp", "-std=c++17", "-shared", "-fPIC"]
+    subprocess.run(["g++", *flags, str(source), "-o", str(library)], check=True)
+    functions = ctypes.CDLL(str(library))
+
+    def prepare(work, arrays):
+        function = getattr(functions, kind(work.name), None)
+        if function is None:
+            return {}
+        pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays.values()]
+        return {"C++ loops": (lambda: function(*pointers), lambda value: None)}
+
+    return prepare
+
+
 PEERS = {
     "torch": lambda: torch_peer(False),
     "inductor": lambda: torch_peer(True),
     "jax": jax_peer,
     "numba": numba_peer,
     "halide": halide_peer,
+    "c++": loops_peer,
 }

@@ -25,6 +25,7 @@ class Workload:
     scalars: dict = field(default_factory=dict)
     by_row: bool = True  # do rows of the outputs hang on the same rows of the inputs?
     tolerance: float = 2e-5
+    beats: dict = field(default_factory=dict)  # goals against single peers
 
 
 WORKLOADS = []
@@ -163,7 +164,7 @@ add("rope 8x1024x16x128", "elementwise/rope", "rope_f32", {"B": 8, "S": 1024, "H
     1.0, operations=3, by_row=False)
 add("mandelbrot 1024x1024", "elementwise/mandelbrot", "mandelbrot", {"H": 1024, "W": 1024}, lambda rng, s: {},
     like("count", "H", "W", dtype=np.int32), escapes, 1.0, operations=500, by_row=False, tolerance=0.5,
-    scalars={"x0": -2.0, "y0": -1.25, "step": 2.5 / 1024})
+    scalars={"x0": -2.0, "y0": -1.25, "step": 2.5 / 1024}, beats={"C++ loops": 3.0})
 add("softmax 4096x4096", "norm/softmax", "softmax_f32", W, lambda rng, s: {"x": normal(rng, s["rows"], s["N"])},
     like("y", "rows", "N"), softmax, 1.4, operations=20)
 add("layer norm 4096x4096", "norm/layer_norm", "layer_norm_f32", W,

@@ -335,60 +335,17 @@ inline Lanes<T, N> multiply_add(Lanes<T, N> a, Lanes<T, N> b, Lanes<T, N> c) {
   return a.v * b.v + c.v;
 }
 
-// The nearest whole number, of numbers that are not large.
-template <class T, int N>
-struct Whole {
-  Lanes<T, N> value;
-  Ints<T, N> number;
-};
-template <class T, int N>
-inline Whole<T, N> nearest(Lanes<T, N> x) {
-  const Lanes<T, N> shifted = x + Real<T>::kRounder;
-  return {shifted - Real<T>::kRounder, bits_of(shifted) - bits_of(Lanes<T, N>(Real<T>::kRounder))};
-}
-
-template <class T, int N>
-inline Lanes<T, N> power_of_two(Ints<T, N> n) {
-  return of_bits<T, N>((n + Real<T>::kBias).v << Real<T>::kFraction);
-}
-// y 2^n in two steps, so that the smallest results come out as well.
-template <class T, int N>
-inline Lanes<T, N> scaled(Lanes<T, N> y, Ints<T, N> n) {
-  constexpr auto kBias = Real<T>::kBias;
-  const Ints<T, N> half = shifted_down(Ints<T, N>(n + 2 * kBias), 1) - kBias;
-  return y * power_of_two<T, N>(half) * power_of_two<T, N>(n - half);
-}
-
-// e^r - 1 for |r| <= ln 2 / 2: the polynomial is within 2^-28 of (e^r - 1 - r) / r^2, as a part of e^r.
-template <int N>
-inline Lanes<float, N> expm1_near_0(Lanes<float, N> r) {
-  const Lanes<float, N> p = horner(r, 0.0013814465f, 0.008368708f, 0.04166839f, 0.16666521f, 0.49999994f);
-  return multiply_add(p, r * r, r);
-}
-// x = n ln 2 + r
-template <int N>
-inline Lanes<float, N> without_ln2(Lanes<float, N> x, Lanes<float, N> n) {
-  return x - n * 0.693145752f - n * 1.42860677e-6f;
-}
-
-// Within 1.1 ulp.
-template <int N>
-inline Lanes<float, N> exp(Lanes<float, N> x) {
-  const Whole<float, N> n = nearest(x * 1.44269504f);
-  const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n.number);
-  return choose(x < -104.0f, 0.0f, choose(x > 89.0f, INFINITY, y));
-}
-
-// Below 0.8 the polynomial is within 2^-28 of erf(x) / x - 1, from there on another within 2^-31 of log(1 -
-// erf(x)). Within 1.5 ulp.
+// The quotient is within 2^-26 of erf(x) / x up to 3.85, from where on erf is 1. Within 7.5 ulp; 6 with fused
+// multiply-add.
 template <int N>
 inline Lanes<float, N> erf(Lanes<float, N> x) {
-  const Lanes<float, N> size = choose(x > 4.0f || x < -4.0f, 4.0f, magnitude(x));
-  const Lanes<float, N> p = horner(size * size, -0.00065495964f, 0.005087441f, -0.026822109f, 0.11283143f,
-                                   -0.37612605f, 0.12837917f);
-  const Lanes<float, N> rest = exp(horner(size, -1.9316409e-05f, 0.00041286286f, -0.004063095f, 0.024830462f,
-                                          -0.10783159f, -0.6337516f, -1.129318f, 0.00013469624f));
-  return with_sign(choose(size < 0.8f, multiply_add(p, size, size), 1.0f - rest), x);
+  const Lanes<float, N> size = magnitude(x), z = size * size;
+  const Lanes<float, N> p =
+      horner(z, 2.8432503e-06f, 3.852656e-04f, 0.004954743f, 0.07077488f, 0.2534019f, 1.5217458f);
+  const Lanes<float, N> q =
+      horner(z, 5.2234376e-05f, 0.0015448456f, 0.019939158f, 0.15256743f, 0.6741083f, 1.3486121f);
+  const Lanes<float, N> y = size * p / q;
+  return with_sign(choose(size > 3.85f || y > 1.0f, 1.0f, y), x);
 }
 
 void matmul_activation_identity_f32(const float* x, const float* y, const float* bias, float* z, int64_t M,
