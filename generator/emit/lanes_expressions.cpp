@@ -113,8 +113,6 @@ Code LanePrinter::expression(ExprId id) {
     return cast(expression(e.args[0]), from, e.type);
   }
   case Op::round_like:
-    if (!is_half(e.element))
-      return expression(e.args[0]);
     return {helper(e.element == Type::bf16 ? "from_bf16" : "from_f16") + "(" +
             stored(expression(e.args[0]), e.type, e.element) + ")"};
   case Op::choose:

@@ -349,8 +349,6 @@ Code Printer::expression(ExprId id) {
   case Op::bitcast:
     return {spelling.helper("bits_as") + "<" + Spelling::arithmetic(e.type) + ">(" + arg(0).text + ")"};
   case Op::round_like:
-    if (!is_half(e.element))
-      return arg(0);
     return spelling.loaded(spelling.stored(arg(0), e.type, e.element), e.element);
   case Op::choose:
     return {at_least(arg(0), binding::kChoose + 1) + " ? " + at_least(arg(1), binding::kChoose + 1) + " : " +

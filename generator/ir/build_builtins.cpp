@@ -276,12 +276,9 @@ ExprId Lowering::at(Op op, const body::Expr &e) {
 
 ExprId Lowering::round_like(const body::Expr &e) {
   ExprId p = value(e.args[0]);
-  ExprId model = value(e.args[1]);
-  while (kernel_.exprs[model].op == Op::cast && implicit_.count(model))
-    model = kernel_.exprs[model].args[0];
-  const Expr &like = kernel_.exprs[model];
-  Type element = like.op == Op::read ? kernel_.vars[like.ref].type : like.type;
-  if (element == type(p))
+  const Expr &model = kernel_.exprs[value(e.args[1])];
+  const Type element = model.op == Op::read ? kernel_.vars[model.ref].type : model.type;
+  if (!is_half(element)) // then the body has converted p to it
     return p;
   ExprId id = make(Op::round_like, type(p), {p}, e.place);
   kernel_.exprs[id].element = element;

@@ -236,8 +236,6 @@ Tensor Run::scalar_op(const Expr &e) {
           magnitude = is_floating(e.type) && std::isfinite(values[i].number) ? std::fabs(values[i].number) : 0;
           if (is_floating(argument) && (flags & kInexact) != 0)
             flags = kUndecided;
-        } else if (!is_floating(e.element)) {
-          values[i] = convert(convert(v, e.type, e.element), e.element, e.type);
         } else if (reference_) {
           values[i] = v;
           round_reference(e.element, values[i].number, magnitude, flags, errors);

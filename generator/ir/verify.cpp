@@ -183,6 +183,7 @@ private:
     case Op::round_like:
       arguments(e, 1, 1);
       need(ok() && type(e, 0) == e.type, "round_like changes the type");
+      need(is_half(e.element), "round_like is like no half type");
       return;
     case Op::choose:
       arguments(e, 3, 3);
