@@ -131,6 +131,14 @@ TEST_CASE("emitted code agrees with the interpreter") {
   CHECK(report.cases > 20);
   CHECK(report.elements > 1000);
   CHECK(std::find(report.sizes.begin(), report.sizes.end(), "M=0 N=7") != report.sizes.end());
+  CHECK(report.too_big == 0);
+  CHECK(report.refused == 0);
+  DifferentialOptions little;
+  little.work = 100;
+  DifferentialReport few = verify_native(add, *build(add), little);
+  CHECK(few.cases > 0);
+  CHECK(few.cases < report.cases);
+  CHECK(few.cases + few.too_big == report.cases);
 }
 
 TEST_CASE("code that computes something else is noticed") {
