@@ -271,24 +271,51 @@ inline void finish_stores() {
 #endif
 }
 
-// Elements that lie `stride` apart.
-template <class T, size_t... kLane>
-inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
-                                                                    std::index_sequence<kLane...>) {
-  const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
-  return values;
+// Takes in turn an element of `a` and one of `b`, from element `kFirst` on.
+template <int kFirst, class Vector, size_t... kLane>
+inline Vector interleaved(Vector a, Vector b, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(a, b, (kFirst + int(kLane / 2) + int(kLane % 2 * sizeof...(kLane)))...);
 }
-template <class T, class Active>
-inline typename LanesOf<T, Active::kLanes>::type load_every(const T* from, int64_t stride, Active active) {
-  constexpr int N = Active::kLanes;
-  if (stride == 1) return load(from, active);
-  if constexpr (!std::is_same_v<T, bool> && std::is_same_v<Active, AllLanes<N>>) {
-    return pick_every(from, stride, std::make_index_sequence<N>());
+// As many vectors of 16 bytes as each has elements.
+template <class T>
+struct Square {
+  static constexpr int kSide = 16 / sizeof(T);
+  typename VectorOf<T, kSide>::type rows[kSide];
+};
+// Each round exchanges one bit of the row's number and of the column's.
+template <int kRounds, class T, size_t... kRow>
+inline __attribute__((always_inline)) Square<T> turned(Square<T> in, std::index_sequence<kRow...> all) {
+  if constexpr (kRounds == 1) {
+    return in;
   } else {
-    T values[N] = {};
-    for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
-    return load(values, AllLanes<N>{});
+    constexpr int kHalf = Square<T>::kSide / 2;
+    return turned<kRounds / 2>(
+        Square<T>{
+            {(kRow % 2 == 0 ? interleaved<0>(in.rows[kRow / 2], in.rows[kRow / 2 + kHalf], all)
+                            : interleaved<kHalf>(in.rows[kRow / 2], in.rows[kRow / 2 + kHalf], all))...}},
+        all);
   }
+}
+template <class T, size_t... kRow>
+inline __attribute__((always_inline)) void turn_square(T* to, int64_t to_stride, const T* from,
+                                                       int64_t stride, std::index_sequence<kRow...> all) {
+  Square<T> square;
+  (memcpy(&square.rows[kRow], from + int64_t(kRow) * stride, 16), ...);
+  square = turned<Square<T>::kSide>(square, all);
+  (memcpy(to + int64_t(kRow) * to_stride, &square.rows[kRow], 16), ...);
+}
+// A part of an array, its columns as rows of `kLine` elements.
+template <int kLine, class T>
+inline void turn_tile(T* to, const T* from, int64_t stride, int64_t rows, int64_t columns) {
+  constexpr int N = Square<T>::kSide;
+  const int64_t whole_rows = rows - rows % N, whole_columns = columns - columns % N;
+  for (int64_t row = 0; row < whole_rows; row += N)
+    for (int64_t column = 0; column < whole_columns; column += N)
+      turn_square(to + column * kLine + row, kLine, from + row * stride + column, stride,
+                  std::make_index_sequence<N>());
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = row < whole_rows ? whole_columns : 0; column < columns; ++column)
+      to[column * kLine + row] = from[row * stride + column];
 }
 
 template <int N>
@@ -311,12 +338,19 @@ void transpose_f32(const float* x, float* y, int64_t M, int64_t N) {
   OMP(omp parallel if (N * M > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+    for (int64_t n_first = 0; n_first < N; n_first += 1024) {
       for (int64_t m_first = 0; m_first < M; m_first += 16) {
-        for (int64_t n = n_first; n < smaller(n_first + 256, N); ++n) {
-          for_lanes<kLanes32>(m_first, smaller(m_first + 16, M), [&](int64_t m, auto active) {
-            store_around(&y[n * M + m], active, load_every(&x[m * N + n], N, active), around_caches);
-          });
+        for (int64_t n_group = n_first; n_group < smaller(n_first + 1024, N); n_group += 16) {
+          const int64_t n_end = smaller(n_group + 16, smaller(n_first + 1024, N));
+          float x_turned[16 * 16];
+          turn_tile<16>(x_turned, &x[m_first * N + n_group], N, smaller(m_first + 16, M) - m_first,
+                        n_end - n_group);
+          for (int64_t n = n_group; n < n_end; ++n) {
+            for_lanes<kLanes32>(m_first, smaller(m_first + 16, M), [&](int64_t m, auto active) {
+              store_around(&y[n * M + m], active, load(&x_turned[(n - n_group) * 16 + m - m_first], active),
+                           around_caches);
+            });
+          }
         }
       }
     }
@@ -329,12 +363,19 @@ void transpose_f64(const double* x, double* y, int64_t M, int64_t N) {
   OMP(omp parallel if (N * M > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+    for (int64_t n_first = 0; n_first < N; n_first += 1024) {
       for (int64_t m_first = 0; m_first < M; m_first += 8) {
-        for (int64_t n = n_first; n < smaller(n_first + 256, N); ++n) {
-          for_lanes<kLanes64>(m_first, smaller(m_first + 8, M), [&](int64_t m, auto active) {
-            store_around(&y[n * M + m], active, load_every(&x[m * N + n], N, active), around_caches);
-          });
+        for (int64_t n_group = n_first; n_group < smaller(n_first + 1024, N); n_group += 8) {
+          const int64_t n_end = smaller(n_group + 8, smaller(n_first + 1024, N));
+          double x_turned[8 * 8];
+          turn_tile<8>(x_turned, &x[m_first * N + n_group], N, smaller(m_first + 8, M) - m_first,
+                       n_end - n_group);
+          for (int64_t n = n_group; n < n_end; ++n) {
+            for_lanes<kLanes64>(m_first, smaller(m_first + 8, M), [&](int64_t m, auto active) {
+              store_around(&y[n * M + m], active, load(&x_turned[(n - n_group) * 8 + m - m_first], active),
+                           around_caches);
+            });
+          }
         }
       }
     }
@@ -347,13 +388,20 @@ void transpose_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
   OMP(omp parallel if (N * M > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+    for (int64_t n_first = 0; n_first < N; n_first += 1024) {
       for (int64_t m_first = 0; m_first < M; m_first += 32) {
-        for (int64_t n = n_first; n < smaller(n_first + 256, N); ++n) {
-          for_lanes<kLanes32>(m_first, smaller(m_first + 32, M), [&](int64_t m, auto active) {
-            store_around(&y[n * M + m], active, to_bf16(from_bf16(load_every(&x[m * N + n], N, active))),
-                         around_caches);
-          });
+        for (int64_t n_group = n_first; n_group < smaller(n_first + 1024, N); n_group += 32) {
+          const int64_t n_end = smaller(n_group + 32, smaller(n_first + 1024, N));
+          uint16_t x_turned[32 * 32];
+          turn_tile<32>(x_turned, &x[m_first * N + n_group], N, smaller(m_first + 32, M) - m_first,
+                        n_end - n_group);
+          for (int64_t n = n_group; n < n_end; ++n) {
+            for_lanes<kLanes32>(m_first, smaller(m_first + 32, M), [&](int64_t m, auto active) {
+              store_around(&y[n * M + m], active,
+                           to_bf16(from_bf16(load(&x_turned[(n - n_group) * 32 + m - m_first], active))),
+                           around_caches);
+            });
+          }
         }
       }
     }
@@ -366,12 +414,19 @@ void transpose_u8(const uint8_t* x, uint8_t* y, int64_t M, int64_t N) {
   OMP(omp parallel if (N * M > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+    for (int64_t n_first = 0; n_first < N; n_first += 1024) {
       for (int64_t m_first = 0; m_first < M; m_first += 64) {
-        for (int64_t n = n_first; n < smaller(n_first + 256, N); ++n) {
-          for_lanes<kLanes8>(m_first, smaller(m_first + 64, M), [&](int64_t m, auto active) {
-            store_around(&y[n * M + m], active, load_every(&x[m * N + n], N, active), around_caches);
-          });
+        for (int64_t n_group = n_first; n_group < smaller(n_first + 1024, N); n_group += 64) {
+          const int64_t n_end = smaller(n_group + 64, smaller(n_first + 1024, N));
+          uint8_t x_turned[64 * 64];
+          turn_tile<64>(x_turned, &x[m_first * N + n_group], N, smaller(m_first + 64, M) - m_first,
+                        n_end - n_group);
+          for (int64_t n = n_group; n < n_end; ++n) {
+            for_lanes<kLanes8>(m_first, smaller(m_first + 64, M), [&](int64_t m, auto active) {
+              store_around(&y[n * M + m], active, load(&x_turned[(n - n_group) * 64 + m - m_first], active),
+                           around_caches);
+            });
+          }
         }
       }
     }

@@ -14,11 +14,11 @@ constexpr int64_t kBlock = 4096; // floating sums are taken over blocks of so ma
 
 // What the text of lanes calls by name.
 constexpr const char *kHelpers[] = {
-    "Lanes",      "Mask",        "AllLanes",     "FirstLanes",    "LanesOf",      "VectorOf",    "IntegerOf",
-    "for_lanes",  "load",        "store",        "gather",        "load_every",   "store_every", "keep",
-    "mask_of",    "any_lane",    "across",       "positions",     "positions_as", "convert",     "each_lane",
-    "fold_best",  "choose",      "kVectorBytes", "kLanes8",       "kLanes16",     "kLanes32",    "kLanes64",
-    "load_field", "load_inside", "store_around", "finish_stores", "write_around"};
+    "Lanes",      "Mask",        "AllLanes",     "FirstLanes",   "LanesOf",       "VectorOf",    "IntegerOf",
+    "for_lanes",  "load",        "store",        "gather",       "load_every",    "store_every", "keep",
+    "mask_of",    "any_lane",    "across",       "positions",    "positions_as",  "convert",     "each_lane",
+    "fold_best",  "choose",      "kVectorBytes", "kLanes8",      "kLanes16",      "kLanes32",    "kLanes64",
+    "load_field", "load_inside", "turn_tile",    "store_around", "finish_stores", "write_around"};
 
 void replace_word(std::string &text, const std::string &from, const std::string &to) {
   for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())

@@ -2,6 +2,8 @@
 // is the same for all lanes stays scalar, and what has no vector form is computed lane by lane.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,6 +31,11 @@ public:
   }
   // The loop over part of its range.
   void loop(const PlanNode &loop, const Printer::Range &range);
+  // Does it read arrays whose neighbours lie along the other axis, so that their tiles can be turned?
+  bool has_tiles(const PlanNode &loop, AxisId other);
+  // The loop over a part of its range, of at most `line` elements, within a part of the one over the other axis.
+  void tiles(const PlanNode &loop, const Printer::Range &lanes, int64_t line, AxisId other,
+             const Printer::Range &others);
   // Stores of these outputs go around the caches where `flag` says so; empty: none.
   void stream(std::set<VarId> outputs, const std::string &flag) {
     streamed_ = std::move(outputs);
@@ -74,6 +81,7 @@ private:
   void combine(const Accumulator &accumulator);
   std::string combined(Monoid monoid, Type type, const std::string &total, const std::string &value);
   std::vector<Accumulator> accumulators(const PlanNode &loop);
+  void for_each_turned(const PlanNode &loop, AxisId other, const std::function<void(const Expr &)> &visit);
   bool is_blocked(const PlanNode &loop) const;
 
   std::string lanes_type(Type type) const; // Lanes<float, kLanes32>
@@ -89,6 +97,8 @@ private:
   std::set<const PlanNode *> taken_;
   std::set<VarId> streamed_;
   std::string around_; // the C++ flag
+
+  std::map<std::string, std::string> turned_; // elements of arrays -> those of turned tiles
 
   // While a loop is printed:
   AxisId lane_ = kNone;

@@ -131,8 +131,11 @@ std::string LanePrinter::loaded(VarId var, const std::vector<Coordinate> &coords
   if (printer_.plan.storage[var].kind == Storage::Kind::scalar)
     return printer_.name(var);
   const LaneStep step = analysis_.step_of(var, coords, lane_);
-  const bool neighbours = step.kind == LaneStep::Kind::neighbour;
-  const std::string element = printer_.element(var, coords, {});
+  std::string element = printer_.element(var, coords, {});
+  const auto turned = turned_.find(element);
+  if (turned != turned_.end())
+    element = turned->second;
+  const bool neighbours = step.kind == LaneStep::Kind::neighbour || turned != turned_.end();
   std::string text =
       neighbours ? helper("load") + "(&" + element + ", " + active_ + ")" : load_field(var, element, step);
   if (text.empty())

@@ -15,7 +15,8 @@ namespace {
 constexpr int64_t kChunk = 4096;        // iterations of an innermost loop that one work item takes
 constexpr int64_t kDeepChunk = 256;     // the same where each iteration has loops inside
 constexpr int64_t kLineBytes = 64;      // where arrays lie the other way round, a tile has a line of the output,
-constexpr int64_t kTile = 256;          // so often; a wider one has too many rows for the nearest cache
+constexpr int64_t kTile = 256;          // so often; a wider one has too many rows for the nearest cache;
+constexpr int64_t kWideTile = 1024;     // and where each line is read once, a row of a page
 constexpr int64_t kMostChunks = 256;    // of a whole-array reduction
 constexpr int64_t kSerialBelow = 16384; // innermost iterations under which starting threads does not pay
 
@@ -171,6 +172,7 @@ private:
       work += (work.empty() ? "" : " * ") + at_least(trips(*n), binding::kMultiply);
     const PlanNode &last = *chain.back();
     const PlanNode *const crossing = crossing_loop(chain);
+    const bool tiles = crossing != nullptr && printer_.lanes->has_tiles(last, crossing->axis);
     const bool only_maps = !contains_loop(last.body);
     std::string clauses = chain.size() > 1 ? " collapse(" + std::to_string(chain.size()) + ")" : "";
     clauses += " schedule(static)";
@@ -187,7 +189,7 @@ private:
     }
     for (const PlanNode *n : chain) {
       if (n == crossing)
-        printer_.set_part(n->axis, open_parts(*n, kTile));
+        printer_.set_part(n->axis, open_parts(*n, tiles ? kWideTile : kTile));
       else if (n != &last || !takes_lanes(last))
         open(*n);
     }
@@ -196,15 +198,21 @@ private:
       const Printer::Range part = open_parts(last, crossing != nullptr ? line_of(last)
                                                    : only_maps         ? kChunk
                                                                        : kDeepChunk);
-      if (crossing != nullptr)
-        open(*crossing);
       worker_pointers(phase);
-      printer_.lanes->loop(last, part);
+      if (tiles) {
+        printer_.lanes->tiles(last, part, line_of(last), crossing->axis, printer_.range(*crossing));
+      } else {
+        if (crossing != nullptr)
+          open(*crossing);
+        printer_.lanes->loop(last, part);
+        if (crossing != nullptr)
+          printer_.lines.add("}");
+      }
     } else {
       worker_pointers(phase);
       printer_.list(last.body);
     }
-    for (size_t i = 0; i < chain.size() + (crossing != nullptr); ++i)
+    for (size_t i = 0; i < chain.size(); ++i)
       printer_.lines.add("}");
     printer_.clear_parts();
     if (around) {

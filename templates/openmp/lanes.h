@@ -228,6 +228,42 @@ template <class T, class Active> inline typename LanesOf<T, Active::kLanes>::typ
     return load(values, AllLanes<N>{});
   }
 }
+//@ turn_tile: Lanes
+// Takes in turn an element of `a` and one of `b`, from element `kFirst` on.
+template <int kFirst, class Vector, size_t... kLane> inline Vector interleaved(Vector a, Vector b, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(a, b, (kFirst + int(kLane / 2) + int(kLane % 2 * sizeof...(kLane)))...);
+}
+// As many vectors of 16 bytes as each has elements.
+template <class T> struct Square {
+  static constexpr int kSide = 16 / sizeof(T);
+  typename VectorOf<T, kSide>::type rows[kSide];
+};
+// Each round exchanges one bit of the row's number and of the column's.
+template <int kRounds, class T, size_t... kRow> inline __attribute__((always_inline)) Square<T> turned(Square<T> in, std::index_sequence<kRow...> all) {
+  if constexpr (kRounds == 1) {
+    return in;
+  } else {
+    constexpr int kHalf = Square<T>::kSide / 2;
+    return turned<kRounds / 2>(Square<T>{{(kRow % 2 == 0 ? interleaved<0>(in.rows[kRow / 2], in.rows[kRow / 2 + kHalf], all) : interleaved<kHalf>(in.rows[kRow / 2], in.rows[kRow / 2 + kHalf], all))...}}, all);
+  }
+}
+template <class T, size_t... kRow> inline __attribute__((always_inline)) void turn_square(T* to, int64_t to_stride, const T* from, int64_t stride, std::index_sequence<kRow...> all) {
+  Square<T> square;
+  (memcpy(&square.rows[kRow], from + int64_t(kRow) * stride, 16), ...);
+  square = turned<Square<T>::kSide>(square, all);
+  (memcpy(to + int64_t(kRow) * to_stride, &square.rows[kRow], 16), ...);
+}
+// A part of an array, its columns as rows of `kLine` elements.
+template <int kLine, class T> inline void turn_tile(T* to, const T* from, int64_t stride, int64_t rows, int64_t columns) {
+  constexpr int N = Square<T>::kSide;
+  const int64_t whole_rows = rows - rows % N, whole_columns = columns - columns % N;
+  for (int64_t row = 0; row < whole_rows; row += N)
+    for (int64_t column = 0; column < whole_columns; column += N)
+      turn_square(to + column * kLine + row, kLine, from + row * stride + column, stride, std::make_index_sequence<N>());
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = row < whole_rows ? whole_columns : 0; column < columns; ++column)
+      to[column * kLine + row] = from[row * stride + column];
+}
 //@ load_field: load_every
 // One of the `kFields` numbers of each of neighbouring records, of which the first starts at `from`.
 template <int kFields, int kField, class T, size_t... kLane>

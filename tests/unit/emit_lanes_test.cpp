@@ -180,5 +180,31 @@ c = n;
                   "n = choose(going_on, n + 1, n); }"));
 }
 
+TEST_CASE("what lies crosswise is turned in tiles of whole lines, and read as vectors") {
+  const std::string text = openmp_text(R"(
+kernel = "crosswise"
+inputs.x = "bf16[M, N]"
+inputs.b = "f32[N, M]"
+outputs.y = "f32[N, M]"
+body = 'y = x + b;'
+)");
+  CHECK(has(text, "for (int64_t m_first = 0; m_first < M; m_first += 16) {"));
+  CHECK(has(text, "for (int64_t n_group = n_first; n_group < smaller(n_first + 1024, N); n_group += 32) {"));
+  CHECK(has(text, "uint16_t x_turned[32 * 16]; turn_tile<16>(x_turned, &x[m_first * N + n_group], N, "
+                  "smaller(m_first + 16, M) - m_first, n_end - n_group);"));
+  CHECK(
+      has(text, "from_bf16(load(&x_turned[(n - n_group) * 16 + m - m_first], active)) + load(&b[n * M + m], active)"));
+}
+
+TEST_CASE("what is read crosswise under a guard is read element by element") {
+  const std::string text = openmp_text(R"(
+kernel = "guarded"
+inputs.x = "f32[M, N]"
+outputs.y = "f32[N, M]"
+body = 'y = at(x, N = index(N) + 1);'
+)");
+  CHECK(text.find("turn_tile") == std::string::npos);
+}
+
 } // namespace
 } // namespace kgen

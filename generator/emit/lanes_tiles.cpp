@@ -1,0 +1,77 @@
+// Loops in tiles: where an array has its neighbours along another loop than the lanes, a tile of it is turned first, in
+// whole lines of memory both ways, and read as if it lay like the others.
+#include <algorithm>
+
+#include "emit/lanes.h"
+#include "plan/access.h"
+#include "plan/exprs.h"
+#include "plan/packs.h"
+
+namespace kgen {
+namespace {
+
+constexpr int kLineBytes = 64;
+
+}
+
+void LanePrinter::for_each_turned(const PlanNode &loop, AxisId other, const std::function<void(const Expr &)> &visit) {
+  lane_ = loop.axis;
+  for_each_node(loop, [&](const PlanNode &node) {
+    for (ExprId id : expressions_of(node))
+      walk(kernel_, id, [&](ExprId at) {
+        const Expr &e = kernel_.expr(at);
+        if (e.op != Op::read || !is_crossing(analysis_, e.ref, e.coords, loop.axis, other))
+          return true;
+        const Var &var = kernel_.vars[e.ref];
+        const bool here =
+            std::all_of(e.coords.begin(), e.coords.end(), [&](const Coordinate &c) { return is_identity(kernel_, c); });
+        if (here && !var.optional && var.type != Type::boolean && guard_of(e).empty() &&
+            printer_.plan.storage[e.ref].kind == Storage::Kind::argument)
+          visit(e);
+        return true;
+      });
+  });
+  lane_ = kNone;
+}
+
+bool LanePrinter::has_tiles(const PlanNode &loop, AxisId other) {
+  bool found = false;
+  for_each_turned(loop, other, [&](const Expr &) { found = true; });
+  return found;
+}
+
+void LanePrinter::tiles(const PlanNode &loop, const Printer::Range &lanes, int64_t line, AxisId other,
+                        const Printer::Range &others) {
+  int columns = 1;
+  for_each_turned(loop, other,
+                  [&](const Expr &e) { columns = std::max(columns, kLineBytes / bytes_of(kernel_.vars[e.ref].type)); });
+  const std::string v = printer_.axis_name(other), group = names_.claim(v + "_group"), step = std::to_string(columns),
+                    rows = std::to_string(line), &smaller = helper("smaller");
+  Lines &out = printer_.lines;
+  out.add("for (int64_t " + group + " = " + others.begin + "; " + group + " < " + others.end + "; " + group +
+          " += " + step + ") {");
+  const std::string end = names_.claim(v + "_end");
+  out.add("const int64_t " + end + " = " + smaller + "(" + group + " + " + step + ", " + others.end + ");");
+  for_each_turned(loop, other, [&](const Expr &e) {
+    const std::string element = printer_.element(e.ref, e.coords, {});
+    if (turned_.count(element) != 0)
+      return;
+    const std::string tile = names_.claim(printer_.name(e.ref) + "_turned"), lane = printer_.axis_name(loop.axis);
+    printer_.rename_axis(other, group);
+    printer_.rename_axis(loop.axis, lanes.begin);
+    const std::string first = printer_.element(e.ref, e.coords, {});
+    printer_.rename_axis(other, v);
+    printer_.rename_axis(loop.axis, lane);
+    out.add(Spelling::c_type(kernel_.vars[e.ref].type) + " " + tile + "[" + step + " * " + rows + "];");
+    out.add(helper("turn_tile") + "<" + rows + ">(" + tile + ", &" + first + ", " +
+            printer_.size_text(analysis_.step_of(e.ref, e.coords, loop.axis).stride) + ", " + lanes.end + " - " +
+            lanes.begin + ", " + end + " - " + group + ");");
+    turned_[element] = tile + "[(" + v + " - " + group + ") * " + rows + " + " + lane + " - " + lanes.begin + "]";
+  });
+  out.add("for (int64_t " + v + " = " + group + "; " + v + " < " + end + "; ++" + v + ") {");
+  this->loop(loop, lanes);
+  out.add("}\n}");
+  turned_.clear();
+}
+
+} // namespace kgen
