@@ -203,8 +203,7 @@ private:
   }
 
   bool reads_device_table(const Check &c) const {
-    auto device = [&](TableId t) { return t != kNone && !p_.kernel.tables[t].on_host; };
-    return device(c.table) || std::any_of(c.tables.begin(), c.tables.end(), device);
+    return std::any_of(c.tables.begin(), c.tables.end(), [&](TableId t) { return !p_.kernel.tables[t].on_host; });
   }
 
   std::string count(const Table &table) {

@@ -1,0 +1,37 @@
+// What launchers ask of sizes and entries before they start anything.
+#include <doctest/doctest.h>
+
+#include "emit_testing.h"
+
+namespace kgen {
+namespace {
+
+std::string launcher(const std::string &spec_text, const std::string &suffix) {
+  const std::string text = emitted_text(spec_text, suffix, "extern \"C\" int");
+  return text.substr(0, text.find("k_error("));
+}
+
+TEST_CASE("a CUDA launcher asks what it can without the entries of tables on a device") {
+  const auto spec = [](const std::string &where) {
+    return "kernel = \"k\"\ntables.t = { type = \"i32[S]\", unique = true" + where +
+           " }\ninputs.x = \"f32[N]\"\n"
+           "outputs.y = { type = \"f32[K]\", block = [4], index = [\"t[i]\"], partial = true }\n"
+           "grid.i = { size = \"N\" }\nbody = 'y = 1;'\n";
+  };
+  const std::string sizes = "for (int64_t i = 0; i < N; ++i) { if (!(i < S)) return 11; }";
+  const std::string entries = "if (!(K <= 0 ? 1 : int64_t(table_at(t, i, S)) * 4 < K)) return 12;";
+  const std::string facts = "if (has_duplicates(t, S)) return 10;";
+  for (const std::string &text :
+       {launcher(spec(""), "_openmp.cpp"), launcher(spec(", where = \"host\""), "_cuda.cu")}) {
+    CHECK(has(text, sizes));
+    CHECK(has(text, entries));
+    CHECK(has(text, facts));
+  }
+  const std::string device = launcher(spec(""), "_cuda.cu");
+  CHECK(has(device, sizes));
+  CHECK(device.find("table_at(") == std::string::npos);
+  CHECK(device.find("has_duplicates(") == std::string::npos);
+}
+
+} // namespace
+} // namespace kgen
