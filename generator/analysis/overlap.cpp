@@ -59,6 +59,16 @@ Size starts_of(const Var &var) {
   return all;
 }
 
+// The first table on a device that a launcher would read to walk the steps and see the windows that they have.
+TableId table_on_device(const Context &context, const Var &var) {
+  std::vector<TableId> tables = context.tables_of(starts_of(var));
+  for (const GridDim &dim : context.kernel.grid)
+    for (TableId table : context.tables_of(dim.size))
+      tables.push_back(table);
+  const auto device = std::ranges::find_if(tables, [&](TableId t) { return !context.on_host({t}); });
+  return device == tables.end() ? kNone : *device;
+}
+
 void add_relations(Context &context, VarId output, const Determined &determined) {
   for (const Size &relation : determined.relations) {
     Check check;
@@ -100,7 +110,7 @@ public:
       return {Verdict::checked, "the launcher tests the sizes", {}};
     }
     const std::vector<TableId> tables = context_.tables_of(starts_of(var_));
-    if (!tables.empty() && context_.on_host(tables) && (tested.holds || !tested.fails))
+    if (!tables.empty() && table_on_device(context_, var_) == kNone && (tested.holds || !tested.fails))
       return by_entries(tables);
     return {Verdict::refuted, "steps of " + context_.grid_names(open_) + " write the same elements", tested.fails};
   }
@@ -187,7 +197,7 @@ public:
       return {Verdict::checked, "the launcher tests the sizes", {}};
     }
     const std::vector<TableId> tables = context_.tables_of(starts_of(var_));
-    if (!tables.empty() && context_.on_host(tables) && (tested.holds || !tested.fails))
+    if (!tables.empty() && table_on_device(context_, var_) == kNone && (tested.holds || !tested.fails))
       return by_entries(tables);
     if (tested.fails)
       return {Verdict::refuted, "the grid returns to a window", tested.fails};
@@ -207,13 +217,21 @@ public:
     if (constant_ != 0 && moving != 0 && (moving >> __builtin_ctzll(constant_)) != 0)
       error.help += "put " + context_.grid_names(constant_) + " after " + context_.grid_names(moving) + " in the file";
     else if (!tables.empty())
-      error.help += "declare tables." + context_.kernel.tables[tables.front()].name +
-                    " = { ..., sorted = true }, or where = \"host\"";
+      error.help += "declare tables." + context_.kernel.tables[tables.front()].name + " = { ..., sorted = true }" +
+                    or_on_host(tables.front());
     else
       error.help += "give windows that do not overlap, each used in consecutive steps";
   }
 
 private:
+  std::string or_on_host(TableId named) const {
+    const TableId device = table_on_device(context_, var_);
+    if (device == kNone)
+      return "";
+    return device == named ? ", or where = \"host\""
+                           : ", or tables." + context_.kernel.tables[device].name + " = { ..., where = \"host\" }";
+  }
+
   // Dimensions along which the window stays come last; one that moves in order may stand right before them.
   bool in_order(uint64_t open, uint64_t known) const {
     const uint64_t still = constant_ | open;

@@ -263,6 +263,23 @@ TEST_CASE("the order of a table decides whether windows come back") {
   refused(spec(", sorted = true", ", semantics = \"parallel\""), "parallel_overlap");
 }
 
+TEST_CASE("launchers walk no steps that entries on a device count") {
+  const auto spec = [](const std::string &row, const std::string &length) {
+    return "kernel = \"a\"\ntables.row = { type = \"i32[S]\", range = \"G\"" + row +
+           " }\ntables.length = { type = \"i32[S]\", range = \"N + 1\"" + length +
+           " }\ninputs.x = { type = \"f32[N]\", block = [8], index = [\"j\"] }\n"
+           "outputs.y = { type = \"f32[G]\", block = [1], index = [\"row[s]\"], partial = true }\n"
+           "grid.s = { size = \"S\", semantics = \"arbitrary\" }\n"
+           "grid.j = { size = \"cdiv(length[s], 8)\", semantics = \"arbitrary\" }\n"
+           "body = '''\nif (first(y)) y = 0;\ny += sum(x, N);\n'''\n";
+  };
+  const std::string host = ", where = \"host\"";
+  CHECK(legal(spec(host, host)).checks(Check::Kind::table_runs).size() == 1);
+  CHECK(legal(spec(", sorted = true", "")).operand("y").revisit.verdict == Verdict::proved);
+  CHECK(has(refused(spec(host, ""), "late_revisit"), "or tables.length = { ..., where = \"host\" }"));
+  CHECK(has(refused(spec("", host), "late_revisit"), "sorted = true }, or where = \"host\""));
+}
+
 TEST_CASE("late revisits name the order that works") {
   const std::string help = refused(R"toml(kernel = "a"
 inputs.x = "f32[M, K]"
