@@ -490,4 +490,11 @@ TEST_CASE("a run stops at its work limit") {
   options.work_limit = 1000;
   Ran ran = run(kernel("outputs.z = \"f32[N]\"\n", "z = 1;"), {{{"N", 5000}}, {}, {}}, options);
   CHECK_CONTAINS(ran.result.error, "more than 1000 element operations");
+  // A trip counts as one operation, so that a loop that does nothing ends as well.
+  for (int64_t limit : {1000, 1001}) {
+    options.work_limit = limit;
+    ran = run(kernel("outputs.z = \"f32[]\"\n", "z = 1; while (true) {}"), {}, options);
+    CHECK_CONTAINS(ran.result.error, "element operations");
+    CHECK(ran.result.operations == limit + 1);
+  }
 }
