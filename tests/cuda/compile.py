@@ -2,7 +2,8 @@
 
 tests/cuda/budget.json, per file and architecture: the most registers of any of its kernels, and the most instructions
 (of PTX); spills and local stack (0 unless noted); and the least global accesses of 16 bytes, over all its kernels.
-`--update` writes it anew; the diff is reviewed like code.
+`--update` writes it anew; the diff is reviewed like code. `--only WORD` compiles only the files with WORD in their path,
+and with `--update` leaves the entries of the others as they are.
 """
 
 import argparse
@@ -50,8 +51,10 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--nvcc", default="nvcc")
     parser.add_argument("--update", action="store_true")
+    parser.add_argument("--only", default="", help="part of a file's path in generated/")
     arguments = parser.parse_args()
-    sources = sorted((ROOT / "generated").rglob("*_cuda.cu"))
+    sources = [source for source in sorted((ROOT / "generated").rglob("*_cuda.cu"))
+               if arguments.only in str(source.relative_to(ROOT / "generated"))]
     jobs = [(arguments.nvcc, source, architecture) for source in sources for architecture in ARCHITECTURES]
     budget = json.loads(BUDGET.read_text()) if BUDGET.exists() else {}
     found, failed = {}, 0
@@ -76,7 +79,8 @@ def main():
         for numbers in found.values():
             numbers["registers"] = -(-numbers["registers"] // 16) * 16
             numbers["instructions"] = -(-numbers["instructions"] // 50) * 50
-        BUDGET.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+        kept = {name: numbers for name, numbers in budget.items() if arguments.only not in name.split()[0]}
+        BUDGET.write_text(json.dumps({**kept, **found}, indent=1, sort_keys=True) + "\n")
     print(f"{len(jobs) - failed} passed, {failed} failed")
     return 1 if failed or not jobs else 0
 
