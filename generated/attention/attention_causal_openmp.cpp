@@ -331,6 +331,22 @@ inline Mask<Active::kLanes> operator&&(Active active, Mask<Active::kLanes> condi
   return mask_of(active) && condition;
 }
 
+// Division of many numbers by one: by its reciprocal, and then put right by what is left over, which
+// multiply-add gives exactly. Where that is not finite, there is nothing to put right.
+template <class T, int N>
+inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
+#if defined(__FMA__) || defined(__aarch64__)
+  if (by >= std::numeric_limits<T>::min() || by <= -std::numeric_limits<T>::min()) {
+    const T reciprocal = T(1) / by;
+    const Lanes<T, N> near = x * reciprocal;
+    const Lanes<T, N> rest = x.v - near.v * by;
+    const Lanes<T, N> right = near.v + rest.v * reciprocal;
+    return choose(rest - rest == T(0), right, near);
+  }
+#endif
+  return x / by;
+}
+
 // All lanes combined into one value, in an order that is always the same.
 template <class V, class Combine>
 inline auto across(V lanes, Combine combine) {
@@ -515,7 +531,8 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
             }
           }
           store_around(&o[(bh * S + s_3) * 64 + d], active,
-                       l > 0.0f ? load(&total3[d], active) / l : Lanes<float, kLanes32>(0.0f), around_caches);
+                       l > 0.0f ? quotient(load(&total3[d], active), l) : Lanes<float, kLanes32>(0.0f),
+                       around_caches);
         });
       }
     }
@@ -595,7 +612,8 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
             }
           }
           store_around(&o[(bh * S + s_3) * 128 + d], active,
-                       l > 0.0f ? load(&total3[d], active) / l : Lanes<float, kLanes32>(0.0f), around_caches);
+                       l > 0.0f ? quotient(load(&total3[d], active), l) : Lanes<float, kLanes32>(0.0f),
+                       around_caches);
         });
       }
     }
@@ -674,9 +692,10 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
                         from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active)));
             }
           }
-          store_around(&o[(bh * S + s_3) * 64 + d], active,
-                       to_bf16(l > 0.0f ? load(&total3[d], active) / l : Lanes<float, kLanes32>(0.0f)),
-                       around_caches);
+          store_around(
+              &o[(bh * S + s_3) * 64 + d], active,
+              to_bf16(l > 0.0f ? quotient(load(&total3[d], active), l) : Lanes<float, kLanes32>(0.0f)),
+              around_caches);
         });
       }
     }
@@ -758,9 +777,10 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
                         from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 128 + d], active)));
             }
           }
-          store_around(&o[(bh * S + s_3) * 128 + d], active,
-                       to_bf16(l > 0.0f ? load(&total3[d], active) / l : Lanes<float, kLanes32>(0.0f)),
-                       around_caches);
+          store_around(
+              &o[(bh * S + s_3) * 128 + d], active,
+              to_bf16(l > 0.0f ? quotient(load(&total3[d], active), l) : Lanes<float, kLanes32>(0.0f)),
+              around_caches);
         });
       }
     }

@@ -300,6 +300,22 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
     return choose(mask_of(active), value, other);
 }
 
+// Division of many numbers by one: by its reciprocal, and then put right by what is left over, which
+// multiply-add gives exactly. Where that is not finite, there is nothing to put right.
+template <class T, int N>
+inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
+#if defined(__FMA__) || defined(__aarch64__)
+  if (by >= std::numeric_limits<T>::min() || by <= -std::numeric_limits<T>::min()) {
+    const T reciprocal = T(1) / by;
+    const Lanes<T, N> near = x * reciprocal;
+    const Lanes<T, N> rest = x.v - near.v * by;
+    const Lanes<T, N> right = near.v + rest.v * reciprocal;
+    return choose(rest - rest == T(0), right, near);
+  }
+#endif
+  return x / by;
+}
+
 // All lanes combined into one value, in an order that is always the same.
 template <class V, class Combine>
 inline auto across(V lanes, Combine combine) {
@@ -463,7 +479,7 @@ void attention_online_f32_d64(float scale, const float* q, const float* k, const
           store(&acc[d], active, load(&acc[d], active) * fix + load(&total3[d], active));
           if (j == larger(1, ceil_div(R, 64)) - 1) {
             store(&o[(bh * S + s_) * 64 + d], active,
-                  l > 0.0f ? load(&acc[d], active) / l : Lanes<float, kLanes32>(0.0f));
+                  l > 0.0f ? quotient(load(&acc[d], active), l) : Lanes<float, kLanes32>(0.0f));
           }
         });
       }
@@ -546,7 +562,7 @@ void attention_online_f32_d128(float scale, const float* q, const float* k, cons
           store(&acc[d], active, load(&acc[d], active) * fix + load(&total3[d], active));
           if (j == larger(1, ceil_div(R, 64)) - 1) {
             store(&o[(bh * S + s_) * 128 + d], active,
-                  l > 0.0f ? load(&acc[d], active) / l : Lanes<float, kLanes32>(0.0f));
+                  l > 0.0f ? quotient(load(&acc[d], active), l) : Lanes<float, kLanes32>(0.0f));
           }
         });
       }
@@ -612,7 +628,7 @@ void attention_online_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
           store(&acc[d], active, load(&acc[d], active) * fix + load(&total3[d], active));
           if (j == larger(1, ceil_div(R, 64)) - 1) {
             store(&o[(bh * S + s_) * 64 + d], active,
-                  to_bf16(l > 0.0f ? load(&acc[d], active) / l : Lanes<float, kLanes32>(0.0f)));
+                  to_bf16(l > 0.0f ? quotient(load(&acc[d], active), l) : Lanes<float, kLanes32>(0.0f)));
           }
         });
       }
@@ -698,7 +714,7 @@ void attention_online_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
           store(&acc[d], active, load(&acc[d], active) * fix + load(&total3[d], active));
           if (j == larger(1, ceil_div(R, 64)) - 1) {
             store(&o[(bh * S + s_) * 128 + d], active,
-                  to_bf16(l > 0.0f ? load(&acc[d], active) / l : Lanes<float, kLanes32>(0.0f)));
+                  to_bf16(l > 0.0f ? quotient(load(&acc[d], active), l) : Lanes<float, kLanes32>(0.0f)));
           }
         });
       }

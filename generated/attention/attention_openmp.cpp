@@ -359,6 +359,22 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
     return choose(mask_of(active), value, other);
 }
 
+// Division of many numbers by one: by its reciprocal, and then put right by what is left over, which
+// multiply-add gives exactly. Where that is not finite, there is nothing to put right.
+template <class T, int N>
+inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
+#if defined(__FMA__) || defined(__aarch64__)
+  if (by >= std::numeric_limits<T>::min() || by <= -std::numeric_limits<T>::min()) {
+    const T reciprocal = T(1) / by;
+    const Lanes<T, N> near = x * reciprocal;
+    const Lanes<T, N> rest = x.v - near.v * by;
+    const Lanes<T, N> right = near.v + rest.v * reciprocal;
+    return choose(rest - rest == T(0), right, near);
+  }
+#endif
+  return x / by;
+}
+
 // All lanes combined into one value, in an order that is always the same.
 template <class V, class Combine>
 inline auto across(V lanes, Combine combine) {
@@ -557,7 +573,8 @@ void attention_f32_d64(const float* q, const float* k, const float* v, float sca
             store(&total2[d], active,
                   load(&total2[d], active) + p[r] * load(&v[(bh * R + r) * 64 + d], active));
           }
-          store_around(&o[(bh * S + s_3) * 64 + d], active, load(&total2[d], active) / total3, around_caches);
+          store_around(&o[(bh * S + s_3) * 64 + d], active, quotient(load(&total2[d], active), total3),
+                       around_caches);
         });
       }
     }
@@ -630,7 +647,7 @@ void attention_f32_d128(const float* q, const float* k, const float* v, float sc
             store(&total2[d], active,
                   load(&total2[d], active) + p[r] * load(&v[(bh * R + r) * 128 + d], active));
           }
-          store_around(&o[(bh * S + s_3) * 128 + d], active, load(&total2[d], active) / total3,
+          store_around(&o[(bh * S + s_3) * 128 + d], active, quotient(load(&total2[d], active), total3),
                        around_caches);
         });
       }
@@ -703,8 +720,8 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
                   load(&total2[d], active) +
                       from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active)));
           }
-          store_around(&o[(bh * S + s_3) * 64 + d], active, to_bf16(load(&total2[d], active) / total3),
-                       around_caches);
+          store_around(&o[(bh * S + s_3) * 64 + d], active,
+                       to_bf16(quotient(load(&total2[d], active), total3)), around_caches);
         });
       }
     }
@@ -779,8 +796,8 @@ void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v
                   load(&total2[d], active) +
                       from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 128 + d], active)));
           }
-          store_around(&o[(bh * S + s_3) * 128 + d], active, to_bf16(load(&total2[d], active) / total3),
-                       around_caches);
+          store_around(&o[(bh * S + s_3) * 128 + d], active,
+                       to_bf16(quotient(load(&total2[d], active), total3)), around_caches);
         });
       }
     }
@@ -852,8 +869,8 @@ void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, 
                   load(&total2[d], active) +
                       from_f16(to_f16(p[r])) * from_f16(load(&v[(bh * R + r) * 64 + d], active)));
           }
-          store_around(&o[(bh * S + s_3) * 64 + d], active, to_f16(load(&total2[d], active) / total3),
-                       around_caches);
+          store_around(&o[(bh * S + s_3) * 64 + d], active,
+                       to_f16(quotient(load(&total2[d], active), total3)), around_caches);
         });
       }
     }
@@ -928,8 +945,8 @@ void attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v,
                   load(&total2[d], active) +
                       from_f16(to_f16(p[r])) * from_f16(load(&v[(bh * R + r) * 128 + d], active)));
           }
-          store_around(&o[(bh * S + s_3) * 128 + d], active, to_f16(load(&total2[d], active) / total3),
-                       around_caches);
+          store_around(&o[(bh * S + s_3) * 128 + d], active,
+                       to_f16(quotient(load(&total2[d], active), total3)), around_caches);
         });
       }
     }

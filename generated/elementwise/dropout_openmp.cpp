@@ -302,6 +302,22 @@ inline typename LanesOf<T, Active::kLanes>::type gather(int64_t first, Active ac
   return load(values, AllLanes<Active::kLanes>{});
 }
 
+// Division of many numbers by one: by its reciprocal, and then put right by what is left over, which
+// multiply-add gives exactly. Where that is not finite, there is nothing to put right.
+template <class T, int N>
+inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
+#if defined(__FMA__) || defined(__aarch64__)
+  if (by >= std::numeric_limits<T>::min() || by <= -std::numeric_limits<T>::min()) {
+    const T reciprocal = T(1) / by;
+    const Lanes<T, N> near = x * reciprocal;
+    const Lanes<T, N> rest = x.v - near.v * by;
+    const Lanes<T, N> right = near.v + rest.v * reciprocal;
+    return choose(rest - rest == T(0), right, near);
+  }
+#endif
+  return x / by;
+}
+
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
@@ -327,10 +343,10 @@ void dropout_f32(const float* x, float rate, int64_t seed, float* y, bool* kept,
         for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
           store(&kept[m * N + n], active,
                 gather<float>(n, active, [&](int64_t n) { return random_uniform(seed, m * N + n); }) >= rate);
-          store_around(
-              &y[m * N + n], active,
-              choose(load(&kept[m * N + n], active), load(&x[m * N + n], active) / (1.0f - rate), 0.0f),
-              around_caches);
+          store_around(&y[m * N + n], active,
+                       choose(load(&kept[m * N + n], active),
+                              quotient(load(&x[m * N + n], active), 1.0f - rate), 0.0f),
+                       around_caches);
         });
       }
     }
@@ -351,7 +367,7 @@ void dropout_bf16(const uint16_t* x, float rate, int64_t seed, uint16_t* y, bool
                 gather<float>(n, active, [&](int64_t n) { return random_uniform(seed, m * N + n); }) >= rate);
           store_around(&y[m * N + n], active,
                        to_bf16(choose(load(&kept[m * N + n], active),
-                                      from_bf16(load(&x[m * N + n], active)) / (1.0f - rate), 0.0f)),
+                                      quotient(from_bf16(load(&x[m * N + n], active)), 1.0f - rate), 0.0f)),
                        around_caches);
         });
       }

@@ -314,6 +314,22 @@ inline Lanes<T, N> load_field(const T* from, FirstLanes<N> active) {
   return load_every(from + kField, kFields, active);
 }
 
+// Division of many numbers by one: by its reciprocal, and then put right by what is left over, which
+// multiply-add gives exactly. Where that is not finite, there is nothing to put right.
+template <class T, int N>
+inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
+#if defined(__FMA__) || defined(__aarch64__)
+  if (by >= std::numeric_limits<T>::min() || by <= -std::numeric_limits<T>::min()) {
+    const T reciprocal = T(1) / by;
+    const Lanes<T, N> near = x * reciprocal;
+    const Lanes<T, N> rest = x.v - near.v * by;
+    const Lanes<T, N> right = near.v + rest.v * reciprocal;
+    return choose(rest - rest == T(0), right, near);
+  }
+#endif
+  return x / by;
+}
+
 // A function of single values, lane by lane; an argument may be the same for all lanes.
 template <class V>
 struct LaneValues {
@@ -552,8 +568,8 @@ void box_measures_distance_iou_f32(const float* p, const float* t, float* result
         const auto bt = load_field<4, 3>(&t[n * 4], active);
         const auto width = maximum(rp, rt) - minimum(lp, lt);
         const auto height = maximum(bp, bt) - minimum(tp, tt);
-        const auto dx = (lp + rp - lt - rt) / 2.0f;
-        const auto dy = (tp + bp - tt - bt) / 2.0f;
+        const auto dx = quotient(lp + rp - lt - rt, 2.0f);
+        const auto dy = quotient(tp + bp - tt - bt, 2.0f);
         const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
                              maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
         store_around(&result[n], active,
@@ -583,8 +599,8 @@ void box_measures_distance_iou_f64(const double* p, const double* t, double* res
         const auto bt = load_field<4, 3>(&t[n * 4], active);
         const auto width = maximum(rp, rt) - minimum(lp, lt);
         const auto height = maximum(bp, bt) - minimum(tp, tt);
-        const auto dx = (lp + rp - lt - rt) / 2.0;
-        const auto dy = (tp + bp - tt - bt) / 2.0;
+        const auto dx = quotient(lp + rp - lt - rt, 2.0);
+        const auto dy = quotient(tp + bp - tt - bt, 2.0);
         const auto overlap =
             maximum(minimum(rp, rt) - maximum(lp, lt), 0.0) * maximum(minimum(bp, bt) - maximum(tp, tt), 0.0);
         store_around(&result[n], active,
@@ -614,8 +630,8 @@ void box_measures_distance_iou_bf16(const uint16_t* p, const uint16_t* t, uint16
         const auto bt = from_bf16(load_field<4, 3>(&t[n * 4], active));
         const auto width = maximum(rp, rt) - minimum(lp, lt);
         const auto height = maximum(bp, bt) - minimum(tp, tt);
-        const auto dx = (lp + rp - lt - rt) / 2.0f;
-        const auto dy = (tp + bp - tt - bt) / 2.0f;
+        const auto dx = quotient(lp + rp - lt - rt, 2.0f);
+        const auto dy = quotient(tp + bp - tt - bt, 2.0f);
         const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
                              maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
         store_around(
@@ -651,8 +667,8 @@ void box_measures_complete_iou_f32(const float* p, const float* t, float* result
         const auto aspect = 0.40528473f * turn * turn;
         const auto width = maximum(rp, rt) - minimum(lp, lt);
         const auto height = maximum(bp, bt) - minimum(tp, tt);
-        const auto dx = (lp + rp - lt - rt) / 2.0f;
-        const auto dy = (tp + bp - tt - bt) / 2.0f;
+        const auto dx = quotient(lp + rp - lt - rt, 2.0f);
+        const auto dy = quotient(tp + bp - tt - bt, 2.0f);
         const auto overlap_2 = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
                                maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
         store_around(&result[n], active,
@@ -688,8 +704,8 @@ void box_measures_complete_iou_f64(const double* p, const double* t, double* res
         const auto aspect = 0.4052847345693511 * turn * turn;
         const auto width = maximum(rp, rt) - minimum(lp, lt);
         const auto height = maximum(bp, bt) - minimum(tp, tt);
-        const auto dx = (lp + rp - lt - rt) / 2.0;
-        const auto dy = (tp + bp - tt - bt) / 2.0;
+        const auto dx = quotient(lp + rp - lt - rt, 2.0);
+        const auto dy = quotient(tp + bp - tt - bt, 2.0);
         const auto overlap_2 =
             maximum(minimum(rp, rt) - maximum(lp, lt), 0.0) * maximum(minimum(bp, bt) - maximum(tp, tt), 0.0);
         store_around(&result[n], active,
@@ -725,8 +741,8 @@ void box_measures_complete_iou_bf16(const uint16_t* p, const uint16_t* t, uint16
         const auto aspect = 0.40528473f * turn * turn;
         const auto width = maximum(rp, rt) - minimum(lp, lt);
         const auto height = maximum(bp, bt) - minimum(tp, tt);
-        const auto dx = (lp + rp - lt - rt) / 2.0f;
-        const auto dy = (tp + bp - tt - bt) / 2.0f;
+        const auto dx = quotient(lp + rp - lt - rt, 2.0f);
+        const auto dy = quotient(tp + bp - tt - bt, 2.0f);
         const auto overlap_2 = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
                                maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
         store_around(

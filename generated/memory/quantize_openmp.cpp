@@ -277,6 +277,22 @@ inline void finish_stores() {
 #endif
 }
 
+// Division of many numbers by one: by its reciprocal, and then put right by what is left over, which
+// multiply-add gives exactly. Where that is not finite, there is nothing to put right.
+template <class T, int N>
+inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
+#if defined(__FMA__) || defined(__aarch64__)
+  if (by >= std::numeric_limits<T>::min() || by <= -std::numeric_limits<T>::min()) {
+    const T reciprocal = T(1) / by;
+    const Lanes<T, N> near = x * reciprocal;
+    const Lanes<T, N> rest = x.v - near.v * by;
+    const Lanes<T, N> right = near.v + rest.v * reciprocal;
+    return choose(rest - rest == T(0), right, near);
+  }
+#endif
+  return x / by;
+}
+
 // A function of single values, lane by lane; an argument may be the same for all lanes.
 template <class V>
 struct LaneValues {
@@ -365,7 +381,8 @@ void quantize_f32_i8(const float* x, float scale, int32_t zero, int8_t* q, int64
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store_around(&q[n], active, saturate<int8_t>(round(load(&x[n], active) / scale) + float(zero)),
+        store_around(&q[n], active,
+                     saturate<int8_t>(round(quotient(load(&x[n], active), scale)) + float(zero)),
                      around_caches);
       });
     }
@@ -380,7 +397,8 @@ void quantize_f32_u8(const float* x, float scale, int32_t zero, uint8_t* q, int6
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store_around(&q[n], active, saturate<uint8_t>(round(load(&x[n], active) / scale) + float(zero)),
+        store_around(&q[n], active,
+                     saturate<uint8_t>(round(quotient(load(&x[n], active), scale)) + float(zero)),
                      around_caches);
       });
     }
@@ -396,7 +414,7 @@ void quantize_bf16_i8(const uint16_t* x, float scale, int32_t zero, int8_t* q, i
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
         store_around(&q[n], active,
-                     saturate<int8_t>(round(from_bf16(load(&x[n], active)) / scale) + float(zero)),
+                     saturate<int8_t>(round(quotient(from_bf16(load(&x[n], active)), scale)) + float(zero)),
                      around_caches);
       });
     }
@@ -412,7 +430,7 @@ void quantize_bf16_u8(const uint16_t* x, float scale, int32_t zero, uint8_t* q, 
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
         store_around(&q[n], active,
-                     saturate<uint8_t>(round(from_bf16(load(&x[n], active)) / scale) + float(zero)),
+                     saturate<uint8_t>(round(quotient(from_bf16(load(&x[n], active)), scale)) + float(zero)),
                      around_caches);
       });
     }

@@ -275,6 +275,22 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
     return choose(mask_of(active), value, other);
 }
 
+// Division of many numbers by one: by its reciprocal, and then put right by what is left over, which
+// multiply-add gives exactly. Where that is not finite, there is nothing to put right.
+template <class T, int N>
+inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
+#if defined(__FMA__) || defined(__aarch64__)
+  if (by >= std::numeric_limits<T>::min() || by <= -std::numeric_limits<T>::min()) {
+    const T reciprocal = T(1) / by;
+    const Lanes<T, N> near = x * reciprocal;
+    const Lanes<T, N> rest = x.v - near.v * by;
+    const Lanes<T, N> right = near.v + rest.v * reciprocal;
+    return choose(rest - rest == T(0), right, near);
+  }
+#endif
+  return x / by;
+}
+
 // All lanes combined into one value, in an order that is always the same.
 template <class V, class Combine>
 inline auto across(V lanes, Combine combine) {
@@ -306,10 +322,10 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
 
       rms[b] = std::sqrt(total / float(row_start[b + 1] - row_start[b]));
       for_lanes<kLanes32>(0, row_start[b + 1] - row_start[b], [&](int64_t n, auto active) {
-        store_around(
-            &y[row_start[b] + n], active,
-            rms[b] > 0.0f ? load(&x[row_start[b] + n], active) / rms[b] : Lanes<float, kLanes32>(0.0f),
-            around_caches);
+        store_around(&y[row_start[b] + n], active,
+                     rms[b] > 0.0f ? quotient(load(&x[row_start[b] + n], active), rms[b])
+                                   : Lanes<float, kLanes32>(0.0f),
+                     around_caches);
       });
     }
     if (around_caches) finish_stores();

@@ -311,6 +311,53 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
     return choose(mask_of(active), value, other);
 }
 
+// Asks for the line of memory, which another loop will need.
+inline void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
+
+// Division of many numbers by one: by its reciprocal, and then put right by what is left over, which
+// multiply-add gives exactly. Where that is not finite, there is nothing to put right.
+template <class T, int N>
+inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
+#if defined(__FMA__) || defined(__aarch64__)
+  if (by >= std::numeric_limits<T>::min() || by <= -std::numeric_limits<T>::min()) {
+    const T reciprocal = T(1) / by;
+    const Lanes<T, N> near = x * reciprocal;
+    const Lanes<T, N> rest = x.v - near.v * by;
+    const Lanes<T, N> right = near.v + rest.v * reciprocal;
+    return choose(rest - rest == T(0), right, near);
+  }
+#endif
+  return x / by;
+}
+
+// The greatest or least of what each lane has met. NaN is noted beside it, as the largest magnitude by its
+// bits, so that a round waits for one comparison only.
+template <class T, int N>
+struct Extreme {
+  using Bits = Lanes<IntegerOf<sizeof(T)>, N>;
+  using Int = IntegerOf<sizeof(T)>;
+  static constexpr int kLanes = N;
+  static constexpr Int kInfinity = sizeof(T) == 4 ? Int(0x7f800000) : Int(0x7ff0000000000000);
+  Lanes<T, N> value;
+  Bits largest = Int(0);
+  Extreme(T first) : value(first) {}
+  Extreme(Lanes<T, N> best, Extreme before, Lanes<T, N> met) : value(best) {
+    const typename Bits::Vector bits = (typename Bits::Vector)met.v & std::numeric_limits<Int>::max();
+    largest = bits > before.largest.v ? bits : before.largest.v;
+  }
+  T operator[](int lane) const {
+    return largest[lane] > kInfinity ? std::numeric_limits<T>::quiet_NaN() : value[lane];
+  }
+};
+template <class T, int N>
+inline Extreme<T, N> maximum(Extreme<T, N> a, Lanes<T, N> b) {
+  return {b.v > a.value.v ? b.v : a.value.v, a, b};
+}
+template <class T, int N>
+inline Extreme<T, N> minimum(Extreme<T, N> a, Lanes<T, N> b) {
+  return {b.v < a.value.v ? b.v : a.value.v, a, b};
+}
+
 // All lanes combined into one value, in an order that is always the same.
 template <class V, class Combine>
 inline auto across(V lanes, Combine combine) {
@@ -490,9 +537,10 @@ void softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* worksp
     for (int64_t row = 0; row < rows; ++row) {
       float* const e = reinterpret_cast<float*>(workspace + space.e) + thread_number() * N;
 
+      const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
       float greatest = -INFINITY;
       float total = 0.0f;
-      Lanes<float, kLanes32> greatest_lanes = -INFINITY;
+      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
       });
@@ -501,6 +549,7 @@ void softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* worksp
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+          prefetch(&x[row_ahead * N + n]);
           store(&e[n], active, exp(load(&x[row * N + n], active) - greatest));
           total_lanes += keep(active, load(&e[n], active), 0.0f);
         });
@@ -508,7 +557,7 @@ void softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* worksp
       }
 
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-        store_around(&y[row * N + n], active, load(&e[n], active) / total, around_caches);
+        store_around(&y[row * N + n], active, quotient(load(&e[n], active), total), around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -535,9 +584,10 @@ void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* work
     for (int64_t row = 0; row < rows; ++row) {
       double* const e = reinterpret_cast<double*>(workspace + space.e) + thread_number() * N;
 
+      const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
       double greatest = -double(INFINITY);
       double total = 0.0;
-      Lanes<double, kLanes64> greatest_lanes = -double(INFINITY);
+      Extreme<double, kLanes64> greatest_lanes = -double(INFINITY);
       for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
         greatest_lanes =
             maximum(greatest_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
@@ -547,6 +597,7 @@ void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* work
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<double, kLanes64> total_lanes = 0.0;
         for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+          prefetch(&x[row_ahead * N + n]);
           store(&e[n], active, exp(load(&x[row * N + n], active) - greatest));
           total_lanes += keep(active, load(&e[n], active), 0.0);
         });
@@ -554,7 +605,7 @@ void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* work
       }
 
       for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
-        store_around(&y[row * N + n], active, load(&e[n], active) / total, around_caches);
+        store_around(&y[row * N + n], active, quotient(load(&e[n], active), total), around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -581,9 +632,10 @@ void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char*
     for (int64_t row = 0; row < rows; ++row) {
       float* const e = reinterpret_cast<float*>(workspace + space.e) + thread_number() * N;
 
+      const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
       float greatest = -INFINITY;
       float total = 0.0f;
-      Lanes<float, kLanes32> greatest_lanes = -INFINITY;
+      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         greatest_lanes =
             maximum(greatest_lanes, keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
@@ -593,6 +645,7 @@ void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char*
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+          prefetch(&x[row_ahead * N + n]);
           store(&e[n], active, exp(from_bf16(load(&x[row * N + n], active)) - greatest));
           total_lanes += keep(active, load(&e[n], active), 0.0f);
         });
@@ -600,7 +653,7 @@ void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char*
       }
 
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-        store_around(&y[row * N + n], active, to_bf16(load(&e[n], active) / total), around_caches);
+        store_around(&y[row * N + n], active, to_bf16(quotient(load(&e[n], active), total)), around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -627,9 +680,10 @@ void softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* 
     for (int64_t row = 0; row < rows; ++row) {
       float* const e = reinterpret_cast<float*>(workspace + space.e) + thread_number() * N;
 
+      const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
       float greatest = -INFINITY;
       float total = 0.0f;
-      Lanes<float, kLanes32> greatest_lanes = -INFINITY;
+      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         greatest_lanes =
             maximum(greatest_lanes, keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
@@ -639,6 +693,7 @@ void softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* 
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+          prefetch(&x[row_ahead * N + n]);
           store(&e[n], active, exp(from_f16(load(&x[row * N + n], active)) - greatest));
           total_lanes += keep(active, load(&e[n], active), 0.0f);
         });
@@ -646,7 +701,7 @@ void softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* 
       }
 
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-        store_around(&y[row * N + n], active, to_f16(load(&e[n], active) / total), around_caches);
+        store_around(&y[row * N + n], active, to_f16(quotient(load(&e[n], active), total)), around_caches);
       });
     }
     if (around_caches) finish_stores();

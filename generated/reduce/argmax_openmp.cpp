@@ -248,6 +248,34 @@ inline Mask<Active::kLanes> operator&&(Active active, Mask<Active::kLanes> condi
   return mask_of(active) && condition;
 }
 
+// The greatest or least of what each lane has met. NaN is noted beside it, as the largest magnitude by its
+// bits, so that a round waits for one comparison only.
+template <class T, int N>
+struct Extreme {
+  using Bits = Lanes<IntegerOf<sizeof(T)>, N>;
+  using Int = IntegerOf<sizeof(T)>;
+  static constexpr int kLanes = N;
+  static constexpr Int kInfinity = sizeof(T) == 4 ? Int(0x7f800000) : Int(0x7ff0000000000000);
+  Lanes<T, N> value;
+  Bits largest = Int(0);
+  Extreme(T first) : value(first) {}
+  Extreme(Lanes<T, N> best, Extreme before, Lanes<T, N> met) : value(best) {
+    const typename Bits::Vector bits = (typename Bits::Vector)met.v & std::numeric_limits<Int>::max();
+    largest = bits > before.largest.v ? bits : before.largest.v;
+  }
+  T operator[](int lane) const {
+    return largest[lane] > kInfinity ? std::numeric_limits<T>::quiet_NaN() : value[lane];
+  }
+};
+template <class T, int N>
+inline Extreme<T, N> maximum(Extreme<T, N> a, Lanes<T, N> b) {
+  return {b.v > a.value.v ? b.v : a.value.v, a, b};
+}
+template <class T, int N>
+inline Extreme<T, N> minimum(Extreme<T, N> a, Lanes<T, N> b) {
+  return {b.v < a.value.v ? b.v : a.value.v, a, b};
+}
+
 // All lanes combined into one value, in an order that is always the same.
 template <class V, class Combine>
 inline auto across(V lanes, Combine combine) {
@@ -295,7 +323,7 @@ void argmax_f32(const float* x, int64_t* position, float* value, int64_t M, int6
     float greatest = -INFINITY;
     Lanes<int64_t, kLanes64> where_lanes = -1;
     Lanes<float, kLanes64> best_lanes = 0.0f;
-    Lanes<float, kLanes64> greatest_lanes = -INFINITY;
+    Extreme<float, kLanes64> greatest_lanes = -INFINITY;
     for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
       const Lanes<float, kLanes64> value2 = load(&x[m * N + n], active);
       const auto better = mask_of(active) && (where_lanes < 0 || value2 > best_lanes ||
@@ -320,7 +348,7 @@ void argmax_f64(const double* x, int64_t* position, double* value, int64_t M, in
     double greatest = -double(INFINITY);
     Lanes<int64_t, kLanes64> where_lanes = -1;
     Lanes<double, kLanes64> best_lanes = 0.0;
-    Lanes<double, kLanes64> greatest_lanes = -double(INFINITY);
+    Extreme<double, kLanes64> greatest_lanes = -double(INFINITY);
     for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
       const Lanes<double, kLanes64> value2 = load(&x[m * N + n], active);
       const auto better = mask_of(active) && (where_lanes < 0 || value2 > best_lanes ||
@@ -345,7 +373,7 @@ void argmax_bf16(const uint16_t* x, int64_t* position, uint16_t* value, int64_t 
     float greatest = -INFINITY;
     Lanes<int64_t, kLanes64> where_lanes = -1;
     Lanes<float, kLanes64> best_lanes = 0.0f;
-    Lanes<float, kLanes64> greatest_lanes = -INFINITY;
+    Extreme<float, kLanes64> greatest_lanes = -INFINITY;
     for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
       const Lanes<float, kLanes64> value2 = from_bf16(load(&x[m * N + n], active));
       const auto better = mask_of(active) && (where_lanes < 0 || value2 > best_lanes ||

@@ -270,6 +270,34 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
     return choose(mask_of(active), value, other);
 }
 
+// The greatest or least of what each lane has met. NaN is noted beside it, as the largest magnitude by its
+// bits, so that a round waits for one comparison only.
+template <class T, int N>
+struct Extreme {
+  using Bits = Lanes<IntegerOf<sizeof(T)>, N>;
+  using Int = IntegerOf<sizeof(T)>;
+  static constexpr int kLanes = N;
+  static constexpr Int kInfinity = sizeof(T) == 4 ? Int(0x7f800000) : Int(0x7ff0000000000000);
+  Lanes<T, N> value;
+  Bits largest = Int(0);
+  Extreme(T first) : value(first) {}
+  Extreme(Lanes<T, N> best, Extreme before, Lanes<T, N> met) : value(best) {
+    const typename Bits::Vector bits = (typename Bits::Vector)met.v & std::numeric_limits<Int>::max();
+    largest = bits > before.largest.v ? bits : before.largest.v;
+  }
+  T operator[](int lane) const {
+    return largest[lane] > kInfinity ? std::numeric_limits<T>::quiet_NaN() : value[lane];
+  }
+};
+template <class T, int N>
+inline Extreme<T, N> maximum(Extreme<T, N> a, Lanes<T, N> b) {
+  return {b.v > a.value.v ? b.v : a.value.v, a, b};
+}
+template <class T, int N>
+inline Extreme<T, N> minimum(Extreme<T, N> a, Lanes<T, N> b) {
+  return {b.v < a.value.v ? b.v : a.value.v, a, b};
+}
+
 // All lanes combined into one value, in an order that is always the same.
 template <class V, class Combine>
 inline auto across(V lanes, Combine combine) {
@@ -391,7 +419,7 @@ void cross_entropy_f32(const float* score, const int32_t* target, float* loss, f
     for (int64_t b = b_first; b < smaller(b_first + b_chunk, B); ++b) {
       float greatest = -INFINITY;
       float total = 0.0f;
-      Lanes<float, kLanes32> greatest_lanes = -INFINITY;
+      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
       for_lanes<kLanes32>(0, V, [&](int64_t v, auto active) {
         greatest_lanes = maximum(greatest_lanes, keep(active, load(&score[b * V + v], active), -INFINITY));
       });
@@ -442,7 +470,7 @@ void cross_entropy_bf16(const uint16_t* score, const int32_t* target, float* los
     for (int64_t b = b_first; b < smaller(b_first + b_chunk, B); ++b) {
       float greatest = -INFINITY;
       float total = 0.0f;
-      Lanes<float, kLanes32> greatest_lanes = -INFINITY;
+      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
       for_lanes<kLanes32>(0, V, [&](int64_t v, auto active) {
         greatest_lanes =
             maximum(greatest_lanes, keep(active, from_bf16(load(&score[b * V + v], active)), -INFINITY));

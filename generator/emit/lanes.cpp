@@ -14,11 +14,12 @@ constexpr int64_t kBlock = 4096; // floating sums are taken over blocks of so ma
 
 // What the text of lanes calls by name.
 constexpr const char *kHelpers[] = {
-    "Lanes",      "Mask",        "AllLanes",     "FirstLanes",   "LanesOf",       "VectorOf",    "IntegerOf",
-    "for_lanes",  "load",        "store",        "gather",       "load_every",    "store_every", "keep",
-    "mask_of",    "any_lane",    "across",       "positions",    "positions_as",  "convert",     "each_lane",
-    "fold_best",  "choose",      "kVectorBytes", "kLanes8",      "kLanes16",      "kLanes32",    "kLanes64",
-    "load_field", "load_inside", "turn_tile",    "store_around", "finish_stores", "write_around"};
+    "Lanes",        "Mask",      "AllLanes",  "FirstLanes",   "LanesOf",       "VectorOf",
+    "IntegerOf",    "for_lanes", "load",      "store",        "gather",        "load_every",
+    "store_every",  "keep",      "mask_of",   "any_lane",     "across",        "positions",
+    "positions_as", "convert",   "each_lane", "fold_best",    "choose",        "kVectorBytes",
+    "kLanes8",      "kLanes16",  "kLanes32",  "kLanes64",     "load_field",    "load_inside",
+    "turn_tile",    "quotient",  "prefetch",  "store_around", "finish_stores", "write_around"};
 
 void replace_word(std::string &text, const std::string &from, const std::string &to) {
   for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
@@ -121,12 +122,16 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
   for (const Accumulator &a : accumulators_) {
     const Type type = kernel_.vars[a.step->target].type;
     note(type);
-    out.add(lanes_type(type) + " " + a.lanes + " = " + printer_.spelling.identity(a.step->monoid, type) + ";");
+    const bool extreme = is_floating(type) && (a.step->monoid == Monoid::max || a.step->monoid == Monoid::min);
+    out.add((extreme ? helper("Extreme") + lanes_type(type).substr(5) : lanes_type(type)) + " " + a.lanes + " = " +
+            printer_.spelling.identity(a.step->monoid, type) + ";");
     if (a.best.empty())
       continue;
     const Type best = kernel_.vars[a.step->partner].type;
     out.add(lanes_type(best) + " " + a.best + " = " + printer_.spelling.constant(best, 0, 0) + ";");
   }
+  if (const auto ahead = ahead_.find(&loop); ahead != ahead_.end())
+    body = ahead->second + body;
   const std::string active = mentions_word(body, active_) ? "auto " + active_ : "auto";
   const std::string point = mentions_word(body, v) ? "int64_t " + v : "int64_t";
   out.add(helper("for_lanes") + "<" + kLaneCount + ">(" + range.begin + ", " + range.end + ", [&](" + point + ", " +

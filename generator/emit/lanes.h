@@ -36,6 +36,8 @@ public:
   // The loop over a part of its range, of at most `line` elements, within a part of the one over the other axis.
   void tiles(const PlanNode &loop, const Printer::Range &lanes, int64_t line, AxisId other,
              const Printer::Range &others);
+  // Before the statements of a row: a later loop over it fetches what the first one of the next row will read.
+  void fetch_ahead(const PlanNode &rows);
   // Stores of these outputs go around the caches where `flag` says so; empty: none.
   void stream(std::set<VarId> outputs, const std::string &flag) {
     streamed_ = std::move(outputs);
@@ -81,6 +83,7 @@ private:
   void combine(const Accumulator &accumulator);
   std::string combined(Monoid monoid, Type type, const std::string &total, const std::string &value);
   std::vector<Accumulator> accumulators(const PlanNode &loop);
+  std::vector<const Expr *> row_reads(const PlanNode &loop, AxisId row);
   void for_each_turned(const PlanNode &loop, AxisId other, const std::function<void(const Expr &)> &visit);
   bool is_blocked(const PlanNode &loop) const;
 
@@ -98,7 +101,8 @@ private:
   std::set<VarId> streamed_;
   std::string around_; // the C++ flag
 
-  std::map<std::string, std::string> turned_; // elements of arrays -> those of turned tiles
+  std::map<std::string, std::string> turned_;     // elements of arrays -> those of turned tiles
+  std::map<const PlanNode *, std::string> ahead_; // what a loop fetches for another one
 
   // While a loop is printed:
   AxisId lane_ = kNone;

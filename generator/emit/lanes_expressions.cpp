@@ -334,6 +334,8 @@ Code LanePrinter::operation(const Expr &e, ExprId id) {
     return gather(id);
   for (ExprId arg : e.args)
     note(kernel_.expr(arg).type);
+  if (e.op == Op::div && varies(e.args[0]) && !varies(e.args[1]))
+    return {helper("quotient") + "(" + expression(e.args[0]).text + ", " + expression(e.args[1]).text + ")"};
   if (form == "operator") {
     std::vector<Code> args;
     for (ExprId arg : e.args)

@@ -33,10 +33,10 @@ constexpr const char *kReserved[] = {
     "block_fold", "broadcast", "ceil_div", "choose", "convert", "copy_bits", "divide", "each_lane", "floor_div",
     "floor_mod", "fold_best", "for_lanes", "from_bf16", "from_f16", "gather", "in_lane", "is_inf", "is_nan", "keep",
     "larger", "load", "load_every", "load_field", "load_inside", "longest_row", "mask_of", "padded_bytes", "pick_field",
-    "positions", "positions_as", "random_uniform", "remainder_of", "row_at", "rsqrt", "shift_left", "shift_right",
-    "sigmoid", "smaller", "store", "store_around", "finish_stores", "store_every", "table_at", "take", "thread_count",
-    "thread_number", "to_bf16", "to_f16", "turn_tile", "load_pack", "store_pack", "wrapping_add", "wrapping_multiply",
-    "wrapping_negate", "wrapping_subtract"};
+    "positions", "positions_as", "prefetch", "quotient", "random_uniform", "remainder_of", "row_at", "rsqrt",
+    "shift_left", "shift_right", "sigmoid", "smaller", "store", "store_around", "finish_stores", "store_every",
+    "table_at", "take", "thread_count", "thread_number", "to_bf16", "to_f16", "turn_tile", "load_pack", "store_pack",
+    "wrapping_add", "wrapping_multiply", "wrapping_negate", "wrapping_subtract"};
 
 // What emitted files use beside the names above; operands, sizes, scalars and tables of these names are renamed.
 const std::set<std::string> kUsed = {
@@ -47,10 +47,10 @@ const std::set<std::string> kUsed = {
     // CUDA's variables, macros and types.
     "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "OMP", "EOF", "NULL", "NAN", "INFINITY",
     "errno", "stdin", "stdout", "stderr", "linux", "unix", "typeof", "std", "main", "Index", "Lanes", "Mask", "Best",
-    "Extent", "WindowSet", "Pack", "Tile", "Square", "Aligned", "kElements", "elements", "AllLanes", "FirstLanes",
-    "VectorOf", "IntegerOf", "LanesOf", "kVectorBytes", "complex", "imaginary", "cudaStream_t", "cudaError_t",
-    "cudaSuccess", "kLanes8", "kLanes16", "kLanes32", "kLanes64", "kBeyondCaches", "float2", "float4", "int8_t",
-    "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t", "ptrdiff_t",
+    "Extent", "WindowSet", "Pack", "Tile", "Square", "Extreme", "Aligned", "kElements", "elements", "AllLanes",
+    "FirstLanes", "VectorOf", "IntegerOf", "LanesOf", "kVectorBytes", "complex", "imaginary", "cudaStream_t",
+    "cudaError_t", "cudaSuccess", "kLanes8", "kLanes16", "kLanes32", "kLanes64", "kBeyondCaches", "float2", "float4",
+    "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t", "ptrdiff_t",
     "max_align_t", "signgam",
     // What self-checks have beside them.
     "Array", "Axis", "BF16", "Buffer", "Cost", "F16", "F32", "F64", "Floating", "Number", "Random", "Tally", "Whole",
@@ -61,10 +61,10 @@ const std::set<std::string> kUsed = {
     "floor_div", "floor_mod", "fold_best", "for_lanes", "from", "from_bf16", "from_f16", "gather", "has_duplicates",
     "in_lane", "is_inf", "is_nan", "keep", "larger", "launch", "load", "load_every", "load_field", "load_inside",
     "mask_of", "maximum", "minimum", "overflows", "overlap", "overlapping", "padded_bytes", "pick_field", "positions",
-    "positions_as", "remainder_of", "reserve", "saturate", "shift_left", "row_at", "longest_row", "shift_right",
-    "smaller", "store", "store_around", "finish_stores", "write_around", "store_every", "table_at", "take",
-    "thread_count", "thread_number", "to_bf16", "to_f16", "workspace_tiles", "aligned", "turn_tile", "load_pack",
-    "store_pack"};
+    "positions_as", "prefetch", "quotient", "remainder_of", "reserve", "saturate", "shift_left", "row_at",
+    "longest_row", "shift_right", "smaller", "store", "store_around", "finish_stores", "write_around", "store_every",
+    "table_at", "take", "thread_count", "thread_number", "to_bf16", "to_f16", "workspace_tiles", "aligned", "turn_tile",
+    "load_pack", "store_pack"};
 
 // Macros of the C library, whoever includes it: families by their beginning and end, and single ones.
 bool is_macro(std::string_view name) {

@@ -210,6 +210,8 @@ private:
       }
     } else {
       worker_pointers(phase);
+      if (printer_.lanes != nullptr && last.kind == PlanNode::Kind::loop)
+        printer_.lanes->fetch_ahead(last);
       printer_.list(last.body);
     }
     for (size_t i = 0; i < chain.size(); ++i)

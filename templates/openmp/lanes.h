@@ -329,6 +329,49 @@ template <int N> inline bool any_lane(Mask<N> mask) {
   for (uint64_t word : words) all |= word;
   return all != 0;
 }
+//@ prefetch
+// Asks for the line of memory, which another loop will need.
+inline void prefetch(const void* line) {
+  __builtin_prefetch(line, 0, 2);
+}
+//@ quotient: Lanes
+// Division of many numbers by one: by its reciprocal, and then put right by what is left over, which multiply-add gives
+// exactly. Where that is not finite, there is nothing to put right.
+template <class T, int N> inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
+#if defined(__FMA__) || defined(__aarch64__)
+  if (by >= std::numeric_limits<T>::min() || by <= -std::numeric_limits<T>::min()) {
+    const T reciprocal = T(1) / by;
+    const Lanes<T, N> near = x * reciprocal;
+    const Lanes<T, N> rest = x.v - near.v * by;
+    const Lanes<T, N> right = near.v + rest.v * reciprocal;
+    return choose(rest - rest == T(0), right, near);
+  }
+#endif
+  return x / by;
+}
+//@ Extreme: Lanes
+// The greatest or least of what each lane has met. NaN is noted beside it, as the largest magnitude by its bits, so that
+// a round waits for one comparison only.
+template <class T, int N> struct Extreme {
+  using Bits = Lanes<IntegerOf<sizeof(T)>, N>;
+  using Int = IntegerOf<sizeof(T)>;
+  static constexpr int kLanes = N;
+  static constexpr Int kInfinity = sizeof(T) == 4 ? Int(0x7f800000) : Int(0x7ff0000000000000);
+  Lanes<T, N> value;
+  Bits largest = Int(0);
+  Extreme(T first) : value(first) {}
+  Extreme(Lanes<T, N> best, Extreme before, Lanes<T, N> met) : value(best) {
+    const typename Bits::Vector bits = (typename Bits::Vector)met.v & std::numeric_limits<Int>::max();
+    largest = bits > before.largest.v ? bits : before.largest.v;
+  }
+  T operator[](int lane) const { return largest[lane] > kInfinity ? std::numeric_limits<T>::quiet_NaN() : value[lane]; }
+};
+template <class T, int N> inline Extreme<T, N> maximum(Extreme<T, N> a, Lanes<T, N> b) {
+  return {b.v > a.value.v ? b.v : a.value.v, a, b};
+}
+template <class T, int N> inline Extreme<T, N> minimum(Extreme<T, N> a, Lanes<T, N> b) {
+  return {b.v < a.value.v ? b.v : a.value.v, a, b};
+}
 //@ across: Lanes
 // All lanes combined into one value, in an order that is always the same.
 template <class V, class Combine> inline auto across(V lanes, Combine combine) {

@@ -206,5 +206,31 @@ body = 'y = at(x, N = index(N) + 1);'
   CHECK(text.find("turn_tile") == std::string::npos);
 }
 
+TEST_CASE("while the second loop over a row computes, the next row is fetched") {
+  const std::string text = openmp_text(R"(
+kernel = "shares"
+inputs.x = "f32[M, N]"
+outputs.y = "f32[M, N]"
+body = '''
+real e = exp(x - max(x, N));
+y = e / sum(e, N);
+'''
+)");
+  CHECK(has(text, "const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;"));
+  CHECK(has(text, "prefetch(&x[m_ahead * N + n]); store(&e[n], active, exp("));
+  CHECK(has(text, "Extreme<float, kLanes32> greatest_lanes = -INFINITY;"));
+  CHECK(has(text, "quotient(load(&e[n], active), total)"));
+}
+
+TEST_CASE("rows that one loop reads are not fetched ahead") {
+  CHECK(openmp_text(R"(
+kernel = "sums"
+inputs.x = "f32[M, N]"
+outputs.y = "f32[M]"
+body = 'y = sum(x, N);'
+)")
+            .find("prefetch") == std::string::npos);
+}
+
 } // namespace
 } // namespace kgen
