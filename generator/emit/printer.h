@@ -126,6 +126,7 @@ private:
   void steps(const PlanNode &node);
   bool starts_here(VarId var, const std::vector<PlanNode> &siblings);
   std::string storage_type(VarId var) const;
+  std::string array_elements(VarId var);
 
   std::vector<std::string> axis_names_, grid_names_, var_names_;
   std::vector<int> assignments_;

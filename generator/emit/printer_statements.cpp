@@ -57,6 +57,20 @@ bool Printer::starts_here(VarId var, const std::vector<PlanNode> &siblings) {
   return std::any_of(plan.phases.begin(), plan.phases.end(), [&](const Phase &p) { return &p.nodes == &siblings; });
 }
 
+// Arrays along axes have room for whole vectors: compilers see vectors reach beyond the end where they never do.
+std::string Printer::array_elements(VarId var) {
+  const std::vector<AxisId> &dims = plan.storage[var].dims;
+  const std::string exact = buffer_elements(var);
+  if (lanes == nullptr || dims.empty() || !kernel.vars[var].array.empty())
+    return exact;
+  int64_t bytes = bytes_of(kernel.vars[var].type);
+  const int64_t each = bytes;
+  for (AxisId axis : dims)
+    bytes *= extent_of(axis).value;
+  constexpr int64_t kWidest = 64;
+  return std::to_string((bytes + kWidest - 1) / kWidest * kWidest / each);
+}
+
 void Printer::declare_before(const std::vector<PlanNode> &nodes, size_t index) {
   std::vector<VarId> vars;
   for (const Access &a : accesses_of(kernel, nodes[index]))
@@ -79,7 +93,7 @@ void Printer::declare_before(const std::vector<PlanNode> &nodes, size_t index) {
       lines.add(storage_type(var) + " " + var_names_[var] + " = " +
                 spelling.constant(type_row(kernel.vars[var].type).arithmetic, 0, 0) + ";");
     } else {
-      lines.add(storage_type(var) + " " + var_names_[var] + "[" + buffer_elements(var) + "] = {};");
+      lines.add(storage_type(var) + " " + var_names_[var] + "[" + array_elements(var) + "] = {};");
     }
   }
 }

@@ -232,5 +232,16 @@ body = 'y = sum(x, N);'
             .find("prefetch") == std::string::npos);
 }
 
+TEST_CASE("small arrays along axes have room for whole vectors") {
+  const std::string text = openmp_text(R"(
+kernel = "small_array"
+axes.N = [5]
+inputs.h = "f32[H, C, N]"
+outputs.w = "f32[H, N]"
+body = 'w = mean(linrec_reverse(1.0f, h, N), C);'
+)");
+  CHECK(has(text, "float total[16] = {};"));
+}
+
 } // namespace
 } // namespace kgen
