@@ -197,3 +197,18 @@ def _(rng, arrays, sizes):
 @maker("cross_entropy")
 def _(rng, arrays, sizes):
     arrays["target"] = rng.integers(0, max(sizes["V"], 1), sizes["B"])
+
+
+@maker("batch_norm")
+def _(rng, arrays, sizes):
+    arrays["old_variance"], arrays["momentum"] = rng.uniform(0.1, 2, sizes["C"]), 0.1
+
+
+@maker("batch_norm_inference")
+def _(rng, arrays, sizes):
+    arrays["running_variance"] = rng.uniform(0.1, 2, sizes["C"])
+
+
+@maker("normalize")
+def _(rng, arrays, sizes):
+    arrays["x"][::3] = 0  # rows without a direction

@@ -119,6 +119,10 @@ def atan2(a, b):
     return Num(v, np.abs(v) + (np.abs(b.v) * a.s + np.abs(a.v) * b.s) / squares, max(a.n, b.n))
 
 
+def absolute(x):
+    return Num(np.abs(x.v), x.s, x.n)
+
+
 def maximum(a, b):
     a, b = lift(a), lift(b)
     return Num(np.maximum(a.v, b.v), np.maximum(a.s, b.s), max(a.n, b.n))

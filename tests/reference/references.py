@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from magnitude import Num, atan2, erf, exp, log, matmul, maximum, minimum, rsqrt, sigmoid, sqrt, where
+from magnitude import Num, absolute, atan2, erf, exp, log, matmul, maximum, minimum, rsqrt, sigmoid, sqrt, where
 
 REFERENCES = {}
 
@@ -329,6 +329,88 @@ def group_norm(inputs, sizes, params):
     grouped = Num(inputs["x"].reshape(sizes["B"], sizes["G"], sizes["C"], *shape[2:]))
     y = normalised(grouped, (2, 3, 4), params["eps"]).reshape(shape)
     return {"y": y * inputs["gamma"][:, None, None] + inputs["beta"][:, None, None]}
+
+
+@reference
+def log_softmax(inputs, sizes, params):
+    x = Num(inputs["x"])
+    d = x - x.max(-1, keep=True)
+    return {"y": d - log(exp(d).sum(-1, keep=True))}
+
+
+@reference
+def rms_norm(inputs, sizes, params):
+    x = Num(inputs["x"])
+    return {"y": x * rsqrt((x * x).mean(-1, keep=True) + params["eps"]) * inputs["gamma"]}
+
+
+def by_channel(values):
+    """A value for each channel, to stand beside [B, C, H, W]."""
+    return values[:, None, None]
+
+
+@reference
+def instance_norm(inputs, sizes, params):
+    gamma = np.ones(sizes["C"]) if inputs["gamma"] is None else inputs["gamma"]
+    beta = np.zeros(sizes["C"]) if inputs["beta"] is None else inputs["beta"]
+    return {"y": normalised(Num(inputs["x"]), (2, 3), params["eps"]) * by_channel(gamma) + by_channel(beta)}
+
+
+@reference
+def batch_norm(inputs, sizes, params):
+    x = Num(inputs["x"])
+    mean = x.mean((0, 2, 3))
+    d = x - by_channel(mean)
+    variance = (d * d).mean((0, 2, 3))
+    blend = lambda old, new: old + (new - old) * inputs["momentum"]  # noqa: E731
+    return {
+        "y": normalised(x, (0, 2, 3), params["eps"]) * by_channel(inputs["gamma"]) + by_channel(inputs["beta"]),
+        "batch_mean": mean,
+        "batch_variance": variance,
+        "running_mean": blend(Num(inputs["old_mean"]), mean),
+        "running_variance": blend(Num(inputs["old_variance"]), variance),
+    }
+
+
+@reference
+def batch_norm_inference(inputs, sizes, params):
+    d = Num(inputs["x"]) - by_channel(inputs["running_mean"])
+    scale = rsqrt(Num(inputs["running_variance"]) + params["eps"])
+    return {"y": d * by_channel(scale) * by_channel(inputs["gamma"]) + by_channel(inputs["beta"])}
+
+
+@reference
+def normalize(inputs, sizes, params):
+    x = Num(inputs["x"])
+    length = {
+        "l1": lambda: absolute(x).sum(-1, keep=True),
+        "l2": lambda: sqrt((x * x).sum(-1, keep=True)),
+        "largest": lambda: absolute(x).max(-1, keep=True),
+    }[params["length"]]()
+    return {"y": x / maximum(length, params["eps"])}
+
+
+@reference
+def normalize_frobenius(inputs, sizes, params):
+    x = Num(inputs["x"])
+    length = sqrt((x * x).sum((0, 1)))
+    return {"frobenius": length, "y": x / maximum(length, params["eps"])}
+
+
+@reference
+def softmax_backward(inputs, sizes, params):
+    y, dy = Num(inputs["y"]), Num(inputs["dy"])
+    return {"dx": y * (dy - (dy * y).sum(-1, keep=True))}
+
+
+@reference
+def layer_norm_backward(inputs, sizes, params):
+    x, dy = Num(inputs["x"]), Num(inputs["dy"])
+    d = x - x.mean(-1, keep=True)
+    scale = rsqrt((d * d).mean(-1, keep=True) + params["eps"])
+    normal, g = d * scale, dy * inputs["gamma"]
+    dx = scale * (g - g.mean(-1, keep=True) - normal * (g * normal).mean(-1, keep=True))
+    return {"dx": dx, "dgamma": (dy * normal).sum(0), "dbeta": dy.sum(0)}
 
 
 @reference

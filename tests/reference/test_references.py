@@ -262,6 +262,100 @@ def transpose(x, s, p):
     return {"y": np.einsum("mn->nm", x["x"])}
 
 
+def by_rows(function, shape, *arrays):
+    """What a function of rows gives, stacked."""
+    return np.array([function(*rows) for rows in zip(*arrays)]).reshape(shape)
+
+
+@loops
+def log_softmax(x, s, p):
+    def row(v):
+        return v - math.log(sum(math.exp(e) for e in v)) if len(v) else v
+
+    return {"y": by_rows(row, x["x"].shape, x["x"])}
+
+
+@loops
+def rms_norm(x, s, p):
+    def row(v):
+        return v / math.sqrt(sum(e * e for e in v) / len(v) + p["eps"]) * x["gamma"] if len(v) else v
+
+    return {"y": by_rows(row, x["x"].shape, x["x"])}
+
+
+def standardised(values, eps):
+    return (values - np.average(values)) / math.sqrt(np.var(values) + eps) if values.size else values
+
+
+@loops
+def instance_norm(x, s, p):
+    y = np.zeros(x["x"].shape)
+    for b, c in np.ndindex(s["B"], s["C"]):
+        gamma, beta = (1 if x["gamma"] is None else x["gamma"][c]), (0 if x["beta"] is None else x["beta"][c])
+        y[b, c] = standardised(x["x"][b, c], p["eps"]) * gamma + beta
+    return {"y": y}
+
+
+@loops
+def batch_norm(x, s, p):
+    y, momentum = np.zeros(x["x"].shape), x["momentum"]
+    stats = np.full((2, s["C"]), np.nan)
+    for c in range(s["C"]):
+        values = x["x"][:, c]
+        y[:, c] = standardised(values, p["eps"]) * x["gamma"][c] + x["beta"][c]
+        if values.size:
+            stats[:, c] = np.average(values), np.var(values)
+    old = np.array([x["old_mean"], x["old_variance"]])
+    running = (1 - momentum) * old + momentum * stats
+    names = ("batch_mean", "batch_variance", "running_mean", "running_variance")
+    return {"y": y, **dict(zip(names, (*stats, *running)))}
+
+
+@loops
+def batch_norm_inference(x, s, p):
+    y = np.zeros(x["x"].shape)
+    for c in range(s["C"]):
+        scale = x["gamma"][c] / math.sqrt(x["running_variance"][c] + p["eps"])
+        y[:, c] = x["x"][:, c] * scale + (x["beta"][c] - x["running_mean"][c] * scale)
+    return {"y": y}
+
+
+@loops
+def normalize(x, s, p):
+    order = {"l1": 1, "l2": 2, "largest": np.inf}[p["length"]]
+    return {"y": by_rows(lambda v: v / max(np.linalg.norm(v, order), p["eps"]) if v.size else v, x["x"].shape, x["x"])}
+
+
+@loops
+def normalize_frobenius(x, s, p):
+    length = math.sqrt(math.fsum(v * v for v in x["x"].flat))
+    return {"frobenius": length, "y": x["x"] / max(length, p["eps"])}
+
+
+@loops
+def softmax_backward(x, s, p):
+    def row(y, dy):
+        return (np.diag(y) - np.outer(y, y)) @ dy  # by the matrix of all derivatives
+
+    return {"dx": by_rows(row, x["y"].shape, x["y"], x["dy"])}
+
+
+@loops
+def layer_norm_backward(x, s, p):
+    n = s["N"]
+
+    def row(v, dy):
+        if not n:
+            return v
+        normal = standardised(v, p["eps"])
+        derivatives = (np.eye(n) - 1 / n - np.outer(normal, normal) / n) / math.sqrt(np.var(v) + p["eps"])
+        return derivatives @ (dy * x["gamma"])
+
+    normal = by_rows(lambda v: standardised(v, p["eps"]), x["x"].shape, x["x"])
+    dgamma = np.einsum("mn,mn->n", normal, x["dy"])
+    return {"dx": by_rows(row, x["x"].shape, x["x"], x["dy"]), "dgamma": dgamma, "dbeta": np.einsum("mn->n", x["dy"])}
+
+
 # Torch, in double.
 
 
