@@ -212,3 +212,29 @@ def _(rng, arrays, sizes):
 @maker("normalize")
 def _(rng, arrays, sizes):
     arrays["x"][::3] = 0  # rows without a direction
+
+
+@maker("huber_loss")
+def _(rng, arrays, sizes):
+    arrays["delta"] = 0.75
+
+
+@maker("kl_divergence")
+def _(rng, arrays, sizes):
+    for name in ("prediction", "target"):
+        weight = np.exp(arrays[name])
+        arrays[name] = weight / weight.sum(1, keepdims=True)
+    arrays["prediction"] = np.log(arrays["prediction"])
+    impossible = rng.random(arrays["target"].shape) < 0.2
+    arrays["target"][impossible] = 0
+    arrays["prediction"][impossible & (rng.random(impossible.shape) < 0.5)] = -np.inf
+
+
+@maker("hinge_loss")
+def _(rng, arrays, sizes):
+    MAKERS["cross_entropy"](rng, arrays, sizes)
+
+
+@maker("cosine_similarity")
+def _(rng, arrays, sizes):
+    arrays["x"][::3] = 0  # rows without a direction

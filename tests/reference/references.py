@@ -592,3 +592,58 @@ def cross_entropy(inputs, sizes, params):
     own = score[np.arange(target.size), target] if sizes["V"] else Num(np.zeros(target.size))
     loss = log(exp(score - top[:, None]).sum(1)) + top - own
     return {"loss": loss, "mean_loss": loss.sum(0) / float(max(target.size, 1))}
+
+
+# Losses.
+
+
+def average(loss):
+    """The mean of each row's loss, 0 of none."""
+    return loss.sum(0) / float(max(loss.v.size, 1))
+
+
+@reference
+def mse_loss(inputs, sizes, params):
+    e = Num(inputs["prediction"]) - inputs["target"]
+    return {"loss": average(e * e)}
+
+
+@reference
+def huber_loss(inputs, sizes, params):
+    e, delta = absolute(Num(inputs["prediction"]) - inputs["target"]), inputs["delta"]
+    loss = where(e.v <= delta, e * e / 2.0, delta * (e - delta / 2))
+    return {"loss": loss, "mean_loss": average(loss)}
+
+
+@reference
+def kl_divergence(inputs, sizes, params):
+    prediction, target = Num(inputs["prediction"]), Num(inputs["target"])
+    loss = where(target.v > 0, target * (log(target) - prediction), 0.0).sum(1)
+    return {"loss": loss, "mean_loss": average(loss)}
+
+
+@reference
+def hinge_loss(inputs, sizes, params):
+    score, target = Num(inputs["score"]), inputs["target"]
+    own = score[np.arange(target.size), target] if sizes["V"] else Num(np.zeros(target.size))
+    others = np.arange(sizes["V"]) != target[:, None]
+    loss = where(others, maximum(params["margin"] + score - own[:, None], 0.0), 0.0).sum(1)
+    return {"loss": loss, "mean_loss": average(loss)}
+
+
+def lengths(rows):
+    return sqrt((rows * rows).sum(1))
+
+
+@reference
+def triplet_loss(inputs, sizes, params):
+    anchor = Num(inputs["anchor"])
+    near, far = lengths(anchor - inputs["positive"]), lengths(anchor - inputs["negative"])
+    loss = maximum(near - far + params["margin"], 0.0)
+    return {"loss": loss, "mean_loss": average(loss)}
+
+
+@reference
+def cosine_similarity(inputs, sizes, params):
+    x, y = Num(inputs["x"]), Num(inputs["y"])
+    return {"similarity": (x * y).sum(1) / maximum(lengths(x) * lengths(y), params["eps"])}

@@ -356,6 +356,54 @@ def layer_norm_backward(x, s, p):
     return {"dx": by_rows(row, x["x"].shape, x["x"], x["dy"]), "dgamma": dgamma, "dbeta": np.einsum("mn->n", x["dy"])}
 
 
+def with_mean(losses):
+    return {"loss": np.array(losses), "mean_loss": math.fsum(losses) / max(len(losses), 1)}
+
+
+@loops
+def mse_loss(x, s, p):
+    return {"loss": math.fsum((a - b) ** 2 for a, b in zip(x["prediction"], x["target"])) / max(s["N"], 1)}
+
+
+@loops
+def huber_loss(x, s, p):
+    def loss(a, b):  # the part beyond delta has the slope delta
+        e = abs(a - b)
+        return min(e, x["delta"]) ** 2 / 2 + x["delta"] * max(e - x["delta"], 0)
+
+    return with_mean([loss(a, b) for a, b in zip(x["prediction"], x["target"])])
+
+
+@loops
+def kl_divergence(x, s, p):
+    def loss(prediction, target):
+        return math.fsum(t * math.log(t) - t * q for q, t in zip(prediction, target) if t > 0)
+
+    return with_mean([loss(a, b) for a, b in zip(x["prediction"], x["target"])])
+
+
+@loops
+def hinge_loss(x, s, p):
+    def loss(score, target):
+        return math.fsum(max(p["margin"] + e - score[target], 0) for v, e in enumerate(score) if v != target)
+
+    return with_mean([loss(a, b) for a, b in zip(x["score"], x["target"])])
+
+
+@loops
+def triplet_loss(x, s, p):
+    rows = zip(x["anchor"], x["positive"], x["negative"])
+    return with_mean([max(math.dist(a, b) - math.dist(a, c) + p["margin"], 0) for a, b, c in rows])
+
+
+@loops
+def cosine_similarity(x, s, p):
+    def cosine(a, b):
+        return math.fsum(a * b) / max(math.hypot(*a) * math.hypot(*b), p["eps"])
+
+    return {"similarity": np.array([cosine(a, b) for a, b in zip(x["x"], x["y"])])}
+
+
 # Torch, in double.
 
 
