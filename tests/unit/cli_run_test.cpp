@@ -68,6 +68,23 @@ TEST_CASE("sizes come from arrays; contradictions are named") {
   CHECK(reason == "`y` has 2 dimensions instead of 1");
 }
 
+TEST_CASE("of two axes in one dimension, the one that is not known follows from the other") {
+  const auto sizes = [](const std::string &first, std::vector<int64_t> shape) {
+    Compiled spec = compiled("kernel = \"k\"\ninputs.w = \"f32[" + first +
+                             "]\"\ninputs.x = \"f32[N, (G C)]\"\noutputs.y = \"f32[N, G, C]\"\nbody = 'y = x + w;'\n");
+    RunInput input;
+    input.arrays["w"] = zeros(Type::f32, std::move(shape));
+    input.arrays["x"] = zeros(Type::f32, {7, 12});
+    std::string reason;
+    CHECK(infer_sizes(spec.variations[0].kernel, input, reason));
+    return input.sizes;
+  };
+  using Sizes = std::map<std::string, int64_t>;
+  CHECK(sizes("C", {4}) == Sizes{{"C", 4}, {"G", 3}, {"N", 7}});
+  CHECK(sizes("G", {4}) == Sizes{{"C", 3}, {"G", 4}, {"N", 7}});
+  CHECK(sizes("", {}) == Sizes{{"N", 7}});
+}
+
 TEST_CASE("arrays that are too large to hold are over the work limit, not a crash") {
   Compiled spec = compiled(R"(kernel = "wide"
 inputs.x = "f32[M, N]"
