@@ -11,6 +11,8 @@ NUMBER = re.compile(r"(?<![\w.\"'#])(\d+)(?![\w.\"'])")
 NEGATION = re.compile(r"(?<=[( ])!(?=[\w(])")
 # Two plain arguments of a call, or the last two.
 PAIR = re.compile(r"(?<=[(\s])([\w.]+(?:\[\w+\])?), ([\w.]+(?:\[\w+\])?)(?=\))")
+# What is the same for arguments in another order.
+SYMMETRIC = re.compile(r"\b(?:min|max)(?:<\w+>)?\($")
 # A call or an assignment that fills its line, so that dropping it leaves well-formed text.
 STATEMENT = re.compile(r"^\s+(?:[\w.>\[\]()-]+(?:\([^;{}]*\))?(?:\.\w+\([^;{}]*\))*;|[\w.>\[\]-]+ [-+*|&]?= [^;{}]*;)$")
 DECLARATION = re.compile(r"^\s*(return|const|auto|static|using|friend|break|continue|throw|goto|typedef|template|case)\b")
@@ -43,7 +45,7 @@ def mutations(line):
         if free(match):
             out.append(("negation", line[:match.start()] + line[match.end():]))
     for match in PAIR.finditer(line):
-        if free(match) and match.group(1) != match.group(2):
+        if free(match) and match.group(1) != match.group(2) and not SYMMETRIC.search(line[:match.start()]):
             out.append(("swapped arguments",
                         line[:match.start()] + f"{match.group(2)}, {match.group(1)}" + line[match.end():]))
     if STATEMENT.match(line) and not DECLARATION.match(line):
