@@ -166,6 +166,16 @@ def _(rng, arrays, sizes):
     arrays["x"][rng.random(sizes["N"]) < 0.2] = 0
 
 
+@maker("segment_sum")
+def _(rng, arrays, sizes):
+    arrays["start"] = random_starts(rng, sizes["B"], sizes["N"])
+
+
+@maker("segment_sum_by_id")
+def _(rng, arrays, sizes):
+    arrays["id"] = rng.integers(-1, sizes["B"] + 1, sizes["N"])
+
+
 @maker("attention", "attention_causal", "attention_online")
 def _(rng, arrays, sizes):
     arrays["scale"] = sizes["D"] ** -0.5
@@ -188,7 +198,7 @@ def _(rng, arrays, sizes):
     arrays["col"] = rng.integers(0, max(-(-sizes["K"] // 64), 1), sizes["S"])
 
 
-@maker("argmax")
+@maker("argmax", "argmin")
 def _(rng, arrays, sizes):
     arrays["x"] = np.round(arrays["x"] * 4)  # many equals
     arrays["x"][rng.random(arrays["x"].shape) < 0.5 / max(sizes["N"], 1)] = np.nan
@@ -238,3 +248,14 @@ def _(rng, arrays, sizes):
 @maker("cosine_similarity")
 def _(rng, arrays, sizes):
     arrays["x"][::3] = 0  # rows without a direction
+
+
+@maker("logsumexp")
+def _(rng, arrays, sizes):
+    arrays["x"] *= 40  # exponentials beyond what f32 holds
+    arrays["x"][::4] = -np.inf
+
+
+@maker("quantize_rows")
+def _(rng, arrays, sizes):
+    arrays["x"][::3] = 0

@@ -177,6 +177,14 @@ def dequantize(inputs, sizes, params):
 
 
 @reference
+def quantize_rows(inputs, sizes, params):
+    x = inputs["x"].astype(np.float32)
+    scale = np.abs(x).max(1, initial=0) / np.float32(127)
+    q = np.where(scale > 0, scale, 1)
+    return {"scale": Num(scale), "q": np.where(scale > 0, np.rint(x.T / q), 0).T.astype(np.int8)}
+
+
+@reference
 def boxes_to_planes(inputs, sizes, params):
     return {side: inputs["boxes"][:, i] for i, side in enumerate(("left", "top", "right", "bottom"))}
 
@@ -592,6 +600,52 @@ def cross_entropy(inputs, sizes, params):
     own = score[np.arange(target.size), target] if sizes["V"] else Num(np.zeros(target.size))
     loss = log(exp(score - top[:, None]).sum(1)) + top - own
     return {"loss": loss, "mean_loss": loss.sum(0) / float(max(target.size, 1))}
+
+
+@reference
+def logsumexp(inputs, sizes, params):
+    x = Num(inputs["x"])
+    top = x.max(1)
+    y = log(exp(x - top[:, None]).sum(1)) + top
+    return {"y": where(top.v == -np.inf, Num(-np.inf), y)}
+
+
+@reference
+def argmin(inputs, sizes, params):
+    x = inputs["x"]
+    if x.shape[1] == 0:
+        return {"position": np.full(x.shape[0], -1), "value": np.full(x.shape[0], np.inf)}
+    return {"position": x.argmin(1), "value": x.min(1)}
+
+
+@reference
+def top1(inputs, sizes, params):
+    score = Num(inputs["score"])
+    best = score.v.argmax(1) if sizes["V"] else np.full(sizes["B"], -1)
+    return {"best": best, "probability": 1.0 / exp(score - score.max(1, keep=True)).sum(1)}
+
+
+@reference
+def mean_variance(inputs, sizes, params):
+    x = Num(inputs["x"])
+    d = x - x.mean(1, keep=True)
+    return {"row_mean": x.mean(1), "row_variance": (d * d).mean(1)}
+
+
+@reference
+def segment_sum(inputs, sizes, params):
+    y = row_sums(Num(inputs["x"]), inputs["start"])
+    return {"y": y.reshape(sizes["B"], sizes["D"])}
+
+
+@reference
+def segment_sum_by_id(inputs, sizes, params):
+    x, number = inputs["x"], inputs["id"]
+    named = (number >= 0) & (number < sizes["B"])
+    y = Num(np.zeros((sizes["B"], sizes["D"])), n=max(sizes["N"], 1))
+    np.add.at(y.v, number[named], x[named])
+    np.add.at(y.s, number[named], np.abs(x[named]))
+    return {"y": y}
 
 
 # Losses.

@@ -404,6 +404,55 @@ def cosine_similarity(x, s, p):
     return {"similarity": np.array([cosine(a, b) for a, b in zip(x["x"], x["y"])])}
 
 
+@loops
+def logsumexp(x, s, p):
+    return {"y": np.array([np.logaddexp.reduce(row) for row in x["x"]])}
+
+
+@loops
+def argmin(x, s, p):
+    order = lambda v: (not math.isnan(v), v)  # noqa: E731
+    position = [min(range(len(row)), key=lambda n: order(row[n]), default=-1) for row in x["x"]]
+    value = [row[n] if len(row) else math.inf for row, n in zip(x["x"], position)]
+    return {"position": np.array(position, np.int64), "value": np.array(value)}
+
+
+@loops
+def top1(x, s, p):
+    best = [max(range(len(row)), key=lambda v: row[v], default=-1) for row in x["score"]]
+    sums = [math.fsum(map(math.exp, row)) for row in x["score"]]
+    share = [math.exp(row[v]) / total if len(row) else math.inf for row, v, total in zip(x["score"], best, sums)]
+    return {"best": np.array(best, np.int64), "probability": np.array(share)}
+
+
+@loops
+def mean_variance(x, s, p):
+    def moments(row):
+        return (math.fsum(row) / len(row), math.fsum(row * row) / len(row) - (math.fsum(row) / len(row)) ** 2)
+
+    rows = [moments(row) if len(row) else (math.nan, math.nan) for row in x["x"]]
+    return dict(zip(("row_mean", "row_variance"), np.array(rows).reshape(s["M"], 2).T))
+
+
+@loops
+def segment_sum(x, s, p):
+    rows = [sum(x["x"][a:b], np.zeros(s["D"])) for a, b in zip(x["start"][:-1], x["start"][1:])]
+    return {"y": np.array(rows).reshape(s["B"], s["D"])}
+
+
+@loops
+def segment_sum_by_id(x, s, p):
+    chosen = [[e for e, n in zip(x["x"], x["id"]) if n == b] for b in range(s["B"])]
+    return {"y": np.array([sum(rows, np.zeros(s["D"])) for rows in chosen]).reshape(s["B"], s["D"])}
+
+
+@loops
+def quantize_rows(x, s, p):
+    scale = np.array([np.float32(max(map(abs, row), default=0)) / np.float32(127) for row in x["x"]], np.float32)
+    q = [round(float(np.float32(v) / a)) if a else 0 for row, a in zip(x["x"], scale) for v in row]
+    return {"scale": scale, "q": np.array(q, np.int64).reshape(x["x"].shape)}
+
+
 # Torch, in double.
 
 
