@@ -58,6 +58,8 @@ def torch_peer(compiled):
         "bf16 to f32": lambda x: x.to(torch.float32),
         "softmax": lambda x: torch.softmax(x, -1),
         "layer norm": lambda x, g, b: functional.layer_norm(x, x.shape[-1:], g, b),
+        "argmax": lambda x: torch.max(x, -1)[1],
+        "cross entropy": lambda x, target: functional.cross_entropy(x, target.long(), reduction="none"),
         "matmul": lambda x, y: x @ y,
     }
     out_forms = {
@@ -110,6 +112,8 @@ def jax_peer():
         "bf16 to f32": lambda x: x.astype(jnp.float32),
         "softmax": lambda x: jax.nn.softmax(x, -1),
         "layer norm": layer_norm,
+        "argmax": lambda x: x.argmax(-1),
+        "cross entropy": lambda x, target: jax.nn.logsumexp(x, -1) - x[jnp.arange(len(x)), target],
         "matmul": lambda x, y: x @ y,
     }
 

@@ -103,6 +103,12 @@ def layer_norm(a):
     return {"y": d / np.sqrt((d * d).mean(1, keepdims=True) + 1e-5) * a["gamma"] + a["beta"]}
 
 
+def cross_entropy(a):
+    top = a["score"].max(1)
+    total = np.log(np.exp(a["score"] - top[:, None]).sum(1)) + top
+    return {"loss": total - a["score"][np.arange(len(top)), a["target"].astype(np.int64)]}
+
+
 def gelu(a):
     from math import erf
 
@@ -165,11 +171,22 @@ add("rope 8x1024x16x128", "elementwise/rope", "rope_f32", {"B": 8, "S": 1024, "H
 add("mandelbrot 1024x1024", "elementwise/mandelbrot", "mandelbrot", {"H": 1024, "W": 1024}, lambda rng, s: {},
     like("count", "H", "W", dtype=np.int32), escapes, 1.0, operations=500, by_row=False, tolerance=0.5,
     scalars={"x0": -2.0, "y0": -1.25, "step": 2.5 / 1024}, beats={"C++ loops": 3.0})
-add("softmax 4096x4096", "norm/softmax", "softmax_f32", W, lambda rng, s: {"x": normal(rng, s["rows"], s["N"])},
-    like("y", "rows", "N"), softmax, 1.4, operations=20)
-add("layer norm 4096x4096", "norm/layer_norm", "layer_norm_f32", W,
-    lambda rng, s: {"x": normal(rng, s["rows"], s["N"]), "gamma": normal(rng, s["N"]), "beta": normal(rng, s["N"])},
-    like("y", "rows", "N"), layer_norm, 1.3, operations=8)
+for rows, n in ((4096, 4096), (65536, 128), (64, 262144)):
+    square, shape = rows == n, {"rows": rows, "N": n}
+    add(f"softmax {rows}x{n}", "norm/softmax", "softmax_f32", shape,
+        lambda rng, s: {"x": normal(rng, s["rows"], s["N"])}, like("y", "rows", "N"), softmax, 1.4 if square else 1.0,
+        operations=20)
+    add(f"layer norm {rows}x{n}", "norm/layer_norm", "layer_norm_f32", shape,
+        lambda rng, s: {"x": normal(rng, s["rows"], s["N"]), "gamma": normal(rng, s["N"]), "beta": normal(rng, s["N"])},
+        like("y", "rows", "N"), layer_norm, 1.3 if square else 1.0, operations=8)
+add("argmax 8192x4096", "reduce/argmax", "argmax_f32", {"M": 8192, "N": 4096},
+    lambda rng, s: {"x": normal(rng, s["M"], s["N"])},
+    lambda s: {"position": ((s["M"],), np.int64), "value": ((s["M"],), np.float32)},
+    lambda a: {"position": a["x"].argmax(1)}, 1.0, operations=2, by_row=False, tolerance=0)
+add("cross entropy 8192x4096", "reduce/cross_entropy", "cross_entropy_f32", {"B": 8192, "V": 4096},
+    lambda rng, s: {"score": normal(rng, s["B"], s["V"]), "target": rng.integers(0, s["V"], s["B"], np.int32)},
+    lambda s: {"loss": ((s["B"],), np.float32), "mean_loss": ((1,), np.float32)},
+    cross_entropy, 1.0, operations=20, by_row=False)
 add("matmul 512", "matmul/matmul", "matmul_f32", {"M": 512, "K": 512, "N": 512},
     lambda rng, s: {"x": normal(rng, s["M"], s["K"]), "y": normal(rng, s["K"], s["N"])}, like("z", "M", "N"),
     lambda a: {"z": a["x"] @ a["y"]}, None, operations=1024, by_row=False, tolerance=1e-3)

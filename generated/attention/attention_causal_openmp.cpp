@@ -13,6 +13,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -347,7 +348,13 @@ inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
   return x / by;
 }
 
-// All lanes combined into one value, in an order that is always the same.
+// One half of the lanes, from `kFirst` on.
+template <int kFirst, class T, int N, size_t... kLane>
+inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
+}
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
+// can be combined.
 template <class V, class Combine>
 inline auto across(V lanes, Combine combine) {
   using T = decltype(lanes[0]);
@@ -356,6 +363,14 @@ inline auto across(V lanes, Combine combine) {
   for (int half = V::kLanes / 2; half > 0; half /= 2)
     for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
   return part[0];
+}
+template <class T, int N, class Combine>
+inline T across(Lanes<T, N> lanes, Combine combine) {
+  constexpr std::make_index_sequence<N / 2> half;
+  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
+  else
+    return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
 // first, first + 1, ...
@@ -504,7 +519,7 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
                 active, load(&q[(bh * S + s_3) * 64 + d], active) * load(&k[(bh * R + r) * 64 + d], active),
                 0.0f);
           });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
 
           const float s = scale * total;
           if (r <= s_3) {
@@ -519,7 +534,7 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
             const auto chosen = active && positions<kLanes64>(r) <= s_3;
             total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
           });
-          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
 
         const float l = total2;
@@ -585,7 +600,7 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
                 active, load(&q[(bh * S + s_3) * 128 + d], active) * load(&k[(bh * R + r) * 128 + d], active),
                 0.0f);
           });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
 
           const float s = scale * total;
           if (r <= s_3) {
@@ -600,7 +615,7 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
             const auto chosen = active && positions<kLanes64>(r) <= s_3;
             total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
           });
-          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
 
         const float l = total2;
@@ -665,7 +680,7 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
                                     from_bf16(load(&k[(bh * R + r) * 64 + d], active)),
                                 0.0f);
           });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
 
           const float s = scale * total;
           if (r <= s_3) {
@@ -680,7 +695,7 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
             const auto chosen = active && positions<kLanes64>(r) <= s_3;
             total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
           });
-          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
 
         const float l = total2;
@@ -750,7 +765,7 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
                                     from_bf16(load(&k[(bh * R + r) * 128 + d], active)),
                                 0.0f);
           });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
 
           const float s = scale * total;
           if (r <= s_3) {
@@ -765,7 +780,7 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
             const auto chosen = active && positions<kLanes64>(r) <= s_3;
             total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
           });
-          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
 
         const float l = total2;

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -316,7 +317,13 @@ inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
   return x / by;
 }
 
-// All lanes combined into one value, in an order that is always the same.
+// One half of the lanes, from `kFirst` on.
+template <int kFirst, class T, int N, size_t... kLane>
+inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
+}
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
+// can be combined.
 template <class V, class Combine>
 inline auto across(V lanes, Combine combine) {
   using T = decltype(lanes[0]);
@@ -325,6 +332,14 @@ inline auto across(V lanes, Combine combine) {
   for (int half = V::kLanes / 2; half > 0; half /= 2)
     for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
   return part[0];
+}
+template <class T, int N, class Combine>
+inline T across(Lanes<T, N> lanes, Combine combine) {
+  constexpr std::make_index_sequence<N / 2> half;
+  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
+  else
+    return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
 template <int N>
@@ -452,7 +467,7 @@ void attention_online_f32_d64(float scale, const float* q, const float* k, const
                 active, load(&q[(bh * S + s_) * 64 + d], active) * load(&k[(bh * R + r) * 64 + d], active),
                 0.0f);
           });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
 
           s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
           greatest = maximum(greatest, s[r - j * 64]);
@@ -468,7 +483,7 @@ void attention_online_f32_d64(float scale, const float* q, const float* k, const
               m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f) : exp(load(&s[r - j * 64], active) - m_new));
           total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
         });
-        total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+        total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
 
         l = l * fix + total2;
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
@@ -535,7 +550,7 @@ void attention_online_f32_d128(float scale, const float* q, const float* k, cons
                 active, load(&q[(bh * S + s_) * 128 + d], active) * load(&k[(bh * R + r) * 128 + d], active),
                 0.0f);
           });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
 
           s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
           greatest = maximum(greatest, s[r - j * 64]);
@@ -551,7 +566,7 @@ void attention_online_f32_d128(float scale, const float* q, const float* k, cons
               m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f) : exp(load(&s[r - j * 64], active) - m_new));
           total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
         });
-        total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+        total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
 
         l = l * fix + total2;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
@@ -600,7 +615,7 @@ void attention_online_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
                                     from_bf16(load(&k[(bh * R + r) * 64 + d], active)),
                                 0.0f);
           });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
 
           s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
           greatest = maximum(greatest, s[r - j * 64]);
@@ -616,7 +631,7 @@ void attention_online_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
               m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f) : exp(load(&s[r - j * 64], active) - m_new));
           total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
         });
-        total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+        total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
 
         l = l * fix + total2;
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
@@ -686,7 +701,7 @@ void attention_online_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
                                     from_bf16(load(&k[(bh * R + r) * 128 + d], active)),
                                 0.0f);
           });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
 
           s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
           greatest = maximum(greatest, s[r - j * 64]);
@@ -702,7 +717,7 @@ void attention_online_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
               m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f) : exp(load(&s[r - j * 64], active) - m_new));
           total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
         });
-        total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+        total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
 
         l = l * fix + total2;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -375,7 +376,13 @@ inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
   return x / by;
 }
 
-// All lanes combined into one value, in an order that is always the same.
+// One half of the lanes, from `kFirst` on.
+template <int kFirst, class T, int N, size_t... kLane>
+inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
+}
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
+// can be combined.
 template <class V, class Combine>
 inline auto across(V lanes, Combine combine) {
   using T = decltype(lanes[0]);
@@ -384,6 +391,14 @@ inline auto across(V lanes, Combine combine) {
   for (int half = V::kLanes / 2; half > 0; half /= 2)
     for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
   return part[0];
+}
+template <class T, int N, class Combine>
+inline T across(Lanes<T, N> lanes, Combine combine) {
+  constexpr std::make_index_sequence<N / 2> half;
+  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
+  else
+    return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
 template <int N>
@@ -553,7 +568,7 @@ void attention_f32_d64(const float* q, const float* k, const float* v, float sca
                 active, load(&q[(bh * S + s_3) * 64 + d], active) * load(&k[(bh * R + r) * 64 + d], active),
                 0.0f);
           });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
 
           const float s = scale * total;
           greatest = maximum(greatest, s);
@@ -565,7 +580,7 @@ void attention_f32_d64(const float* q, const float* k, const float* v, float sca
             store(&p[r], active, exp(load(&s_[r], active) - greatest));
             total3_lanes += keep(active, load(&p[r], active), 0.0f);
           });
-          total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
+          total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
 
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
@@ -627,7 +642,7 @@ void attention_f32_d128(const float* q, const float* k, const float* v, float sc
                 active, load(&q[(bh * S + s_3) * 128 + d], active) * load(&k[(bh * R + r) * 128 + d], active),
                 0.0f);
           });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
 
           const float s = scale * total;
           greatest = maximum(greatest, s);
@@ -639,7 +654,7 @@ void attention_f32_d128(const float* q, const float* k, const float* v, float sc
             store(&p[r], active, exp(load(&s_[r], active) - greatest));
             total3_lanes += keep(active, load(&p[r], active), 0.0f);
           });
-          total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
+          total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
 
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
@@ -699,7 +714,7 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
                                     from_bf16(load(&k[(bh * R + r) * 64 + d], active)),
                                 0.0f);
           });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
 
           const float s = scale * total;
           greatest = maximum(greatest, s);
@@ -711,7 +726,7 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
             store(&p[r], active, exp(load(&s_[r], active) - greatest));
             total3_lanes += keep(active, load(&p[r], active), 0.0f);
           });
-          total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
+          total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
 
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
@@ -775,7 +790,7 @@ void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v
                                     from_bf16(load(&k[(bh * R + r) * 128 + d], active)),
                                 0.0f);
           });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
 
           const float s = scale * total;
           greatest = maximum(greatest, s);
@@ -787,7 +802,7 @@ void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v
             store(&p[r], active, exp(load(&s_[r], active) - greatest));
             total3_lanes += keep(active, load(&p[r], active), 0.0f);
           });
-          total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
+          total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
 
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
@@ -848,7 +863,7 @@ void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, 
                                     from_f16(load(&k[(bh * R + r) * 64 + d], active)),
                                 0.0f);
           });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
 
           const float s = scale * total;
           greatest = maximum(greatest, s);
@@ -860,7 +875,7 @@ void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, 
             store(&p[r], active, exp(load(&s_[r], active) - greatest));
             total3_lanes += keep(active, load(&p[r], active), 0.0f);
           });
-          total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
+          total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
 
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
@@ -924,7 +939,7 @@ void attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v,
                                     from_f16(load(&k[(bh * R + r) * 128 + d], active)),
                                 0.0f);
           });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
 
           const float s = scale * total;
           greatest = maximum(greatest, s);
@@ -936,7 +951,7 @@ void attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v,
             store(&p[r], active, exp(load(&s_[r], active) - greatest));
             total3_lanes += keep(active, load(&p[r], active), 0.0f);
           });
-          total3 += across(total3_lanes, [](float a, float b_) { return a + b_; });
+          total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
 
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {

@@ -276,7 +276,13 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
     return choose(mask_of(active), value, other);
 }
 
-// All lanes combined into one value, in an order that is always the same.
+// One half of the lanes, from `kFirst` on.
+template <int kFirst, class T, int N, size_t... kLane>
+inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
+}
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
+// can be combined.
 template <class V, class Combine>
 inline auto across(V lanes, Combine combine) {
   using T = decltype(lanes[0]);
@@ -285,6 +291,14 @@ inline auto across(V lanes, Combine combine) {
   for (int half = V::kLanes / 2; half > 0; half /= 2)
     for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
   return part[0];
+}
+template <class T, int N, class Combine>
+inline T across(Lanes<T, N> lanes, Combine combine) {
+  constexpr std::make_index_sequence<N / 2> half;
+  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
+  else
+    return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
 void frames_energy(const float* x, float* energy, int64_t W) {
@@ -298,7 +312,7 @@ void frames_energy(const float* x, float* energy, int64_t W) {
           keep(active, load_inside(&x[w], w, 1, W, active, 0.0f) * load_inside(&x[w], w, 1, W, active, 0.0f),
                0.0f);
     });
-    total += across(total_lanes, [](float a, float b) { return a + b; });
+    total += across(total_lanes, [](auto a, auto b) { return a + b; });
 
     for (int64_t f = f_; f < smaller(f_ + 1, larger(floor_div(W - 400, 160) + 1, 0)); ++f) {
       energy[f] = total;

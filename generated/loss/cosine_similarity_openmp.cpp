@@ -11,6 +11,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -262,7 +263,13 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
     return choose(mask_of(active), value, other);
 }
 
-// All lanes combined into one value, in an order that is always the same.
+// One half of the lanes, from `kFirst` on.
+template <int kFirst, class T, int N, size_t... kLane>
+inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
+}
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
+// can be combined.
 template <class V, class Combine>
 inline auto across(V lanes, Combine combine) {
   using T = decltype(lanes[0]);
@@ -271,6 +278,14 @@ inline auto across(V lanes, Combine combine) {
   for (int half = V::kLanes / 2; half > 0; half /= 2)
     for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
   return part[0];
+}
+template <class T, int N, class Combine>
+inline T across(Lanes<T, N> lanes, Combine combine) {
+  constexpr std::make_index_sequence<N / 2> half;
+  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
+  else
+    return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
 template <int N>
@@ -307,9 +322,9 @@ void cosine_similarity_f32(const float* x, const float* y, float* similarity, in
         total2_lanes += keep(active, load(&x[m * N + n], active) * load(&x[m * N + n], active), 0.0f);
         total3_lanes += keep(active, load(&y[m * N + n], active) * load(&y[m * N + n], active), 0.0f);
       });
-      total += across(total_lanes, [](float a, float b) { return a + b; });
-      total2 += across(total2_lanes, [](float a, float b) { return a + b; });
-      total3 += across(total3_lanes, [](float a, float b) { return a + b; });
+      total += across(total_lanes, [](auto a, auto b) { return a + b; });
+      total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+      total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
     }
 
     similarity[m] = total / maximum(std::sqrt(total2) * std::sqrt(total3), 1e-08f);
@@ -331,9 +346,9 @@ void cosine_similarity_f64(const double* x, const double* y, double* similarity,
         total2_lanes += keep(active, load(&x[m * N + n], active) * load(&x[m * N + n], active), 0.0);
         total3_lanes += keep(active, load(&y[m * N + n], active) * load(&y[m * N + n], active), 0.0);
       });
-      total += across(total_lanes, [](double a, double b) { return a + b; });
-      total2 += across(total2_lanes, [](double a, double b) { return a + b; });
-      total3 += across(total3_lanes, [](double a, double b) { return a + b; });
+      total += across(total_lanes, [](auto a, auto b) { return a + b; });
+      total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+      total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
     }
 
     similarity[m] = total / maximum(std::sqrt(total2) * std::sqrt(total3), 1e-08);
@@ -359,9 +374,9 @@ void cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_t* simi
         total3_lanes += keep(
             active, from_bf16(load(&y[m * N + n], active)) * from_bf16(load(&y[m * N + n], active)), 0.0f);
       });
-      total += across(total_lanes, [](float a, float b) { return a + b; });
-      total2 += across(total2_lanes, [](float a, float b) { return a + b; });
-      total3 += across(total3_lanes, [](float a, float b) { return a + b; });
+      total += across(total_lanes, [](auto a, auto b) { return a + b; });
+      total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+      total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
     }
 
     similarity[m] = to_bf16(total / maximum(std::sqrt(total2) * std::sqrt(total3), 1e-08f));
@@ -386,9 +401,9 @@ void cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t* simil
         total3_lanes +=
             keep(active, from_f16(load(&y[m * N + n], active)) * from_f16(load(&y[m * N + n], active)), 0.0f);
       });
-      total += across(total_lanes, [](float a, float b) { return a + b; });
-      total2 += across(total2_lanes, [](float a, float b) { return a + b; });
-      total3 += across(total3_lanes, [](float a, float b) { return a + b; });
+      total += across(total_lanes, [](auto a, auto b) { return a + b; });
+      total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+      total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
     }
 
     similarity[m] = to_f16(total / maximum(std::sqrt(total2) * std::sqrt(total3), 1e-08f));

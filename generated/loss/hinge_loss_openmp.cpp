@@ -15,6 +15,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -293,7 +294,13 @@ inline Mask<Active::kLanes> operator&&(Active active, Mask<Active::kLanes> condi
   return mask_of(active) && condition;
 }
 
-// All lanes combined into one value, in an order that is always the same.
+// One half of the lanes, from `kFirst` on.
+template <int kFirst, class T, int N, size_t... kLane>
+inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
+}
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
+// can be combined.
 template <class V, class Combine>
 inline auto across(V lanes, Combine combine) {
   using T = decltype(lanes[0]);
@@ -302,6 +309,14 @@ inline auto across(V lanes, Combine combine) {
   for (int half = V::kLanes / 2; half > 0; half /= 2)
     for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
   return part[0];
+}
+template <class T, int N, class Combine>
+inline T across(Lanes<T, N> lanes, Combine combine) {
+  constexpr std::make_index_sequence<N / 2> half;
+  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
+  else
+    return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
 // first, first + 1, ...
@@ -360,7 +375,7 @@ void hinge_loss_f32(const float* score, const int32_t* target, float* loss, floa
           const auto chosen = active && positions<kLanes64>(v) != int64_t(target[b]);
           total_lanes += keep(chosen, maximum(1.0f + load(&score[b * V + v], active) - own, 0.0f), 0.0f);
         });
-        total += across(total_lanes, [](float a, float b_) { return a + b_; });
+        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
 
       loss[b] = total;
@@ -405,7 +420,7 @@ void hinge_loss_bf16(const uint16_t* score, const int32_t* target, float* loss, 
           total_lanes +=
               keep(chosen, maximum(1.0f + from_bf16(load(&score[b * V + v], active)) - own, 0.0f), 0.0f);
         });
-        total += across(total_lanes, [](float a, float b_) { return a + b_; });
+        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
 
       loss[b] = total;
@@ -450,7 +465,7 @@ void hinge_loss_f16(const uint16_t* score, const int32_t* target, float* loss, f
           total_lanes +=
               keep(chosen, maximum(1.0f + from_f16(load(&score[b * V + v], active)) - own, 0.0f), 0.0f);
         });
-        total += across(total_lanes, [](float a, float b_) { return a + b_; });
+        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
 
       loss[b] = total;

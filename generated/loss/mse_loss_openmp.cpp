@@ -14,6 +14,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -260,7 +261,13 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
     return choose(mask_of(active), value, other);
 }
 
-// All lanes combined into one value, in an order that is always the same.
+// One half of the lanes, from `kFirst` on.
+template <int kFirst, class T, int N, size_t... kLane>
+inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
+}
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
+// can be combined.
 template <class V, class Combine>
 inline auto across(V lanes, Combine combine) {
   using T = decltype(lanes[0]);
@@ -269,6 +276,14 @@ inline auto across(V lanes, Combine combine) {
   for (int half = V::kLanes / 2; half > 0; half /= 2)
     for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
   return part[0];
+}
+template <class T, int N, class Combine>
+inline T across(Lanes<T, N> lanes, Combine combine) {
+  constexpr std::make_index_sequence<N / 2> half;
+  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
+  else
+    return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
 template <int N>
@@ -315,7 +330,7 @@ void mse_loss_f32(const float* prediction, const float* target, float* loss, int
                             const auto e = load(&prediction[n], active) - load(&target[n], active);
                             total_lanes += keep(active, e * e, 0.0f);
                           });
-      total += across(total_lanes, [](float a, float b) { return a + b; });
+      total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
 
     total_parts[n_first / n_chunk] = total;
@@ -353,7 +368,7 @@ void mse_loss_bf16(const uint16_t* prediction, const uint16_t* target, float* lo
             const auto e = from_bf16(load(&prediction[n], active)) - from_bf16(load(&target[n], active));
             total_lanes += keep(active, e * e, 0.0f);
           });
-      total += across(total_lanes, [](float a, float b) { return a + b; });
+      total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
 
     total_parts[n_first / n_chunk] = total;
@@ -391,7 +406,7 @@ void mse_loss_f16(const uint16_t* prediction, const uint16_t* target, float* los
             const auto e = from_f16(load(&prediction[n], active)) - from_f16(load(&target[n], active));
             total_lanes += keep(active, e * e, 0.0f);
           });
-      total += across(total_lanes, [](float a, float b) { return a + b; });
+      total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
 
     total_parts[n_first / n_chunk] = total;

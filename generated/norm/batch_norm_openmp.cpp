@@ -12,6 +12,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -281,7 +282,13 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
     return choose(mask_of(active), value, other);
 }
 
-// All lanes combined into one value, in an order that is always the same.
+// One half of the lanes, from `kFirst` on.
+template <int kFirst, class T, int N, size_t... kLane>
+inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
+}
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
+// can be combined.
 template <class V, class Combine>
 inline auto across(V lanes, Combine combine) {
   using T = decltype(lanes[0]);
@@ -290,6 +297,14 @@ inline auto across(V lanes, Combine combine) {
   for (int half = V::kLanes / 2; half > 0; half /= 2)
     for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
   return part[0];
+}
+template <class T, int N, class Combine>
+inline T across(Lanes<T, N> lanes, Combine combine) {
+  constexpr std::make_index_sequence<N / 2> half;
+  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
+  else
+    return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
 template <int N>
@@ -323,7 +338,7 @@ void batch_norm_f32(float momentum, const float* x, const float* gamma, const fl
           for_lanes<kLanes32>(hw_block, smaller(hw_block + 4096, H * W), [&](int64_t hw, auto active) {
             total_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0f);
           });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
         }
       }
       const float m = total / float(B * (H * W));
@@ -336,7 +351,7 @@ void batch_norm_f32(float momentum, const float* x, const float* gamma, const fl
             const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - m;
             total2_lanes += keep(active, d * d, 0.0f);
           });
-          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
       }
       const float v = total2 / float(B * (H * W));
@@ -370,7 +385,7 @@ void batch_norm_bf16(float momentum, const uint16_t* x, const float* gamma, cons
           for_lanes<kLanes32>(hw_block, smaller(hw_block + 4096, H * W), [&](int64_t hw, auto active) {
             total_lanes += keep(active, from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)), 0.0f);
           });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
         }
       }
       const float m = total / float(B * (H * W));
@@ -383,7 +398,7 @@ void batch_norm_bf16(float momentum, const uint16_t* x, const float* gamma, cons
             const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - m;
             total2_lanes += keep(active, d * d, 0.0f);
           });
-          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
       }
       const float v = total2 / float(B * (H * W));

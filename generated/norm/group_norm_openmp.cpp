@@ -11,6 +11,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -280,7 +281,13 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
     return choose(mask_of(active), value, other);
 }
 
-// All lanes combined into one value, in an order that is always the same.
+// One half of the lanes, from `kFirst` on.
+template <int kFirst, class T, int N, size_t... kLane>
+inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
+}
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
+// can be combined.
 template <class V, class Combine>
 inline auto across(V lanes, Combine combine) {
   using T = decltype(lanes[0]);
@@ -289,6 +296,14 @@ inline auto across(V lanes, Combine combine) {
   for (int half = V::kLanes / 2; half > 0; half /= 2)
     for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
   return part[0];
+}
+template <class T, int N, class Combine>
+inline T across(Lanes<T, N> lanes, Combine combine) {
+  constexpr std::make_index_sequence<N / 2> half;
+  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
+  else
+    return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
 template <int N>
@@ -322,7 +337,7 @@ void group_norm_f32(const float* x, const float* gamma, const float* beta, float
             for_lanes<kLanes32>(hw_block, smaller(hw_block + 4096, H * W), [&](int64_t hw, auto active) {
               total_lanes += keep(active, load(&x[((b * G + g) * C + c) * (H * W) + hw], active), 0.0f);
             });
-            total += across(total_lanes, [](float a, float b_) { return a + b_; });
+            total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
           }
         }
         for (int64_t c = 0; c < C; ++c) {
@@ -333,7 +348,7 @@ void group_norm_f32(const float* x, const float* gamma, const float* beta, float
                   load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - total / float(C * (H * W));
               total2_lanes += keep(active, d * d, 0.0f);
             });
-            total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+            total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
           }
         }
         for (int64_t c = 0; c < C; ++c) {
@@ -369,7 +384,7 @@ void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
               total_lanes +=
                   keep(active, from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)), 0.0f);
             });
-            total += across(total_lanes, [](float a, float b_) { return a + b_; });
+            total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
           }
         }
         for (int64_t c = 0; c < C; ++c) {
@@ -380,7 +395,7 @@ void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
                              total / float(C * (H * W));
               total2_lanes += keep(active, d * d, 0.0f);
             });
-            total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+            total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
           }
         }
         for (int64_t c = 0; c < C; ++c) {

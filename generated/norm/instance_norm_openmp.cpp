@@ -11,6 +11,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -283,7 +284,13 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
 // Asks for the line of memory, which another loop will need.
 inline void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
 
-// All lanes combined into one value, in an order that is always the same.
+// One half of the lanes, from `kFirst` on.
+template <int kFirst, class T, int N, size_t... kLane>
+inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
+}
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
+// can be combined.
 template <class V, class Combine>
 inline auto across(V lanes, Combine combine) {
   using T = decltype(lanes[0]);
@@ -292,6 +299,14 @@ inline auto across(V lanes, Combine combine) {
   for (int half = V::kLanes / 2; half > 0; half /= 2)
     for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
   return part[0];
+}
+template <class T, int N, class Combine>
+inline T across(Lanes<T, N> lanes, Combine combine) {
+  constexpr std::make_index_sequence<N / 2> half;
+  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
+  else
+    return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
 template <int N>
@@ -325,7 +340,7 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
           for_lanes<kLanes32>(hw_block, smaller(hw_block + 4096, H * W), [&](int64_t hw, auto active) {
             total_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0f);
           });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
         }
 
         for (int64_t hw_block2 = 0; hw_block2 < H * W; hw_block2 += 4096) {
@@ -335,7 +350,7 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
             const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - total / float(H * W);
             total2_lanes += keep(active, d * d, 0.0f);
           });
-          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
 
         for_lanes<kLanes32>(0, H * W, [&](int64_t hw, auto active) {
@@ -367,7 +382,7 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
           for_lanes<kLanes32>(hw_block, smaller(hw_block + 4096, H * W), [&](int64_t hw, auto active) {
             total_lanes += keep(active, from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)), 0.0f);
           });
-          total += across(total_lanes, [](float a, float b_) { return a + b_; });
+          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
         }
 
         for (int64_t hw_block2 = 0; hw_block2 < H * W; hw_block2 += 4096) {
@@ -377,7 +392,7 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
             const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - total / float(H * W);
             total2_lanes += keep(active, d * d, 0.0f);
           });
-          total2 += across(total2_lanes, [](float a, float b_) { return a + b_; });
+          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
 
         for_lanes<kLanes32>(0, H * W, [&](int64_t hw, auto active) {

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -314,7 +315,13 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
 // Asks for the line of memory, which another loop will need.
 inline void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
 
-// All lanes combined into one value, in an order that is always the same.
+// One half of the lanes, from `kFirst` on.
+template <int kFirst, class T, int N, size_t... kLane>
+inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
+}
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
+// can be combined.
 template <class V, class Combine>
 inline auto across(V lanes, Combine combine) {
   using T = decltype(lanes[0]);
@@ -323,6 +330,14 @@ inline auto across(V lanes, Combine combine) {
   for (int half = V::kLanes / 2; half > 0; half /= 2)
     for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
   return part[0];
+}
+template <class T, int N, class Combine>
+inline T across(Lanes<T, N> lanes, Combine combine) {
+  constexpr std::make_index_sequence<N / 2> half;
+  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
+  else
+    return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
 template <int N>
@@ -424,8 +439,8 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
           const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
           total3_lanes += keep(active, g, 0.0f);
         });
-        total += across(total_lanes, [](float a, float b) { return a + b; });
-        total3 += across(total3_lanes, [](float a, float b) { return a + b; });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
       }
 
       for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
@@ -436,7 +451,7 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
           const auto d = load(&x[m * N + n], active) - total / float(N);
           total2_lanes += keep(active, d * d, 0.0f);
         });
-        total2 += across(total2_lanes, [](float a, float b) { return a + b; });
+        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
 
       const float scale = rsqrt(total2 / float(N) + 1e-05f);
@@ -450,7 +465,7 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
           store(&normal2[n], active, d_ * scale);
           store(&normal3[m * N + n], active, d_ * scale);
         });
-        total4 += across(total4_lanes, [](float a, float b) { return a + b; });
+        total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
 
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
@@ -534,8 +549,8 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
           const auto g = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
           total3_lanes += keep(active, g, 0.0f);
         });
-        total += across(total_lanes, [](float a, float b) { return a + b; });
-        total3 += across(total3_lanes, [](float a, float b) { return a + b; });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
       }
 
       for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
@@ -546,7 +561,7 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
           const auto d = from_bf16(load(&x[m * N + n], active)) - total / float(N);
           total2_lanes += keep(active, d * d, 0.0f);
         });
-        total2 += across(total2_lanes, [](float a, float b) { return a + b; });
+        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
 
       const float scale = rsqrt(total2 / float(N) + 1e-05f);
@@ -560,7 +575,7 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
           store(&normal2[n], active, d_ * scale);
           store(&normal3[m * N + n], active, d_ * scale);
         });
-        total4 += across(total4_lanes, [](float a, float b) { return a + b; });
+        total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
 
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
@@ -646,8 +661,8 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
           const auto g = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
           total3_lanes += keep(active, g, 0.0f);
         });
-        total += across(total_lanes, [](float a, float b) { return a + b; });
-        total3 += across(total3_lanes, [](float a, float b) { return a + b; });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
       }
 
       for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
@@ -658,7 +673,7 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
           const auto d = from_f16(load(&x[m * N + n], active)) - total / float(N);
           total2_lanes += keep(active, d * d, 0.0f);
         });
-        total2 += across(total2_lanes, [](float a, float b) { return a + b; });
+        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
 
       const float scale = rsqrt(total2 / float(N) + 1e-05f);
@@ -672,7 +687,7 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
           store(&normal2[n], active, d_ * scale);
           store(&normal3[m * N + n], active, d_ * scale);
         });
-        total4 += across(total4_lanes, [](float a, float b) { return a + b; });
+        total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
 
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {

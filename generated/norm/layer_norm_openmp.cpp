@@ -11,6 +11,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -283,7 +284,13 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
 // Asks for the line of memory, which another loop will need.
 inline void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
 
-// All lanes combined into one value, in an order that is always the same.
+// One half of the lanes, from `kFirst` on.
+template <int kFirst, class T, int N, size_t... kLane>
+inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
+}
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
+// can be combined.
 template <class V, class Combine>
 inline auto across(V lanes, Combine combine) {
   using T = decltype(lanes[0]);
@@ -292,6 +299,14 @@ inline auto across(V lanes, Combine combine) {
   for (int half = V::kLanes / 2; half > 0; half /= 2)
     for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
   return part[0];
+}
+template <class T, int N, class Combine>
+inline T across(Lanes<T, N> lanes, Combine combine) {
+  constexpr std::make_index_sequence<N / 2> half;
+  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
+  else
+    return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
 template <int N>
@@ -353,7 +368,7 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           total_lanes += keep(active, load(&x[row * N + n], active), 0.0f);
         });
-        total += across(total_lanes, [](float a, float b) { return a + b; });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
 
       for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
@@ -363,7 +378,7 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
           const auto d = load(&x[row * N + n], active) - total / float(N);
           total2_lanes += keep(active, d * d, 0.0f);
         });
-        total2 += across(total2_lanes, [](float a, float b) { return a + b; });
+        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
 
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
@@ -393,7 +408,7 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           total_lanes += keep(active, from_bf16(load(&x[row * N + n], active)), 0.0f);
         });
-        total += across(total_lanes, [](float a, float b) { return a + b; });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
 
       for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
@@ -403,7 +418,7 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
           const auto d = from_bf16(load(&x[row * N + n], active)) - total / float(N);
           total2_lanes += keep(active, d * d, 0.0f);
         });
-        total2 += across(total2_lanes, [](float a, float b) { return a + b; });
+        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
 
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
@@ -433,7 +448,7 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           total_lanes += keep(active, from_f16(load(&x[row * N + n], active)), 0.0f);
         });
-        total += across(total_lanes, [](float a, float b) { return a + b; });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
 
       for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
@@ -443,7 +458,7 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
           const auto d = from_f16(load(&x[row * N + n], active)) - total / float(N);
           total2_lanes += keep(active, d * d, 0.0f);
         });
-        total2 += across(total2_lanes, [](float a, float b) { return a + b; });
+        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
 
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {

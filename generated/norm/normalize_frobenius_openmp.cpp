@@ -15,6 +15,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -352,7 +353,13 @@ inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
   return x / by;
 }
 
-// All lanes combined into one value, in an order that is always the same.
+// One half of the lanes, from `kFirst` on.
+template <int kFirst, class T, int N, size_t... kLane>
+inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
+}
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
+// can be combined.
 template <class V, class Combine>
 inline auto across(V lanes, Combine combine) {
   using T = decltype(lanes[0]);
@@ -361,6 +368,14 @@ inline auto across(V lanes, Combine combine) {
   for (int half = V::kLanes / 2; half > 0; half /= 2)
     for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
   return part[0];
+}
+template <class T, int N, class Combine>
+inline T across(Lanes<T, N> lanes, Combine combine) {
+  constexpr std::make_index_sequence<N / 2> half;
+  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
+  else
+    return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
 template <int N>
@@ -433,7 +448,7 @@ void normalize_frobenius_f32(const float* x, float* frobenius, float* y, int64_t
                           [&](int64_t mn, auto active) {
                             total_lanes += keep(active, load(&x[mn], active) * load(&x[mn], active), 0.0f);
                           });
-      total += across(total_lanes, [](float a, float b) { return a + b; });
+      total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
 
     total_parts[mn_first / mn_chunk] = total;
@@ -483,7 +498,7 @@ void normalize_frobenius_f64(const double* x, double* frobenius, double* y, int6
                           [&](int64_t mn, auto active) {
                             total_lanes += keep(active, load(&x[mn], active) * load(&x[mn], active), 0.0);
                           });
-      total += across(total_lanes, [](double a, double b) { return a + b; });
+      total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
 
     total_parts[mn_first / mn_chunk] = total;
@@ -535,7 +550,7 @@ void normalize_frobenius_bf16(const uint16_t* x, uint16_t* frobenius, uint16_t* 
                                 keep(active,
                                      from_bf16(load(&x[mn], active)) * from_bf16(load(&x[mn], active)), 0.0f);
                           });
-      total += across(total_lanes, [](float a, float b) { return a + b; });
+      total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
 
     total_parts[mn_first / mn_chunk] = total;
@@ -589,7 +604,7 @@ void normalize_frobenius_f16(const uint16_t* x, uint16_t* frobenius, uint16_t* y
                                 keep(active, from_f16(load(&x[mn], active)) * from_f16(load(&x[mn], active)),
                                      0.0f);
                           });
-      total += across(total_lanes, [](float a, float b) { return a + b; });
+      total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
 
     total_parts[mn_first / mn_chunk] = total;

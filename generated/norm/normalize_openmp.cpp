@@ -11,6 +11,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -302,6 +303,31 @@ inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
   return x / by;
 }
 
+// One half of the lanes, from `kFirst` on.
+template <int kFirst, class T, int N, size_t... kLane>
+inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
+}
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
+// can be combined.
+template <class V, class Combine>
+inline auto across(V lanes, Combine combine) {
+  using T = decltype(lanes[0]);
+  T part[V::kLanes];
+  for (int lane = 0; lane < V::kLanes; ++lane) part[lane] = lanes[lane];
+  for (int half = V::kLanes / 2; half > 0; half /= 2)
+    for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
+  return part[0];
+}
+template <class T, int N, class Combine>
+inline T across(Lanes<T, N> lanes, Combine combine) {
+  constexpr std::make_index_sequence<N / 2> half;
+  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
+  else
+    return across<Lanes<T, N>, Combine>(lanes, combine);
+}
+
 // The greatest or least of what each lane has met. NaN is noted beside it, as the largest magnitude by its
 // bits, so that a round waits for one comparison only.
 template <class T, int N>
@@ -317,8 +343,8 @@ struct Extreme {
     const typename Bits::Vector bits = (typename Bits::Vector)met.v & std::numeric_limits<Int>::max();
     largest = bits > before.largest.v ? bits : before.largest.v;
   }
-  T operator[](int lane) const {
-    return largest[lane] > kInfinity ? std::numeric_limits<T>::quiet_NaN() : value[lane];
+  Lanes<T, N> lanes() const {
+    return largest.v > kInfinity ? Lanes<T, N>(std::numeric_limits<T>::quiet_NaN()).v : value.v;
   }
 };
 template <class T, int N>
@@ -329,16 +355,9 @@ template <class T, int N>
 inline Extreme<T, N> minimum(Extreme<T, N> a, Lanes<T, N> b) {
   return {b.v < a.value.v ? b.v : a.value.v, a, b};
 }
-
-// All lanes combined into one value, in an order that is always the same.
-template <class V, class Combine>
-inline auto across(V lanes, Combine combine) {
-  using T = decltype(lanes[0]);
-  T part[V::kLanes];
-  for (int lane = 0; lane < V::kLanes; ++lane) part[lane] = lanes[lane];
-  for (int half = V::kLanes / 2; half > 0; half /= 2)
-    for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
-  return part[0];
+template <class T, int N, class Combine>
+inline T across(Extreme<T, N> extreme, Combine combine) {
+  return across(extreme.lanes(), combine);
 }
 
 template <int N>
@@ -408,7 +427,7 @@ void normalize_l1_f32(const float* x, float* y, int64_t rows, int64_t N) {
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           total_lanes += keep(active, absolute(load(&x[row * N + n], active)), 0.0f);
         });
-        total += across(total_lanes, [](float a, float b) { return a + b; });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
 
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
@@ -434,7 +453,7 @@ void normalize_l1_f64(const double* x, double* y, int64_t rows, int64_t N) {
         for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           total_lanes += keep(active, absolute(load(&x[row * N + n], active)), 0.0);
         });
-        total += across(total_lanes, [](double a, double b) { return a + b; });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
 
       for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
@@ -460,7 +479,7 @@ void normalize_l1_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) 
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           total_lanes += keep(active, absolute(from_bf16(load(&x[row * N + n], active))), 0.0f);
         });
-        total += across(total_lanes, [](float a, float b) { return a + b; });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
 
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
@@ -487,7 +506,7 @@ void normalize_l1_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           total_lanes += keep(active, absolute(from_f16(load(&x[row * N + n], active))), 0.0f);
         });
-        total += across(total_lanes, [](float a, float b) { return a + b; });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
 
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
@@ -514,7 +533,7 @@ void normalize_l2_f32(const float* x, float* y, int64_t rows, int64_t N) {
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           total_lanes += keep(active, load(&x[row * N + n], active) * load(&x[row * N + n], active), 0.0f);
         });
-        total += across(total_lanes, [](float a, float b) { return a + b; });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
 
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
@@ -541,7 +560,7 @@ void normalize_l2_f64(const double* x, double* y, int64_t rows, int64_t N) {
         for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           total_lanes += keep(active, load(&x[row * N + n], active) * load(&x[row * N + n], active), 0.0);
         });
-        total += across(total_lanes, [](double a, double b) { return a + b; });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
 
       for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
@@ -570,7 +589,7 @@ void normalize_l2_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) 
               keep(active,
                    from_bf16(load(&x[row * N + n], active)) * from_bf16(load(&x[row * N + n], active)), 0.0f);
         });
-        total += across(total_lanes, [](float a, float b) { return a + b; });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
 
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
@@ -600,7 +619,7 @@ void normalize_l2_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
               keep(active, from_f16(load(&x[row * N + n], active)) * from_f16(load(&x[row * N + n], active)),
                    0.0f);
         });
-        total += across(total_lanes, [](float a, float b) { return a + b; });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
 
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
@@ -628,7 +647,7 @@ void normalize_largest_f32(const float* x, float* y, int64_t rows, int64_t N) {
         greatest_lanes =
             maximum(greatest_lanes, keep(active, absolute(load(&x[row * N + n], active)), -INFINITY));
       });
-      greatest = maximum(greatest, across(greatest_lanes, [](float a, float b) { return maximum(a, b); }));
+      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
 
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
@@ -653,7 +672,7 @@ void normalize_largest_f64(const double* x, double* y, int64_t rows, int64_t N) 
         greatest_lanes =
             maximum(greatest_lanes, keep(active, absolute(load(&x[row * N + n], active)), -double(INFINITY)));
       });
-      greatest = maximum(greatest, across(greatest_lanes, [](double a, double b) { return maximum(a, b); }));
+      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
 
       for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
@@ -678,7 +697,7 @@ void normalize_largest_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_
         greatest_lanes = maximum(greatest_lanes,
                                  keep(active, absolute(from_bf16(load(&x[row * N + n], active))), -INFINITY));
       });
-      greatest = maximum(greatest, across(greatest_lanes, [](float a, float b) { return maximum(a, b); }));
+      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
 
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
@@ -704,7 +723,7 @@ void normalize_largest_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t
         greatest_lanes = maximum(greatest_lanes,
                                  keep(active, absolute(from_f16(load(&x[row * N + n], active))), -INFINITY));
       });
-      greatest = maximum(greatest, across(greatest_lanes, [](float a, float b) { return maximum(a, b); }));
+      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
 
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);

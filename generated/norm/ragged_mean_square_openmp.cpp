@@ -11,6 +11,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -291,7 +292,13 @@ inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
   return x / by;
 }
 
-// All lanes combined into one value, in an order that is always the same.
+// One half of the lanes, from `kFirst` on.
+template <int kFirst, class T, int N, size_t... kLane>
+inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
+}
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
+// can be combined.
 template <class V, class Combine>
 inline auto across(V lanes, Combine combine) {
   using T = decltype(lanes[0]);
@@ -300,6 +307,14 @@ inline auto across(V lanes, Combine combine) {
   for (int half = V::kLanes / 2; half > 0; half /= 2)
     for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
   return part[0];
+}
+template <class T, int N, class Combine>
+inline T across(Lanes<T, N> lanes, Combine combine) {
+  constexpr std::make_index_sequence<N / 2> half;
+  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
+  else
+    return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
 void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, float* y, int64_t B,
@@ -317,7 +332,7 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
               total_lanes +=
                   keep(active, load(&x[row_start[b] + n], active) * load(&x[row_start[b] + n], active), 0.0f);
             });
-        total += across(total_lanes, [](float a, float b_) { return a + b_; });
+        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
 
       rms[b] = std::sqrt(total / float(row_start[b + 1] - row_start[b]));

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -280,7 +281,13 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
 // Asks for the line of memory, which another loop will need.
 inline void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
 
-// All lanes combined into one value, in an order that is always the same.
+// One half of the lanes, from `kFirst` on.
+template <int kFirst, class T, int N, size_t... kLane>
+inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
+}
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
+// can be combined.
 template <class V, class Combine>
 inline auto across(V lanes, Combine combine) {
   using T = decltype(lanes[0]);
@@ -289,6 +296,14 @@ inline auto across(V lanes, Combine combine) {
   for (int half = V::kLanes / 2; half > 0; half /= 2)
     for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
   return part[0];
+}
+template <class T, int N, class Combine>
+inline T across(Lanes<T, N> lanes, Combine combine) {
+  constexpr std::make_index_sequence<N / 2> half;
+  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
+  else
+    return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
 template <int N>
@@ -348,7 +363,7 @@ void softmax_backward_f32(const float* y, const float* dy, float* dx, int64_t ro
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           total_lanes += keep(active, load(&dy[row * N + n], active) * load(&y[row * N + n], active), 0.0f);
         });
-        total += across(total_lanes, [](float a, float b) { return a + b; });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
 
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
@@ -375,7 +390,7 @@ void softmax_backward_f64(const double* y, const double* dy, double* dx, int64_t
         for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           total_lanes += keep(active, load(&dy[row * N + n], active) * load(&y[row * N + n], active), 0.0);
         });
-        total += across(total_lanes, [](double a, double b) { return a + b; });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
 
       for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
@@ -404,7 +419,7 @@ void softmax_backward_bf16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, 
               active, from_bf16(load(&dy[row * N + n], active)) * from_bf16(load(&y[row * N + n], active)),
               0.0f);
         });
-        total += across(total_lanes, [](float a, float b) { return a + b; });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
 
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
@@ -435,7 +450,7 @@ void softmax_backward_f16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, i
               keep(active, from_f16(load(&dy[row * N + n], active)) * from_f16(load(&y[row * N + n], active)),
                    0.0f);
         });
-        total += across(total_lanes, [](float a, float b) { return a + b; });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
 
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {

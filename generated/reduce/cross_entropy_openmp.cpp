@@ -14,6 +14,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -270,6 +271,31 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
     return choose(mask_of(active), value, other);
 }
 
+// One half of the lanes, from `kFirst` on.
+template <int kFirst, class T, int N, size_t... kLane>
+inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
+}
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
+// can be combined.
+template <class V, class Combine>
+inline auto across(V lanes, Combine combine) {
+  using T = decltype(lanes[0]);
+  T part[V::kLanes];
+  for (int lane = 0; lane < V::kLanes; ++lane) part[lane] = lanes[lane];
+  for (int half = V::kLanes / 2; half > 0; half /= 2)
+    for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
+  return part[0];
+}
+template <class T, int N, class Combine>
+inline T across(Lanes<T, N> lanes, Combine combine) {
+  constexpr std::make_index_sequence<N / 2> half;
+  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
+  else
+    return across<Lanes<T, N>, Combine>(lanes, combine);
+}
+
 // The greatest or least of what each lane has met. NaN is noted beside it, as the largest magnitude by its
 // bits, so that a round waits for one comparison only.
 template <class T, int N>
@@ -285,8 +311,8 @@ struct Extreme {
     const typename Bits::Vector bits = (typename Bits::Vector)met.v & std::numeric_limits<Int>::max();
     largest = bits > before.largest.v ? bits : before.largest.v;
   }
-  T operator[](int lane) const {
-    return largest[lane] > kInfinity ? std::numeric_limits<T>::quiet_NaN() : value[lane];
+  Lanes<T, N> lanes() const {
+    return largest.v > kInfinity ? Lanes<T, N>(std::numeric_limits<T>::quiet_NaN()).v : value.v;
   }
 };
 template <class T, int N>
@@ -297,16 +323,9 @@ template <class T, int N>
 inline Extreme<T, N> minimum(Extreme<T, N> a, Lanes<T, N> b) {
   return {b.v < a.value.v ? b.v : a.value.v, a, b};
 }
-
-// All lanes combined into one value, in an order that is always the same.
-template <class V, class Combine>
-inline auto across(V lanes, Combine combine) {
-  using T = decltype(lanes[0]);
-  T part[V::kLanes];
-  for (int lane = 0; lane < V::kLanes; ++lane) part[lane] = lanes[lane];
-  for (int half = V::kLanes / 2; half > 0; half /= 2)
-    for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
-  return part[0];
+template <class T, int N, class Combine>
+inline T across(Extreme<T, N> extreme, Combine combine) {
+  return across(extreme.lanes(), combine);
 }
 
 template <int N>
@@ -423,7 +442,7 @@ void cross_entropy_f32(const float* score, const int32_t* target, float* loss, f
       for_lanes<kLanes32>(0, V, [&](int64_t v, auto active) {
         greatest_lanes = maximum(greatest_lanes, keep(active, load(&score[b * V + v], active), -INFINITY));
       });
-      greatest = maximum(greatest, across(greatest_lanes, [](float a, float b_) { return maximum(a, b_); }));
+      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
 
       const float top = greatest;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
@@ -431,7 +450,7 @@ void cross_entropy_f32(const float* score, const int32_t* target, float* loss, f
         for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [&](int64_t v, auto active) {
           total_lanes += keep(active, exp(load(&score[b * V + v], active) - top), 0.0f);
         });
-        total += across(total_lanes, [](float a, float b_) { return a + b_; });
+        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
 
       loss[b] =
@@ -475,7 +494,7 @@ void cross_entropy_bf16(const uint16_t* score, const int32_t* target, float* los
         greatest_lanes =
             maximum(greatest_lanes, keep(active, from_bf16(load(&score[b * V + v], active)), -INFINITY));
       });
-      greatest = maximum(greatest, across(greatest_lanes, [](float a, float b_) { return maximum(a, b_); }));
+      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
 
       const float top = greatest;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
@@ -483,7 +502,7 @@ void cross_entropy_bf16(const uint16_t* score, const int32_t* target, float* los
         for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [&](int64_t v, auto active) {
           total_lanes += keep(active, exp(from_bf16(load(&score[b * V + v], active)) - top), 0.0f);
         });
-        total += across(total_lanes, [](float a, float b_) { return a + b_; });
+        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
 
       loss[b] = std::log(total) + top -

@@ -165,7 +165,8 @@ void LanePrinter::combine(const Accumulator &a) {
   const std::string c = Spelling::arithmetic(type);
   const auto &[one, other] = names_.pair();
   const std::string pair = printer_.spelling.combine(step.monoid, type, one, {other}).text;
-  const std::string value = helper("across") + "(" + a.lanes + ", [](" + c + " " + one + ", " + c + " " + other +
+  const std::string parameter = is_floating(type) ? "auto " : c + " "; // vectors are combined by the same operators
+  const std::string value = helper("across") + "(" + a.lanes + ", [](" + parameter + one + ", " + parameter + other +
                             ") { return " + pair + "; })";
   if (step.monoid == Monoid::sum && is_floating(type))
     printer_.lines.add(place + " += " + value + ";");

@@ -349,7 +349,29 @@ template <class T, int N> inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable
 #endif
   return x / by;
 }
-//@ Extreme: Lanes
+//@ across: Lanes
+// One half of the lanes, from `kFirst` on.
+template <int kFirst, class T, int N, size_t... kLane> inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
+}
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these can be
+// combined.
+template <class V, class Combine> inline auto across(V lanes, Combine combine) {
+  using T = decltype(lanes[0]);
+  T part[V::kLanes];
+  for (int lane = 0; lane < V::kLanes; ++lane) part[lane] = lanes[lane];
+  for (int half = V::kLanes / 2; half > 0; half /= 2)
+    for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
+  return part[0];
+}
+template <class T, int N, class Combine> inline T across(Lanes<T, N> lanes, Combine combine) {
+  constexpr std::make_index_sequence<N / 2> half;
+  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
+  else
+    return across<Lanes<T, N>, Combine>(lanes, combine);
+}
+//@ Extreme: across
 // The greatest or least of what each lane has met. NaN is noted beside it, as the largest magnitude by its bits, so that
 // a round waits for one comparison only.
 template <class T, int N> struct Extreme {
@@ -364,7 +386,7 @@ template <class T, int N> struct Extreme {
     const typename Bits::Vector bits = (typename Bits::Vector)met.v & std::numeric_limits<Int>::max();
     largest = bits > before.largest.v ? bits : before.largest.v;
   }
-  T operator[](int lane) const { return largest[lane] > kInfinity ? std::numeric_limits<T>::quiet_NaN() : value[lane]; }
+  Lanes<T, N> lanes() const { return largest.v > kInfinity ? Lanes<T, N>(std::numeric_limits<T>::quiet_NaN()).v : value.v; }
 };
 template <class T, int N> inline Extreme<T, N> maximum(Extreme<T, N> a, Lanes<T, N> b) {
   return {b.v > a.value.v ? b.v : a.value.v, a, b};
@@ -372,15 +394,8 @@ template <class T, int N> inline Extreme<T, N> maximum(Extreme<T, N> a, Lanes<T,
 template <class T, int N> inline Extreme<T, N> minimum(Extreme<T, N> a, Lanes<T, N> b) {
   return {b.v < a.value.v ? b.v : a.value.v, a, b};
 }
-//@ across: Lanes
-// All lanes combined into one value, in an order that is always the same.
-template <class V, class Combine> inline auto across(V lanes, Combine combine) {
-  using T = decltype(lanes[0]);
-  T part[V::kLanes];
-  for (int lane = 0; lane < V::kLanes; ++lane) part[lane] = lanes[lane];
-  for (int half = V::kLanes / 2; half > 0; half /= 2)
-    for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
-  return part[0];
+template <class T, int N, class Combine> inline T across(Extreme<T, N> extreme, Combine combine) {
+  return across(extreme.lanes(), combine);
 }
 //@ positions: Lanes
 // first, first + 1, ...

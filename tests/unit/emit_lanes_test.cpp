@@ -58,7 +58,7 @@ g = max(x, N);
   CHECK(has(text, "for (int64_t n_block = 0; n_block < N; n_block += 4096) {"));
   CHECK(has(text, "total_lanes += keep(active, load(&x[m * N + n], active), 0.0f);"));
   CHECK(has(text, "greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[m * N + n], active), -INFINITY));"));
-  CHECK(has(text, "total += across(total_lanes, [](float a, float b) { return a + b; });"));
+  CHECK(has(text, "total += across(total_lanes, [](auto a, auto b) { return a + b; });"));
 }
 
 TEST_CASE("a fold along another axis keeps one total a lane") {
