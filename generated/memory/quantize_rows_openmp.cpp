@@ -11,6 +11,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -311,6 +312,31 @@ inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
   return x / by;
 }
 
+// One half of the lanes, from `kFirst` on.
+template <int kFirst, class T, int N, size_t... kLane>
+inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
+}
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
+// can be combined.
+template <class V, class Combine>
+inline auto across(V lanes, Combine combine) {
+  using T = decltype(lanes[0]);
+  T part[V::kLanes];
+  for (int lane = 0; lane < V::kLanes; ++lane) part[lane] = lanes[lane];
+  for (int half = V::kLanes / 2; half > 0; half /= 2)
+    for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
+  return part[0];
+}
+template <class T, int N, class Combine>
+inline T across(Lanes<T, N> lanes, Combine combine) {
+  constexpr std::make_index_sequence<N / 2> half;
+  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
+  else
+    return across<Lanes<T, N>, Combine>(lanes, combine);
+}
+
 // The greatest or least of what each lane has met. NaN is noted beside it, as the largest magnitude by its
 // bits, so that a round waits for one comparison only.
 template <class T, int N>
@@ -326,8 +352,8 @@ struct Extreme {
     const typename Bits::Vector bits = (typename Bits::Vector)met.v & std::numeric_limits<Int>::max();
     largest = bits > before.largest.v ? bits : before.largest.v;
   }
-  T operator[](int lane) const {
-    return largest[lane] > kInfinity ? std::numeric_limits<T>::quiet_NaN() : value[lane];
+  Lanes<T, N> lanes() const {
+    return largest.v > kInfinity ? Lanes<T, N>(std::numeric_limits<T>::quiet_NaN()).v : value.v;
   }
 };
 template <class T, int N>
@@ -338,16 +364,9 @@ template <class T, int N>
 inline Extreme<T, N> minimum(Extreme<T, N> a, Lanes<T, N> b) {
   return {b.v < a.value.v ? b.v : a.value.v, a, b};
 }
-
-// All lanes combined into one value, in an order that is always the same.
-template <class V, class Combine>
-inline auto across(V lanes, Combine combine) {
-  using T = decltype(lanes[0]);
-  T part[V::kLanes];
-  for (int lane = 0; lane < V::kLanes; ++lane) part[lane] = lanes[lane];
-  for (int half = V::kLanes / 2; half > 0; half /= 2)
-    for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
-  return part[0];
+template <class T, int N, class Combine>
+inline T across(Extreme<T, N> extreme, Combine combine) {
+  return across(extreme.lanes(), combine);
 }
 
 // A function of single values, lane by lane; an argument may be the same for all lanes.
@@ -467,7 +486,7 @@ void quantize_rows_f32(const float* x, int8_t* q, float* scale, int64_t M, int64
         greatest_lanes =
             maximum(greatest_lanes, keep(active, absolute(load(&x[m * N + n], active)), -INFINITY));
       });
-      greatest = maximum(greatest, across(greatest_lanes, [](float a, float b) { return maximum(a, b); }));
+      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
 
       scale[m] = maximum(greatest, 0.0f) / 127.0f;
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
@@ -495,7 +514,7 @@ void quantize_rows_bf16(const uint16_t* x, int8_t* q, float* scale, int64_t M, i
         greatest_lanes = maximum(greatest_lanes,
                                  keep(active, absolute(from_bf16(load(&x[m * N + n], active))), -INFINITY));
       });
-      greatest = maximum(greatest, across(greatest_lanes, [](float a, float b) { return maximum(a, b); }));
+      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
 
       scale[m] = maximum(greatest, 0.0f) / 127.0f;
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
@@ -524,7 +543,7 @@ void quantize_rows_f16(const uint16_t* x, int8_t* q, float* scale, int64_t M, in
         greatest_lanes =
             maximum(greatest_lanes, keep(active, absolute(from_f16(load(&x[m * N + n], active))), -INFINITY));
       });
-      greatest = maximum(greatest, across(greatest_lanes, [](float a, float b) { return maximum(a, b); }));
+      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
 
       scale[m] = maximum(greatest, 0.0f) / 127.0f;
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {

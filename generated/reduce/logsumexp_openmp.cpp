@@ -11,6 +11,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -265,6 +266,31 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
 // Asks for the line of memory, which another loop will need.
 inline void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
 
+// One half of the lanes, from `kFirst` on.
+template <int kFirst, class T, int N, size_t... kLane>
+inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
+}
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
+// can be combined.
+template <class V, class Combine>
+inline auto across(V lanes, Combine combine) {
+  using T = decltype(lanes[0]);
+  T part[V::kLanes];
+  for (int lane = 0; lane < V::kLanes; ++lane) part[lane] = lanes[lane];
+  for (int half = V::kLanes / 2; half > 0; half /= 2)
+    for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
+  return part[0];
+}
+template <class T, int N, class Combine>
+inline T across(Lanes<T, N> lanes, Combine combine) {
+  constexpr std::make_index_sequence<N / 2> half;
+  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
+  else
+    return across<Lanes<T, N>, Combine>(lanes, combine);
+}
+
 // The greatest or least of what each lane has met. NaN is noted beside it, as the largest magnitude by its
 // bits, so that a round waits for one comparison only.
 template <class T, int N>
@@ -280,8 +306,8 @@ struct Extreme {
     const typename Bits::Vector bits = (typename Bits::Vector)met.v & std::numeric_limits<Int>::max();
     largest = bits > before.largest.v ? bits : before.largest.v;
   }
-  T operator[](int lane) const {
-    return largest[lane] > kInfinity ? std::numeric_limits<T>::quiet_NaN() : value[lane];
+  Lanes<T, N> lanes() const {
+    return largest.v > kInfinity ? Lanes<T, N>(std::numeric_limits<T>::quiet_NaN()).v : value.v;
   }
 };
 template <class T, int N>
@@ -292,16 +318,9 @@ template <class T, int N>
 inline Extreme<T, N> minimum(Extreme<T, N> a, Lanes<T, N> b) {
   return {b.v < a.value.v ? b.v : a.value.v, a, b};
 }
-
-// All lanes combined into one value, in an order that is always the same.
-template <class V, class Combine>
-inline auto across(V lanes, Combine combine) {
-  using T = decltype(lanes[0]);
-  T part[V::kLanes];
-  for (int lane = 0; lane < V::kLanes; ++lane) part[lane] = lanes[lane];
-  for (int half = V::kLanes / 2; half > 0; half /= 2)
-    for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
-  return part[0];
+template <class T, int N, class Combine>
+inline T across(Extreme<T, N> extreme, Combine combine) {
+  return across(extreme.lanes(), combine);
 }
 
 template <int N>
@@ -437,7 +456,7 @@ void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N) {
     for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
       greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[m_ * N + n], active), -INFINITY));
     });
-    greatest = maximum(greatest, across(greatest_lanes, [](float a, float b) { return maximum(a, b); }));
+    greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
 
     const float m = greatest;
     for (int64_t n_block = 0; n_block < N; n_block += 4096) {
@@ -446,7 +465,7 @@ void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N) {
         prefetch(&x[m__ahead * N + n]);
         total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - m), 0.0f);
       });
-      total += across(total_lanes, [](float a, float b) { return a + b; });
+      total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
 
     y[m_] = m == -INFINITY ? m : m + std::log(total);
@@ -463,7 +482,7 @@ void logsumexp_f64(const double* x, double* y, int64_t M, int64_t N) {
     for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
       greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[m_ * N + n], active), -double(INFINITY)));
     });
-    greatest = maximum(greatest, across(greatest_lanes, [](double a, double b) { return maximum(a, b); }));
+    greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
 
     const double m = greatest;
     for (int64_t n_block = 0; n_block < N; n_block += 4096) {
@@ -472,7 +491,7 @@ void logsumexp_f64(const double* x, double* y, int64_t M, int64_t N) {
         prefetch(&x[m__ahead * N + n]);
         total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - m), 0.0);
       });
-      total += across(total_lanes, [](double a, double b) { return a + b; });
+      total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
 
     y[m_] = m == -double(INFINITY) ? m : m + std::log(total);
@@ -490,7 +509,7 @@ void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
       greatest_lanes =
           maximum(greatest_lanes, keep(active, from_bf16(load(&x[m_ * N + n], active)), -INFINITY));
     });
-    greatest = maximum(greatest, across(greatest_lanes, [](float a, float b) { return maximum(a, b); }));
+    greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
 
     const float m = greatest;
     for (int64_t n_block = 0; n_block < N; n_block += 4096) {
@@ -499,7 +518,7 @@ void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
         prefetch(&x[m__ahead * N + n]);
         total_lanes += keep(active, exp(from_bf16(load(&x[m_ * N + n], active)) - m), 0.0f);
       });
-      total += across(total_lanes, [](float a, float b) { return a + b; });
+      total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
 
     y[m_] = to_bf16(m == -INFINITY ? m : m + std::log(total));
@@ -517,7 +536,7 @@ void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
       greatest_lanes =
           maximum(greatest_lanes, keep(active, from_f16(load(&x[m_ * N + n], active)), -INFINITY));
     });
-    greatest = maximum(greatest, across(greatest_lanes, [](float a, float b) { return maximum(a, b); }));
+    greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
 
     const float m = greatest;
     for (int64_t n_block = 0; n_block < N; n_block += 4096) {
@@ -526,7 +545,7 @@ void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
         prefetch(&x[m__ahead * N + n]);
         total_lanes += keep(active, exp(from_f16(load(&x[m_ * N + n], active)) - m), 0.0f);
       });
-      total += across(total_lanes, [](float a, float b) { return a + b; });
+      total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
 
     y[m_] = to_f16(m == -INFINITY ? m : m + std::log(total));

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -233,7 +234,13 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
 // Asks for the line of memory, which another loop will need.
 inline void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
 
-// All lanes combined into one value, in an order that is always the same.
+// One half of the lanes, from `kFirst` on.
+template <int kFirst, class T, int N, size_t... kLane>
+inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
+}
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
+// can be combined.
 template <class V, class Combine>
 inline auto across(V lanes, Combine combine) {
   using T = decltype(lanes[0]);
@@ -242,6 +249,14 @@ inline auto across(V lanes, Combine combine) {
   for (int half = V::kLanes / 2; half > 0; half /= 2)
     for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
   return part[0];
+}
+template <class T, int N, class Combine>
+inline T across(Lanes<T, N> lanes, Combine combine) {
+  constexpr std::make_index_sequence<N / 2> half;
+  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
+  else
+    return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
 template <int N>
@@ -274,7 +289,7 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
       for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
         total_lanes += keep(active, load(&x[m_ * N + n], active), 0.0f);
       });
-      total += across(total_lanes, [](float a, float b) { return a + b; });
+      total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
 
     const float m = total / float(N);
@@ -286,7 +301,7 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
         const auto d = load(&x[m_ * N + n], active) - m;
         total2_lanes += keep(active, d * d, 0.0f);
       });
-      total2 += across(total2_lanes, [](float a, float b) { return a + b; });
+      total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
     }
 
     row_variance[m_] = total2 / float(N);
@@ -304,7 +319,7 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
       for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
         total_lanes += keep(active, load(&x[m_ * N + n], active), 0.0);
       });
-      total += across(total_lanes, [](double a, double b) { return a + b; });
+      total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
 
     const double m = total / double(N);
@@ -316,7 +331,7 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
         const auto d = load(&x[m_ * N + n], active) - m;
         total2_lanes += keep(active, d * d, 0.0);
       });
-      total2 += across(total2_lanes, [](double a, double b) { return a + b; });
+      total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
     }
 
     row_variance[m_] = total2 / double(N);
@@ -334,7 +349,7 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
       for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
         total_lanes += keep(active, from_bf16(load(&x[m_ * N + n], active)), 0.0f);
       });
-      total += across(total_lanes, [](float a, float b) { return a + b; });
+      total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
 
     const float m = total / float(N);
@@ -346,7 +361,7 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
         const auto d = from_bf16(load(&x[m_ * N + n], active)) - m;
         total2_lanes += keep(active, d * d, 0.0f);
       });
-      total2 += across(total2_lanes, [](float a, float b) { return a + b; });
+      total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
     }
 
     row_variance[m_] = total2 / float(N);
@@ -364,7 +379,7 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
       for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
         total_lanes += keep(active, from_f16(load(&x[m_ * N + n], active)), 0.0f);
       });
-      total += across(total_lanes, [](float a, float b) { return a + b; });
+      total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
 
     const float m = total / float(N);
@@ -376,7 +391,7 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
         const auto d = from_f16(load(&x[m_ * N + n], active)) - m;
         total2_lanes += keep(active, d * d, 0.0f);
       });
-      total2 += across(total2_lanes, [](float a, float b) { return a + b; });
+      total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
     }
 
     row_variance[m_] = total2 / float(N);

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -250,6 +251,31 @@ inline Mask<Active::kLanes> operator&&(Active active, Mask<Active::kLanes> condi
 // Asks for the line of memory, which another loop will need.
 inline void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
 
+// One half of the lanes, from `kFirst` on.
+template <int kFirst, class T, int N, size_t... kLane>
+inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
+}
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
+// can be combined.
+template <class V, class Combine>
+inline auto across(V lanes, Combine combine) {
+  using T = decltype(lanes[0]);
+  T part[V::kLanes];
+  for (int lane = 0; lane < V::kLanes; ++lane) part[lane] = lanes[lane];
+  for (int half = V::kLanes / 2; half > 0; half /= 2)
+    for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
+  return part[0];
+}
+template <class T, int N, class Combine>
+inline T across(Lanes<T, N> lanes, Combine combine) {
+  constexpr std::make_index_sequence<N / 2> half;
+  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
+  else
+    return across<Lanes<T, N>, Combine>(lanes, combine);
+}
+
 // The greatest or least of what each lane has met. NaN is noted beside it, as the largest magnitude by its
 // bits, so that a round waits for one comparison only.
 template <class T, int N>
@@ -265,8 +291,8 @@ struct Extreme {
     const typename Bits::Vector bits = (typename Bits::Vector)met.v & std::numeric_limits<Int>::max();
     largest = bits > before.largest.v ? bits : before.largest.v;
   }
-  T operator[](int lane) const {
-    return largest[lane] > kInfinity ? std::numeric_limits<T>::quiet_NaN() : value[lane];
+  Lanes<T, N> lanes() const {
+    return largest.v > kInfinity ? Lanes<T, N>(std::numeric_limits<T>::quiet_NaN()).v : value.v;
   }
 };
 template <class T, int N>
@@ -277,16 +303,9 @@ template <class T, int N>
 inline Extreme<T, N> minimum(Extreme<T, N> a, Lanes<T, N> b) {
   return {b.v < a.value.v ? b.v : a.value.v, a, b};
 }
-
-// All lanes combined into one value, in an order that is always the same.
-template <class V, class Combine>
-inline auto across(V lanes, Combine combine) {
-  using T = decltype(lanes[0]);
-  T part[V::kLanes];
-  for (int lane = 0; lane < V::kLanes; ++lane) part[lane] = lanes[lane];
-  for (int half = V::kLanes / 2; half > 0; half /= 2)
-    for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
-  return part[0];
+template <class T, int N, class Combine>
+inline T across(Extreme<T, N> extreme, Combine combine) {
+  return across(extreme.lanes(), combine);
 }
 
 // first, first + 1, ...
@@ -431,7 +450,7 @@ void top1_f32(const float* score, int32_t* best, float* probability, int64_t B, 
       greatest_lanes = maximum(greatest_lanes, keep(active, load(&score[b * V + v], active), -INFINITY));
     });
     fold_best(where_lanes, best2_lanes, where, best2, above<float>);
-    greatest = maximum(greatest, across(greatest_lanes, [](float a, float b_) { return maximum(a, b_); }));
+    greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
 
     best[b] = int32_t(where);
     for (int64_t v_block = 0; v_block < V; v_block += 4096) {
@@ -440,7 +459,7 @@ void top1_f32(const float* score, int32_t* best, float* probability, int64_t B, 
         prefetch(&score[b_ahead * V + v]);
         total_lanes += keep(active, exp(load(&score[b * V + v], active) - greatest), 0.0f);
       });
-      total += across(total_lanes, [](float a, float b_) { return a + b_; });
+      total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
     }
 
     probability[b] = 1.0f / total;
@@ -468,7 +487,7 @@ void top1_bf16(const uint16_t* score, int32_t* best, float* probability, int64_t
           maximum(greatest_lanes, keep(active, from_bf16(load(&score[b * V + v], active)), -INFINITY));
     });
     fold_best(where_lanes, best2_lanes, where, best2, above<float>);
-    greatest = maximum(greatest, across(greatest_lanes, [](float a, float b_) { return maximum(a, b_); }));
+    greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
 
     best[b] = int32_t(where);
     for (int64_t v_block = 0; v_block < V; v_block += 4096) {
@@ -477,7 +496,7 @@ void top1_bf16(const uint16_t* score, int32_t* best, float* probability, int64_t
         prefetch(&score[b_ahead * V + v]);
         total_lanes += keep(active, exp(from_bf16(load(&score[b * V + v], active)) - greatest), 0.0f);
       });
-      total += across(total_lanes, [](float a, float b_) { return a + b_; });
+      total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
     }
 
     probability[b] = 1.0f / total;
@@ -505,7 +524,7 @@ void top1_f16(const uint16_t* score, int32_t* best, float* probability, int64_t 
           maximum(greatest_lanes, keep(active, from_f16(load(&score[b * V + v], active)), -INFINITY));
     });
     fold_best(where_lanes, best2_lanes, where, best2, above<float>);
-    greatest = maximum(greatest, across(greatest_lanes, [](float a, float b_) { return maximum(a, b_); }));
+    greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
 
     best[b] = int32_t(where);
     for (int64_t v_block = 0; v_block < V; v_block += 4096) {
@@ -514,7 +533,7 @@ void top1_f16(const uint16_t* score, int32_t* best, float* probability, int64_t 
         prefetch(&score[b_ahead * V + v]);
         total_lanes += keep(active, exp(from_f16(load(&score[b * V + v], active)) - greatest), 0.0f);
       });
-      total += across(total_lanes, [](float a, float b_) { return a + b_; });
+      total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
     }
 
     probability[b] = 1.0f / total;

@@ -494,6 +494,22 @@ def cumsum(inputs, sizes, params):
 
 
 @reference
+def running(inputs, sizes, params):
+    x, form = inputs["x"], params["form"]
+    x = x[:, ::-1] if "reverse" in form else x
+    if form == "cummax":
+        return {"y": np.maximum.accumulate(x, 1)}
+    y = np.cumprod(x, 1, np.float64 if is_float(x) else np.int64)
+    if form.endswith("exclusive"):
+        y = np.concatenate([np.ones((x.shape[0], 1), y.dtype), y], 1)[:, :-1]
+    if is_float(x):  # each factor adds a rounding
+        y = Num(y, np.abs(y) * np.arange(1, sizes["N"] + 1))
+    else:
+        y = y.astype(np.int32)
+    return {"y": y[:, ::-1] if "reverse" in form else y}
+
+
+@reference
 def linear_recurrence(inputs, sizes, params):
     a, x = Num(inputs["a"]), Num(inputs["x"])
     h = Num(np.zeros_like(x.v), n=max(sizes["S"], 1))
@@ -567,6 +583,49 @@ def conv2d(inputs, sizes, params):
 @reference
 def max_pool(inputs, sizes, params):
     return {"y": patches(inputs["x"], -np.inf).max((4, 5), initial=-np.inf)}
+
+
+def pooled(x, size, before, outside):
+    """Windows of `size` with stride 2 in each dimension after the second, from `before` elements outside on, as further
+    dimensions at the end; and the numbers of these."""
+    depth = x.ndim - 2
+    wide = np.pad(x, [(0, 0)] * 2 + [(before, size)] * depth, constant_values=outside)
+    windows = np.lib.stride_tricks.sliding_window_view(wide, (size,) * depth, tuple(range(2, x.ndim)))
+    counts = [(extent + 2 * before - size) // 2 + 1 for extent in x.shape[2:]]
+    return windows[(slice(None),) * 2 + tuple(slice(0, 2 * n, 2) for n in counts)], tuple(range(-depth, 0))
+
+
+def averages(x, size, before):
+    windows, inner = pooled(x, size, before, 0.0)
+    parts, _ = pooled(np.ones(x.shape), size, before, 0.0)
+    return {"y": Num(windows).sum(inner) / parts.sum(inner)}
+
+
+@reference
+def average_pool(inputs, sizes, params):
+    return averages(inputs["x"], 3, 1)
+
+
+@reference
+def average_pool_1d(inputs, sizes, params):
+    return averages(inputs["x"], 3, 1)
+
+
+@reference
+def average_pool_3d(inputs, sizes, params):
+    return averages(inputs["x"], 2, 0)
+
+
+@reference
+def max_pool_1d(inputs, sizes, params):
+    windows, inner = pooled(inputs["x"], 3, 1, -np.inf)
+    return {"y": windows.max(inner)}
+
+
+@reference
+def max_pool_3d(inputs, sizes, params):
+    windows, inner = pooled(inputs["x"], 2, 0, -np.inf)
+    return {"y": windows.max(inner)}
 
 
 @reference

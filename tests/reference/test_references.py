@@ -453,6 +453,51 @@ def quantize_rows(x, s, p):
     return {"scale": scale, "q": np.array(q, np.int64).reshape(x["x"].shape)}
 
 
+@loops
+def running(x, s, p):
+    y = np.zeros(x["x"].shape, x["x"].dtype)
+    wrapped = (lambda v: v) if y.dtype.kind == "f" else (lambda v: (v + 2**31) % 2**32 - 2**31)  # noqa: E731
+    for m, row in enumerate(x["x"].tolist()):
+        state = -math.inf if p["form"] == "cummax" else 1
+        for n in range(s["N"])[:: -1 if "reverse" in p["form"] else 1]:
+            before, state = state, max(state, row[n]) if p["form"] == "cummax" else wrapped(state * row[n])
+            y[m, n] = before if p["form"].endswith("exclusive") else state
+    return {"y": y}
+
+
+def pool_loop(x, size, before, function):
+    y = np.zeros(x.shape[:2] + tuple((n + 2 * before - size) // 2 + 1 for n in x.shape[2:]))
+    for at in np.ndindex(y.shape):
+        first = [2 * i - before for i in at[2:]]
+        y[at] = function(x[at[:2]][tuple(slice(max(i, 0), i + size) for i in first)])
+    return {"y": y}
+
+
+@loops
+def average_pool(x, s, p):
+    return pool_loop(x["x"], 3, 1, np.average)
+
+
+@loops
+def average_pool_1d(x, s, p):
+    return pool_loop(x["x"], 3, 1, np.average)
+
+
+@loops
+def average_pool_3d(x, s, p):
+    return pool_loop(x["x"], 2, 0, np.average)
+
+
+@loops
+def max_pool_1d(x, s, p):
+    return pool_loop(x["x"], 3, 1, np.max)
+
+
+@loops
+def max_pool_3d(x, s, p):
+    return pool_loop(x["x"], 2, 0, np.max)
+
+
 # Torch, in double.
 
 
