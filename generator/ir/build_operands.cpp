@@ -18,9 +18,9 @@ Type type_of(const Build &build, const TypeName &name) {
 
 // A dimension as the body sees it: one entry per axis, with the dimension of the array that it belongs to.
 struct Entry {
-  AxisId axis = kNone;
-  const DimDecl *decl = nullptr;
-  int array_dim = 0;
+  AxisId axis;
+  const DimDecl *decl;
+  int array_dim;
 };
 
 // A ragged axis is packed: it forms one dimension of the array with the axis that it is ragged over.
