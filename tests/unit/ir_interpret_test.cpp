@@ -485,6 +485,20 @@ TEST_CASE("a reference run keeps what cancelled, and marks what hangs on it") {
   CHECK(ran.result.reference.at("s").exact[0]);
 }
 
+TEST_CASE("what is added at computed places is exact only if every order gives it") {
+  std::string text = kernel("inputs.x = \"f32[N]\"\noutputs.s = { type = \"f32[K=1]\", atomic = true }\n",
+                            "s = 0;\nat(s, K = 0 * int(x)) += x;");
+  RunOptions options;
+  options.reference = true;
+  Ran ran = run(text, {{{"N", 3}}, {{"x", {1, -1, 0x1p-30}}}, {}}, options); // 0x1p-30 is lost beside 1
+  CHECK(ran.result.error == "");
+  CHECK_FALSE(ran.result.reference.at("s").exact[0]);
+  ran = run(text, {{{"N", 3}}, {{"x", {1, -1, 0.25}}}, {}}, options);
+  CHECK(ran.result.reference.at("s").exact[0]);
+  ran = run(text, {{{"N", 3}}, {{"x", {0x1p23, 1, 2}}}, {}}, options);
+  CHECK_FALSE(ran.result.reference.at("s").exact[0]);
+}
+
 TEST_CASE("a run stops at its work limit") {
   RunOptions options;
   options.work_limit = 1000;
