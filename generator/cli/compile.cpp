@@ -3,6 +3,7 @@
 #include "plan/plan.h"
 #include "rewrite/canonicalize.h"
 #include "rewrite/coalesce.h"
+#include "rewrite/share.h"
 #include "spec/sketch.h"
 #include "support/check.h"
 
@@ -110,7 +111,7 @@ std::optional<Compiled> compile(const std::string &path, const std::string &text
 
   StageText rewrite_text(options, Stage::rewrite, out.text);
   for (Variation &variation : out.variations) {
-    variation.lowered = coalesce(canonicalize(variation.kernel, variation.facts));
+    variation.lowered = coalesce(share_folds(canonicalize(variation.kernel, variation.facts)));
     must_be_legal(variation.lowered);
     Diagnostics none; // what was legal stays legal
     variation.lowered_facts = analyze(variation.lowered, none);

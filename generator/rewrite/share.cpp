@@ -1,0 +1,148 @@
+// Two folds are the same if they print the same: what they read are operands, whose names are unique. The local is
+// assigned before the first statement that has one of them, if that statement computes it in any case.
+#include "rewrite/share.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace kgen {
+namespace {
+
+struct Group {
+  std::string text;
+  ExprId first;
+  size_t at;            // the statement of the kernel that has it first
+  bool certain;         // computed there, whatever the values
+  bool several = false; // in more than one statement
+  std::set<ExprId> members;
+};
+
+// What the local of a fold is called.
+constexpr std::pair<Monoid, std::string_view> kNames[] = {
+    {Monoid::sum, "sum"},      {Monoid::product, "product"}, {Monoid::min, "least"},
+    {Monoid::max, "greatest"}, {Monoid::mean, "average"},    {Monoid::all, "holds"},
+    {Monoid::any, "holds"},    {Monoid::argmax, "position"}, {Monoid::argmin, "position"}};
+
+std::string name_of(Monoid monoid) {
+  return std::string(
+      std::find_if(std::begin(kNames), std::end(kNames), [&](const auto &row) { return row.first == monoid; })->second);
+}
+
+class Sharing {
+public:
+  explicit Sharing(const Kernel &kernel) : out_(kernel) {}
+
+  Kernel run() {
+    for (size_t i = 0; i < out_.statements.size(); ++i)
+      visit(out_.statements[i], i, true);
+    // Inner folds were found after those around them, and must come first.
+    std::reverse(groups_.begin(), groups_.end());
+    std::stable_sort(groups_.begin(), groups_.end(), [](const Group &a, const Group &b) { return a.at < b.at; });
+    std::vector<Stmt> statements;
+    auto group = groups_.begin();
+    for (size_t i = 0; i < out_.statements.size(); ++i) {
+      for (; group != groups_.end() && group->at == i; ++group)
+        if (group->several && group->certain)
+          statements.push_back(kept(*group));
+      statements.push_back(std::move(out_.statements[i]));
+    }
+    out_.statements = std::move(statements);
+    return std::move(out_);
+  }
+
+private:
+  void visit(const Stmt &s, size_t at, bool certain) {
+    const bool always = certain && (s.kind == Stmt::Kind::assign || s.kind == Stmt::Kind::branch);
+    visit(s.value, at, always);
+    for (ExprId index : s.indices)
+      visit(index, at, always);
+    for (const Coordinate &coordinate : s.coords)
+      visit(coordinate.value, at, always);
+    for (const std::vector<Stmt> *list : {&s.body, &s.otherwise, &s.step})
+      for (const Stmt &inner : *list)
+        visit(inner, at, false);
+  }
+
+  void visit(ExprId id, size_t at, bool certain) {
+    if (id == kNone)
+      return;
+    const Expr &e = out_.expr(id);
+    if (e.op == Op::fold && stays(id))
+      note(id, at, certain);
+    const bool chooses = e.op == Op::choose || e.op == Op::both || e.op == Op::either;
+    const bool leaves_out = e.op == Op::fold && e.args.size() > 1;
+    for (size_t i = 0; i < e.args.size(); ++i)
+      visit(e.args[i], at, certain && !leaves_out && !(chooses && i > 0));
+    for (const Coordinate &coordinate : e.coords)
+      visit(coordinate.value, at, certain);
+  }
+
+  void note(ExprId id, size_t at, bool certain) {
+    const std::string text = std::string(type_row(out_.expr(id).type).name) + " " + print(out_, id);
+    auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group &g) { return g.text == text; });
+    if (group == groups_.end())
+      group = groups_.insert(groups_.end(), {text, id, at, certain, false, {}});
+    group->several = group->several || group->at != at;
+    group->certain = group->certain || (group->at == at && certain);
+    group->members.insert(id);
+  }
+
+  // Has it one value wherever it stands?
+  bool stays(ExprId id) const {
+    const Expr &e = out_.expr(id);
+    const std::vector<AxisId> axes = (e.axes | e.reduced).list();
+    if (std::any_of(axes.begin(), axes.end(), [&](AxisId axis) { return !out_.axes[axis].uniform; }))
+      return false;
+    const bool reads = e.op == Op::read || e.op == Op::inside || e.op == Op::present;
+    if (reads && (out_.vars[e.ref].kind != Var::Kind::input || out_.vars[e.ref].alias != kNone))
+      return false;
+    return e.op != Op::element && std::all_of(e.args.begin(), e.args.end(), [&](ExprId arg) { return stays(arg); }) &&
+           std::all_of(e.coords.begin(), e.coords.end(), [&](const Coordinate &c) { return stays(c.value); });
+  }
+
+  // The assignment to a new local, which all members now read.
+  Stmt kept(const Group &group) {
+    const Expr fold = out_.expr(group.first);
+    Var local;
+    local.name = free_name(name_of(fold.monoid));
+    local.type = fold.type;
+    local.axes = fold.axes;
+    local.place = fold.place;
+    Stmt assign;
+    assign.target = static_cast<VarId>(out_.vars.size());
+    assign.value = out_.add(fold);
+    assign.axes = fold.axes;
+    assign.place = fold.place;
+    out_.vars.push_back(local);
+    for (ExprId member : group.members) {
+      Expr read;
+      read.op = Op::read;
+      read.type = fold.type;
+      read.axes = fold.axes;
+      read.ref = assign.target;
+      read.place = out_.expr(member).place;
+      out_.exprs[member] = read;
+    }
+    return assign;
+  }
+
+  std::string free_name(const std::string &wanted) const {
+    std::string name = wanted;
+    const auto taken = [&](const auto &list) {
+      return std::any_of(list.begin(), list.end(), [&](const auto &e) { return e.name == name; });
+    };
+    for (int count = 2; taken(out_.vars) || taken(out_.axes) || taken(out_.scalars) || taken(out_.tables); ++count)
+      name = wanted + std::to_string(count);
+    return name;
+  }
+
+  Kernel out_;
+  std::vector<Group> groups_;
+};
+
+} // namespace
+
+Kernel share_folds(const Kernel &kernel) { return kernel.grid.empty() ? Sharing(kernel).run() : kernel; }
+
+} // namespace kgen

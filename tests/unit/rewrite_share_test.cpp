@@ -1,0 +1,50 @@
+// A fold that several statements ask for is found once, where it has one value.
+#include "analysis_harness.h"
+
+#include <doctest/doctest.h>
+
+#include "rewrite/share.h"
+
+using namespace kgen;
+
+namespace {
+
+const std::string kRows = "inputs.x = \"f32[M, N]\"\noutputs.a = \"f32[M]\"\noutputs.b = \"f32[M]\"\n";
+
+// The statements after it, as they print.
+std::string shared(const std::string &operands, const std::string &body) {
+  const test::Analysed a = test::analyse("kernel = \"k\"\n" + operands + "body = '''\n" + body + "\n'''\n");
+  INFO(a.errors);
+  REQUIRE(a.built);
+  REQUIRE(a.errors.empty());
+  const Kernel kernel = share_folds(a.kernel);
+  CHECK(verify(kernel) == "");
+  const std::string text = print(kernel);
+  return text.substr(text.find("body\n") + 5);
+}
+
+} // namespace
+
+TEST_CASE("a mean that is written twice is found once") {
+  CHECK(shared(kRows, "real d = x - mean(x, N);\na = mean(x, N);\nb = mean(d * d, N);") ==
+        "  average{M} = mean.f32[N](x)\n  d{M, N} = x - average\n  a{M} = average\n  b{M} = mean.f32[N](d * d)\n");
+}
+
+TEST_CASE("an inner fold comes before the one around it") {
+  CHECK(shared(kRows, "a = log(sum(exp(x - max(x, N)), N));\nb = sum(exp(x - max(x, N)), N) + max(x, N);") ==
+        "  greatest{M} = max.f32[N](x)\n  sum{M} = sum.f32[N](exp(x - greatest))\n  a{M} = log(sum)\n"
+        "  b{M} = sum + greatest\n");
+}
+
+TEST_CASE("what differs, may change or may never be computed is not shared") {
+  const auto unchanged = [](const std::string &operands, const std::string &body) {
+    return shared(operands, body).find("sum{") == std::string::npos;
+  };
+  CHECK(unchanged(kRows, "a = sum(x, N);\nb = sum(x * 2, N);"));
+  CHECK(unchanged(kRows, "a = sum(x, N) + sum(x, N);\nb = 0;"));
+  CHECK(unchanged(kRows, "a = 0;\nif (index(M) > 3) a = sum(x, N);\nb = sum(x, N);"));
+  CHECK(unchanged(kRows, "a = index(M) > 3 ? sum(x, N) : 0;\nb = sum(x, N);"));
+  const std::string in_place = "inputs.x = \"f32[N]\"\noutputs.y = { type = \"f32[N]\", alias = \"x\" }\n"
+                               "outputs.a = \"f32[]\"\noutputs.b = \"f32[]\"\n";
+  CHECK(unchanged(in_place, "a = sum(x, N);\ny = x;\nb = sum(y, N);"));
+}
