@@ -105,7 +105,7 @@ def main():
             problems = list(pool.map(lambda fault: notices(kgen, *fault), faults))
             print(f"{len(faults)} planted faults")
         else:
-            specs = [*sorted((ROOT / "specs").rglob("*.toml")), ROOT / "tests/selfcheck/array.toml"]
+            specs = [*sorted((ROOT / "specs").rglob("*.toml")), *sorted((ROOT / "tests/selfcheck").glob("*.toml"))]
             specs += [ROOT / f"tests/conformance/specs/{name}.toml" for name in FEATURES]
             results = list(pool.map(lambda spec: passes(kgen, spec), specs))
             problems = [problem for problem, _ in results]
