@@ -485,6 +485,18 @@ TEST_CASE("a reference run keeps what cancelled, and marks what hangs on it") {
   CHECK(ran.result.reference.at("s").exact[0]);
 }
 
+TEST_CASE("what a local array holds before it is set is an exact 0, in each round") {
+  std::string text =
+      kernel("inputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\n",
+             "real kept = 1;\nfor (int i = 0; i < 2; ++i) { real a[2]; kept = a[1]; a[1] = x; }\ny = kept;");
+  RunOptions options;
+  options.reference = true;
+  const Ran ran = run(text, {{{"N", 2}}, {{"x", {0.1, 0.2}}}, {}}, options);
+  CHECK(ran.result.error == "");
+  CHECK(ran.result.reference.at("y").value[1] == 0);
+  CHECK(ran.result.reference.at("y").magnitude[1] == 0);
+}
+
 TEST_CASE("what is added at computed places is exact only if every order gives it") {
   std::string text = kernel("inputs.x = \"f32[N]\"\noutputs.s = { type = \"f32[K=1]\", atomic = true }\n",
                             "s = 0;\nat(s, K = 0 * int(x)) += x;");
