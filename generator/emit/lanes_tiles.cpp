@@ -16,6 +16,10 @@ constexpr int kLineBytes = 64;
 
 void LanePrinter::for_each_turned(const PlanNode &loop, AxisId other, const std::function<void(const Expr &)> &visit) {
   lane_ = loop.axis;
+  std::set<VarId> written; // here: a tile would keep what was there before
+  for (const Access &a : accesses_of(kernel_, loop))
+    if (a.write)
+      written.insert(a.memory);
   for_each_node(loop, [&](const PlanNode &node) {
     for (ExprId id : expressions_of(node))
       walk(kernel_, id, [&](ExprId at) {
@@ -25,8 +29,8 @@ void LanePrinter::for_each_turned(const PlanNode &loop, AxisId other, const std:
         const Var &var = kernel_.vars[e.ref];
         const bool here =
             std::all_of(e.coords.begin(), e.coords.end(), [&](const Coordinate &c) { return is_identity(kernel_, c); });
-        if (here && !var.optional && var.type != Type::boolean && guard_of(e).empty() &&
-            printer_.plan.storage[e.ref].kind == Storage::Kind::argument)
+        if (here && written.count(memory_of(kernel_, e.ref)) == 0 && !var.optional && var.type != Type::boolean &&
+            guard_of(e).empty() && printer_.plan.storage[e.ref].kind == Storage::Kind::argument)
           visit(e);
         return true;
       });

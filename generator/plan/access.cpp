@@ -5,12 +5,13 @@
 #include "plan/exprs.h"
 
 namespace kgen {
-namespace {
 
 VarId memory_of(const Kernel &kernel, VarId var) {
   const Var &v = kernel.vars[var];
   return v.kind == Var::Kind::input && v.alias != kNone ? v.alias : var;
 }
+
+namespace {
 
 AxisSet aligned_axes(const Kernel &kernel, VarId var, const std::vector<Coordinate> &coords) {
   AxisSet aligned = kernel.vars[var].axes;

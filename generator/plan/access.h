@@ -15,6 +15,9 @@ struct Access {
   AxisSet aligned; // axes of the variable at which the access is at the current point
 };
 
+// An input that lies in an output's memory is that output.
+VarId memory_of(const Kernel &kernel, VarId var);
+
 std::vector<Access> accesses_of(const Kernel &kernel, const PlanNode &node);
 
 // Do two accesses touch one memory, at least one writing?
