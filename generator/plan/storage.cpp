@@ -3,6 +3,7 @@
 #include "plan/storage.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "plan/access.h"
 #include "plan/exprs.h"
@@ -170,12 +171,21 @@ private:
     return found;
   }
 
-  // The loops in which the copy is made: those of the statement that reads it.
-  static AxisSet lanes_of(const PlanNode &node) {
-    AxisSet lanes = node.lanes;
-    if (node.kind == PlanNode::Kind::repeat)
-      for_each_node(node, [&](const PlanNode &n) { lanes |= n.lanes; });
-    return lanes;
+  bool reads_itself(const PlanNode &node, VarId var) const {
+    const std::vector<ExprId> ids = expressions_of(node);
+    return std::any_of(ids.begin(), ids.end(), [&](ExprId id) { return reads(id, var); });
+  }
+
+  // The loops in which the copy is made: those of the statement that reads it; of several, those that all have.
+  AxisSet lanes_of_readers(const PlanNode &node, VarId var) const {
+    if (node.kind != PlanNode::Kind::repeat)
+      return node.lanes;
+    std::optional<AxisSet> lanes;
+    for_each_node(node, [&](const PlanNode &n) {
+      if (reads_itself(n, var))
+        lanes = lanes ? *lanes & n.lanes : n.lanes;
+    });
+    return lanes.value_or(node.lanes);
   }
 
   // Puts `copy = value` before each statement that reads the variable; the original goes.
@@ -187,15 +197,11 @@ private:
       // Loops of unknown length compute it once, before them.
       const bool repeats = node.kind == PlanNode::Kind::repeat;
       bool used = false;
-      for_each_node(node, [&](const PlanNode &n) {
-        if (&n == &node || repeats)
-          for (ExprId id : expressions_of(n))
-            used = used || reads(id, v);
-      });
+      for_each_node(node, [&](const PlanNode &n) { used = used || ((&n == &node || repeats) && reads_itself(n, v)); });
       if (used) {
         const Definition d = definitions_[v];
         Var copy = kernel_.vars[v];
-        copy.axes |= lanes_of(node);
+        copy.axes |= lanes_of_readers(node, v);
         kernel_.vars.push_back(copy);
         const VarId fresh = static_cast<VarId>(kernel_.vars.size()) - 1;
         PlanNode assign;
