@@ -32,6 +32,10 @@ TEST_CASE("an explicit cast has the place of the whole cast, however it is spell
   }
 }
 
+TEST_CASE("a type without a value is 0 of it") {
+  CHECK(printed("o = x + float() + int();") == "o = ((x + 0.0:f32) + 0.0:f32)\n");
+}
+
 TEST_CASE("max, min and clamp take mixed types; integers stay integers") {
   CHECK(printed("o = max(x, 0) + clamp(x, -1, 1);") == "o = (max(x, 0.0) + clamp(x, -1.0, 1.0))\n");
   CHECK(printed("auto m = max(w, u); auto n = min(w, c); o = m + n;") ==
