@@ -68,7 +68,7 @@ void on_bad_access(int signal, siginfo_t *info, void *) {
   sigaction(signal, &previous_action, nullptr); // not ours: the instruction repeats under the old handler
 }
 
-// Verified kernels are compiled so that a misaligned access traps, whichever instructions the compiler picks for it.
+// Verified kernels are compiled so that a misaligned access traps, whichever instructions g++ picks for it.
 void on_trap(int, siginfo_t *info, void *) {
   if (inside_kernel())
     fail(Fault::kOutOfBounds, "a misaligned access, by the instruction at %p", info->si_addr);
