@@ -4,6 +4,7 @@
 #include <set>
 
 #include "analysis/in_place.h"
+#include "plan/exprs.h"
 #include "support/check.h"
 
 namespace kgen {
@@ -37,14 +38,6 @@ std::string extents_of(const Kernel &kernel, const Var &var) {
   return text + "]";
 }
 
-std::string stride_label(const Kernel &kernel, const Var &var, int array_dim) {
-  std::string label;
-  for (const Dim &dim : var.dims)
-    if (dim.array_dim == array_dim && dim.axis != kNone)
-      label += kernel.axes[dim.axis].rest ? "rows" : kernel.axes[dim.axis].name;
-  return label.empty() ? std::to_string(array_dim) : label;
-}
-
 std::vector<Argument> arguments_of(const Kernel &kernel) {
   std::vector<Argument> out, strides;
   for (const ArgumentRef &ref : kernel.arguments) {
@@ -70,7 +63,7 @@ std::vector<Argument> arguments_of(const Kernel &kernel) {
           last = dim.array_dim;
           Argument s{};
           s.kind = Argument::Kind::stride;
-          s.name = var.name + "_stride_" + stride_label(kernel, var, last);
+          s.name = stride_name(kernel, var, last);
           s.type = "int64_t";
           strides.push_back(s);
         }

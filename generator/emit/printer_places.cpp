@@ -129,13 +129,7 @@ Code Printer::index_text(VarId id, const std::vector<Coordinate> &coords,
       horner(dim.extent, coord);
       if (outer_of_split)
         continue;
-      std::string axis_label;
-      for (const Dim &other : var.dims)
-        if (other.array_dim == dim.array_dim && other.axis != kNone)
-          axis_label += kernel.axes[other.axis].rest ? "rows" : kernel.axes[other.axis].name;
-      if (axis_label.empty())
-        axis_label = std::to_string(dim.array_dim);
-      const std::string term = at_least(linear, binding::kMultiply) + " * " + var.name + "_stride_" + axis_label;
+      const std::string term = at_least(linear, binding::kMultiply) + " * " + stride_name(kernel, var, dim.array_dim);
       strided += (strided.empty() ? "" : " + ") + term;
       continue;
     }

@@ -133,6 +133,19 @@ ExprId make_not(Kernel &kernel, ExprId condition) {
   return make_op(kernel, Op::logical_not, Type::boolean, {condition});
 }
 
+std::string stride_name(const Kernel &kernel, const Var &var, int array_dim) {
+  std::string label;
+  for (const Dim &dim : var.dims)
+    if (dim.array_dim == array_dim && dim.axis != kNone)
+      label += kernel.axes[dim.axis].rest ? "rows" : kernel.axes[dim.axis].name;
+  return var.name + "_stride_" + (label.empty() ? std::to_string(array_dim) : label);
+}
+
+const Coordinate *moved(const Kernel &kernel, const std::vector<Coordinate> &coords, AxisId axis) {
+  const Coordinate *given = find_coordinate(coords, axis);
+  return given == nullptr || is_identity(kernel, *given) ? nullptr : given;
+}
+
 bool is_identity(const Kernel &kernel, const Coordinate &coordinate) {
   const Expr &value = kernel.expr(coordinate.value);
   return value.op == Op::index && value.axis == coordinate.axis && value.ref == kNone;

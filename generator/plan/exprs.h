@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "ir/kernel.h"
 
@@ -25,6 +27,12 @@ ExprId make_read(Kernel &kernel, VarId var);
 ExprId make_cast(Kernel &kernel, ExprId value, Type type);
 ExprId make_op(Kernel &kernel, Op op, Type type, std::vector<ExprId> args);
 ExprId make_not(Kernel &kernel, ExprId condition);
+
+// The argument that tells how far apart the elements along a dimension of a strided array are: `x_stride_M`.
+std::string stride_name(const Kernel &kernel, const Var &var, int array_dim);
+
+// The coordinate along the axis, where it is another point than the current one; else null.
+const Coordinate *moved(const Kernel &kernel, const std::vector<Coordinate> &coords, AxisId axis);
 
 // Is this coordinate the current point itself: `H = index(H)`?
 bool is_identity(const Kernel &kernel, const Coordinate &coordinate);

@@ -158,8 +158,7 @@ LaneStep LaneAnalysis::buffer_step(VarId var, const std::vector<Coordinate> &coo
   for (int64_t extent : kernel_.vars[var].array)
     stride = Size::make(Size::Op::multiply, {stride, Size::integer(extent)});
   for (auto axis = dims.rbegin(); axis != dims.rend(); ++axis) {
-    const Coordinate *given = find_coordinate(coords, *axis);
-    if (given != nullptr && !is_identity(kernel_, *given))
+    if (const Coordinate *given = moved(kernel_, coords, *axis))
       sum.add(coefficient(given->value, lane), stride);
     else if (*axis == lane)
       sum.add(1, stride);
@@ -186,11 +185,7 @@ LaneStep LaneAnalysis::step_of(VarId id, const std::vector<Coordinate> &coords, 
     const bool inner_of_split = var.strided && d + 1 < var.dims.size() && var.dims[d + 1].array_dim == dim.array_dim;
     if (var.strided && !inner_of_split) {
       // One stride argument for the dimension as written, of which this is the last part.
-      std::string label;
-      for (const Dim &other : var.dims)
-        if (other.array_dim == dim.array_dim && other.axis != kNone)
-          label += kernel_.axes[other.axis].rest ? "rows" : kernel_.axes[other.axis].name;
-      stride = Size::axis(var.name + "_stride_" + (label.empty() ? std::to_string(dim.array_dim) : label));
+      stride = Size::axis(stride_name(kernel_, var, dim.array_dim));
     }
     const Coordinate *given = find_coordinate(coords, dim.axis);
     if (given != nullptr && !is_identity(kernel_, *given))

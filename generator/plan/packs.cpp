@@ -14,11 +14,6 @@ using Accessed = std::function<void(VarId, const std::vector<Coordinate> &, cons
 constexpr int kMostTogether = 16, kBytesTogether = 32; // of one array, where its positions are not larger than that
 constexpr int kRegisterBytes = 256;                    // of all arrays: more would be spilled
 
-const Coordinate *moved(const Kernel &kernel, const std::vector<Coordinate> &coords, AxisId axis) {
-  const Coordinate *given = find_coordinate(coords, axis);
-  return given == nullptr || is_identity(kernel, *given) ? nullptr : given;
-}
-
 // Which element of its structure; nothing where that is not a constant.
 std::optional<int> field_of(const Kernel &kernel, const Var &var, size_t first, const std::vector<Coordinate> &coords) {
   int64_t field = 0;
@@ -157,7 +152,7 @@ std::optional<PackedAccess> packed_access(const Plan &plan, const LaneAnalysis &
         return std::nullopt; // parts of one dimension
       if (dim.axis == kNone || kernel.axes[dim.axis].rest)
         return std::nullopt;
-      access.strides.push_back(Size::axis(var.name + "_stride_" + kernel.axes[dim.axis].name));
+      access.strides.push_back(Size::axis(stride_name(kernel, var, dim.array_dim)));
       continue;
     }
     stride = Size::make(Size::Op::multiply, {stride, var.dims[d].extent});
