@@ -510,7 +510,6 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
         float total2 = 0.0f;
         float total3[64] = {};
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
-
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -520,7 +519,6 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
                 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-
           const float s = scale * total;
           if (r <= s_3) {
             greatest = maximum(greatest, s);
@@ -536,7 +534,6 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
           });
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
-
         const float l = total2;
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
           for (int64_t r = 0; r < R; ++r) {
@@ -591,7 +588,6 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
         float greatest = -INFINITY;
         float total2 = 0.0f;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
-
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -601,7 +597,6 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
                 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-
           const float s = scale * total;
           if (r <= s_3) {
             greatest = maximum(greatest, s);
@@ -617,7 +612,6 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
           });
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
-
         const float l = total2;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
           for (int64_t r = 0; r < R; ++r) {
@@ -670,7 +664,6 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
         float total2 = 0.0f;
         float total3[64] = {};
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
-
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -681,7 +674,6 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
                                 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-
           const float s = scale * total;
           if (r <= s_3) {
             greatest = maximum(greatest, s);
@@ -697,7 +689,6 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
           });
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
-
         const float l = total2;
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
           for (int64_t r = 0; r < R; ++r) {
@@ -755,7 +746,6 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
         float greatest = -INFINITY;
         float total2 = 0.0f;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
-
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -766,7 +756,6 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
                                 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-
           const float s = scale * total;
           if (r <= s_3) {
             greatest = maximum(greatest, s);
@@ -782,7 +771,6 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
           });
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
-
         const float l = total2;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
           for (int64_t r = 0; r < R; ++r) {

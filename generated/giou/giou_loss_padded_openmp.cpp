@@ -408,7 +408,6 @@ void giou_loss_padded(const float* pred, const float* target, float* giou, bool*
       total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       total2 = total2 + across(total2_lanes, [](int64_t a, int64_t b_) { return a + b_; });
     }
-
     total_parts[bn_first / bn_chunk] = total;
     total2_parts[bn_first / bn_chunk] = total2;
   }

@@ -398,7 +398,6 @@ void giou_loss_ragged(const int64_t* box_start, const float* pred, const float* 
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
         total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
       picture_loss[b] = total / float(maximum(box_start[b + 1] - box_start[b], int64_t{1}));
     }
     total3_parts[b_first / b_chunk] = total3;

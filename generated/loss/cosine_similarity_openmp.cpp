@@ -326,7 +326,6 @@ void cosine_similarity_f32(const float* x, const float* y, float* similarity, in
       total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
     }
-
     similarity[m] = total / maximum(std::sqrt(total2) * std::sqrt(total3), 1e-08f);
   }
 }
@@ -350,7 +349,6 @@ void cosine_similarity_f64(const double* x, const double* y, double* similarity,
       total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
     }
-
     similarity[m] = total / maximum(std::sqrt(total2) * std::sqrt(total3), 1e-08);
   }
 }
@@ -378,7 +376,6 @@ void cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_t* simi
       total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
     }
-
     similarity[m] = to_bf16(total / maximum(std::sqrt(total2) * std::sqrt(total3), 1e-08f));
   }
 }
@@ -405,7 +402,6 @@ void cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t* simil
       total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
     }
-
     similarity[m] = to_f16(total / maximum(std::sqrt(total2) * std::sqrt(total3), 1e-08f));
   }
 }

@@ -377,7 +377,6 @@ void hinge_loss_f32(const float* score, const int32_t* target, float* loss, floa
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
       loss[b] = total;
       total2 += loss[b];
     }
@@ -422,7 +421,6 @@ void hinge_loss_bf16(const uint16_t* score, const int32_t* target, float* loss, 
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
       loss[b] = total;
       total2 += loss[b];
     }
@@ -467,7 +465,6 @@ void hinge_loss_f16(const uint16_t* score, const int32_t* target, float* loss, f
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
       loss[b] = total;
       total2 += loss[b];
     }

@@ -398,7 +398,6 @@ void huber_loss_f32(float delta, const float* prediction, const float* target, f
           });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     total_parts[n_first / n_chunk] = total;
   }
   float total = 0.0f;
@@ -439,7 +438,6 @@ void huber_loss_bf16(float delta, const uint16_t* prediction, const uint16_t* ta
           });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     total_parts[n_first / n_chunk] = total;
   }
   float total = 0.0f;
@@ -480,7 +478,6 @@ void huber_loss_f16(float delta, const uint16_t* prediction, const uint16_t* tar
           });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     total_parts[n_first / n_chunk] = total;
   }
   float total = 0.0f;

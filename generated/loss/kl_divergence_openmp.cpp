@@ -430,7 +430,6 @@ void kl_divergence_f32(const float* prediction, const float* target, float* loss
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
       loss[b] = total;
       total2 += loss[b];
     }
@@ -477,7 +476,6 @@ void kl_divergence_bf16(const uint16_t* prediction, const uint16_t* target, floa
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
       loss[b] = total;
       total2 += loss[b];
     }
@@ -524,7 +522,6 @@ void kl_divergence_f16(const uint16_t* prediction, const uint16_t* target, float
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
       loss[b] = total;
       total2 += loss[b];
     }

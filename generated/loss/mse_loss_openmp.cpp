@@ -332,7 +332,6 @@ void mse_loss_f32(const float* prediction, const float* target, float* loss, int
                           });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     total_parts[n_first / n_chunk] = total;
   }
   float total = 0.0f;
@@ -370,7 +369,6 @@ void mse_loss_bf16(const uint16_t* prediction, const uint16_t* target, float* lo
           });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     total_parts[n_first / n_chunk] = total;
   }
   float total = 0.0f;
@@ -408,7 +406,6 @@ void mse_loss_f16(const uint16_t* prediction, const uint16_t* target, float* los
           });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     total_parts[n_first / n_chunk] = total;
   }
   float total = 0.0f;

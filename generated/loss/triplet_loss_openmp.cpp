@@ -341,7 +341,6 @@ void triplet_loss_f32(const float* anchor, const float* positive, const float* n
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
         total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
       loss[b] = maximum(std::sqrt(total) - std::sqrt(total2) + 1.0f, 0.0f);
       total3 += loss[b];
     }
@@ -391,7 +390,6 @@ void triplet_loss_bf16(const uint16_t* anchor, const uint16_t* positive, const u
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
         total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
       loss[b] = maximum(std::sqrt(total) - std::sqrt(total2) + 1.0f, 0.0f);
       total3 += loss[b];
     }
@@ -441,7 +439,6 @@ void triplet_loss_f16(const uint16_t* anchor, const uint16_t* positive, const ui
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
         total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
       loss[b] = maximum(std::sqrt(total) - std::sqrt(total2) + 1.0f, 0.0f);
       total3 += loss[b];
     }

@@ -487,7 +487,6 @@ void quantize_rows_f32(const float* x, int8_t* q, float* scale, int64_t M, int64
             maximum(greatest_lanes, keep(active, absolute(load(&x[m * N + n], active)), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
       scale[m] = maximum(greatest, 0.0f) / 127.0f;
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[m_ahead * N + n]);
@@ -515,7 +514,6 @@ void quantize_rows_bf16(const uint16_t* x, int8_t* q, float* scale, int64_t M, i
                                  keep(active, absolute(from_bf16(load(&x[m * N + n], active))), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
       scale[m] = maximum(greatest, 0.0f) / 127.0f;
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[m_ahead * N + n]);
@@ -544,7 +542,6 @@ void quantize_rows_f16(const uint16_t* x, int8_t* q, float* scale, int64_t M, in
             maximum(greatest_lanes, keep(active, absolute(from_f16(load(&x[m * N + n], active))), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
       scale[m] = maximum(greatest, 0.0f) / 127.0f;
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[m_ahead * N + n]);

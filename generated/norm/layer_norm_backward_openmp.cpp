@@ -32,6 +32,11 @@ inline auto smaller(A a, B b) {
   return a < b ? a : b;
 }
 
+template <class A, class B>
+inline auto larger(A a, B b) {
+  return a > b ? a : b;
+}
+
 template <class T>
 inline T rsqrt(T v) {
   return T(1) / std::sqrt(v);
@@ -78,6 +83,13 @@ inline int64_t thread_count() {
 #else
   return 1;
 #endif
+}
+
+// The columns that a thread takes at once: whole lines, at most `most`, and no more than leave some for the
+// others.
+inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
+  constexpr int64_t kLine = 16;
+  return smaller(most, larger(1, columns / kLine * rows / thread_count()) * kLine);
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -403,18 +415,34 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
   const LayerNormBackwardF32Workspace space(M, N);
   float* const total5 = reinterpret_cast<float*>(workspace + space.total5);
   float* const normal3 = reinterpret_cast<float*>(workspace + space.normal3);
+  const int64_t n_part = share_of(N, 1, 512);
   const bool around_caches = N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
+    for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+      const int64_t n_end = smaller(n_first + n_part, N);
+      float total6[512] = {};
+      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
         store(&total5[n], active, 0.0f);
-        Lanes<float, kLanes32> total6 = 0.0f;
-        for (int64_t m = 0; m < M; ++m) {
-          total6 += load(&dy[m * N + n], active);
+        store(&total6[n - n_first], active, 0.0f);
+      });
+      for (int64_t m_first = 0; m_first < M; m_first += 512) {
+        const int64_t m_end = smaller(m_first + 512, M);
+        float part[512] = {};
+        for (int64_t m = m_first; m < m_end; ++m) {
+          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+            store(&part[n - n_first], active,
+                  load(&part[n - n_first], active) + load(&dy[m * N + n], active));
+          });
         }
-        store_around(&dbeta[n], active, total6, around_caches);
+        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          store(&total6[n - n_first], active,
+                load(&total6[n - n_first], active) + load(&part[n - n_first], active));
+        });
+      }
+      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        store_around(&dbeta[n], active, load(&total6[n - n_first], active), around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -442,7 +470,6 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
         Lanes<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
@@ -453,7 +480,6 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
-
       const float scale = rsqrt(total2 / float(N) + 1e-05f);
       for (int64_t n_block3 = 0; n_block3 < N; n_block3 += 4096) {
         Lanes<float, kLanes32> total4_lanes = 0.0f;
@@ -467,7 +493,6 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         const auto g_3 = load(&dy[m * N + n], active) * load(&gamma[n], active);
         store_around(&dx[m * N + n], active,
@@ -477,16 +502,28 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
     }
     if (around_caches2) finish_stores();
   }
+  const int64_t n_part2 = share_of(N, 1, 512);
   const bool around_caches3 = N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
-        for (int64_t m = 0; m < M; ++m) {
-          store(&total5[n], active,
-                load(&total5[n], active) + load(&dy[m * N + n], active) * load(&normal3[m * N + n], active));
+    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += n_part2) {
+      const int64_t n_end2 = smaller(n_first2 + n_part2, N);
+      for (int64_t m_first2 = 0; m_first2 < M; m_first2 += 512) {
+        const int64_t m_end2 = smaller(m_first2 + 512, M);
+        float part2[512] = {};
+        for (int64_t m = m_first2; m < m_end2; ++m) {
+          for_lanes<kLanes32>(n_first2, n_end2, [&](int64_t n, auto active) {
+            store(&part2[n - n_first2], active,
+                  load(&part2[n - n_first2], active) +
+                      load(&dy[m * N + n], active) * load(&normal3[m * N + n], active));
+          });
         }
+        for_lanes<kLanes32>(n_first2, n_end2, [&](int64_t n, auto active) {
+          store(&total5[n], active, load(&total5[n], active) + load(&part2[n - n_first2], active));
+        });
+      }
+      for_lanes<kLanes32>(n_first2, n_end2, [&](int64_t n, auto active) {
         store_around(&dgamma[n], active, load(&total5[n], active), around_caches3);
       });
     }
@@ -513,18 +550,34 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
   const LayerNormBackwardBf16Workspace space(M, N);
   float* const total5 = reinterpret_cast<float*>(workspace + space.total5);
   float* const normal3 = reinterpret_cast<float*>(workspace + space.normal3);
+  const int64_t n_part = share_of(N, 1, 512);
   const bool around_caches = N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
+    for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+      const int64_t n_end = smaller(n_first + n_part, N);
+      float total6[512] = {};
+      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
         store(&total5[n], active, 0.0f);
-        Lanes<float, kLanes32> total6 = 0.0f;
-        for (int64_t m = 0; m < M; ++m) {
-          total6 += from_bf16(load(&dy[m * N + n], active));
+        store(&total6[n - n_first], active, 0.0f);
+      });
+      for (int64_t m_first = 0; m_first < M; m_first += 512) {
+        const int64_t m_end = smaller(m_first + 512, M);
+        float part[512] = {};
+        for (int64_t m = m_first; m < m_end; ++m) {
+          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+            store(&part[n - n_first], active,
+                  load(&part[n - n_first], active) + from_bf16(load(&dy[m * N + n], active)));
+          });
         }
-        store_around(&dbeta[n], active, total6, around_caches);
+        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          store(&total6[n - n_first], active,
+                load(&total6[n - n_first], active) + load(&part[n - n_first], active));
+        });
+      }
+      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        store_around(&dbeta[n], active, load(&total6[n - n_first], active), around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -552,7 +605,6 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
         Lanes<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
@@ -563,7 +615,6 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
-
       const float scale = rsqrt(total2 / float(N) + 1e-05f);
       for (int64_t n_block3 = 0; n_block3 < N; n_block3 += 4096) {
         Lanes<float, kLanes32> total4_lanes = 0.0f;
@@ -577,7 +628,6 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         const auto g_3 = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
         store_around(
@@ -588,17 +638,28 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
     }
     if (around_caches2) finish_stores();
   }
+  const int64_t n_part2 = share_of(N, 1, 512);
   const bool around_caches3 = N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
-        for (int64_t m = 0; m < M; ++m) {
-          store(&total5[n], active,
-                load(&total5[n], active) +
-                    from_bf16(load(&dy[m * N + n], active)) * load(&normal3[m * N + n], active));
+    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += n_part2) {
+      const int64_t n_end2 = smaller(n_first2 + n_part2, N);
+      for (int64_t m_first2 = 0; m_first2 < M; m_first2 += 512) {
+        const int64_t m_end2 = smaller(m_first2 + 512, M);
+        float part2[512] = {};
+        for (int64_t m = m_first2; m < m_end2; ++m) {
+          for_lanes<kLanes32>(n_first2, n_end2, [&](int64_t n, auto active) {
+            store(&part2[n - n_first2], active,
+                  load(&part2[n - n_first2], active) +
+                      from_bf16(load(&dy[m * N + n], active)) * load(&normal3[m * N + n], active));
+          });
         }
+        for_lanes<kLanes32>(n_first2, n_end2, [&](int64_t n, auto active) {
+          store(&total5[n], active, load(&total5[n], active) + load(&part2[n - n_first2], active));
+        });
+      }
+      for_lanes<kLanes32>(n_first2, n_end2, [&](int64_t n, auto active) {
         store_around(&dgamma[n], active, load(&total5[n], active), around_caches3);
       });
     }
@@ -625,18 +686,34 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
   const LayerNormBackwardF16Workspace space(M, N);
   float* const total5 = reinterpret_cast<float*>(workspace + space.total5);
   float* const normal3 = reinterpret_cast<float*>(workspace + space.normal3);
+  const int64_t n_part = share_of(N, 1, 512);
   const bool around_caches = N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
+    for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+      const int64_t n_end = smaller(n_first + n_part, N);
+      float total6[512] = {};
+      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
         store(&total5[n], active, 0.0f);
-        Lanes<float, kLanes32> total6 = 0.0f;
-        for (int64_t m = 0; m < M; ++m) {
-          total6 += from_f16(load(&dy[m * N + n], active));
+        store(&total6[n - n_first], active, 0.0f);
+      });
+      for (int64_t m_first = 0; m_first < M; m_first += 512) {
+        const int64_t m_end = smaller(m_first + 512, M);
+        float part[512] = {};
+        for (int64_t m = m_first; m < m_end; ++m) {
+          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+            store(&part[n - n_first], active,
+                  load(&part[n - n_first], active) + from_f16(load(&dy[m * N + n], active)));
+          });
         }
-        store_around(&dbeta[n], active, total6, around_caches);
+        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          store(&total6[n - n_first], active,
+                load(&total6[n - n_first], active) + load(&part[n - n_first], active));
+        });
+      }
+      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        store_around(&dbeta[n], active, load(&total6[n - n_first], active), around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -664,7 +741,6 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
         Lanes<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
@@ -675,7 +751,6 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
-
       const float scale = rsqrt(total2 / float(N) + 1e-05f);
       for (int64_t n_block3 = 0; n_block3 < N; n_block3 += 4096) {
         Lanes<float, kLanes32> total4_lanes = 0.0f;
@@ -689,7 +764,6 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         const auto g_3 = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
         store_around(
@@ -700,17 +774,28 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
     }
     if (around_caches2) finish_stores();
   }
+  const int64_t n_part2 = share_of(N, 1, 512);
   const bool around_caches3 = N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
-        for (int64_t m = 0; m < M; ++m) {
-          store(&total5[n], active,
-                load(&total5[n], active) +
-                    from_f16(load(&dy[m * N + n], active)) * load(&normal3[m * N + n], active));
+    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += n_part2) {
+      const int64_t n_end2 = smaller(n_first2 + n_part2, N);
+      for (int64_t m_first2 = 0; m_first2 < M; m_first2 += 512) {
+        const int64_t m_end2 = smaller(m_first2 + 512, M);
+        float part2[512] = {};
+        for (int64_t m = m_first2; m < m_end2; ++m) {
+          for_lanes<kLanes32>(n_first2, n_end2, [&](int64_t n, auto active) {
+            store(&part2[n - n_first2], active,
+                  load(&part2[n - n_first2], active) +
+                      from_f16(load(&dy[m * N + n], active)) * load(&normal3[m * N + n], active));
+          });
         }
+        for_lanes<kLanes32>(n_first2, n_end2, [&](int64_t n, auto active) {
+          store(&total5[n], active, load(&total5[n], active) + load(&part2[n - n_first2], active));
+        });
+      }
+      for_lanes<kLanes32>(n_first2, n_end2, [&](int64_t n, auto active) {
         store_around(&dgamma[n], active, load(&total5[n], active), around_caches3);
       });
     }

@@ -450,7 +450,6 @@ void normalize_frobenius_f32(const float* x, float* frobenius, float* y, int64_t
                           });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     total_parts[mn_first / mn_chunk] = total;
   }
   float total = 0.0f;
@@ -500,7 +499,6 @@ void normalize_frobenius_f64(const double* x, double* frobenius, double* y, int6
                           });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     total_parts[mn_first / mn_chunk] = total;
   }
   double total = 0.0;
@@ -552,7 +550,6 @@ void normalize_frobenius_bf16(const uint16_t* x, uint16_t* frobenius, uint16_t* 
                           });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     total_parts[mn_first / mn_chunk] = total;
   }
   float total = 0.0f;
@@ -606,7 +603,6 @@ void normalize_frobenius_f16(const uint16_t* x, uint16_t* frobenius, uint16_t* y
                           });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     total_parts[mn_first / mn_chunk] = total;
   }
   float total = 0.0f;

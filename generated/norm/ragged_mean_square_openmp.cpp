@@ -334,7 +334,6 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
             });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
       rms[b] = std::sqrt(total / float(row_start[b + 1] - row_start[b]));
       for_lanes<kLanes32>(0, row_start[b + 1] - row_start[b], [&](int64_t n, auto active) {
         store_around(&y[row_start[b] + n], active,

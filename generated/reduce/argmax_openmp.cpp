@@ -353,7 +353,6 @@ void argmax_f32(const float* x, int64_t* position, float* value, int64_t M, int6
     });
     fold_best(where_lanes, best_lanes, where, best, above<float>);
     greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
     position[m] = where;
     value[m] = greatest;
   }
@@ -378,7 +377,6 @@ void argmax_f64(const double* x, int64_t* position, double* value, int64_t M, in
     });
     fold_best(where_lanes, best_lanes, where, best, above<double>);
     greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
     position[m] = where;
     value[m] = greatest;
   }
@@ -404,7 +402,6 @@ void argmax_bf16(const uint16_t* x, int64_t* position, uint16_t* value, int64_t 
     });
     fold_best(where_lanes, best_lanes, where, best, above<float>);
     greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
     position[m] = where;
     value[m] = to_bf16(greatest);
   }

@@ -353,7 +353,6 @@ void argmin_f32(const float* x, int64_t* position, float* value, int64_t M, int6
     });
     fold_best(where_lanes, best_lanes, where, best, below<float>);
     least = minimum(least, across(least_lanes, [](auto a, auto b) { return minimum(a, b); }));
-
     position[m] = where;
     value[m] = least;
   }
@@ -378,7 +377,6 @@ void argmin_f64(const double* x, int64_t* position, double* value, int64_t M, in
     });
     fold_best(where_lanes, best_lanes, where, best, below<double>);
     least = minimum(least, across(least_lanes, [](auto a, auto b) { return minimum(a, b); }));
-
     position[m] = where;
     value[m] = least;
   }
@@ -403,7 +401,6 @@ void argmin_bf16(const uint16_t* x, int64_t* position, uint16_t* value, int64_t 
     });
     fold_best(where_lanes, best_lanes, where, best, below<float>);
     least = minimum(least, across(least_lanes, [](auto a, auto b) { return minimum(a, b); }));
-
     position[m] = where;
     value[m] = to_bf16(least);
   }

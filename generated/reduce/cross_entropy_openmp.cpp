@@ -443,7 +443,6 @@ void cross_entropy_f32(const float* score, const int32_t* target, float* loss, f
         greatest_lanes = maximum(greatest_lanes, keep(active, load(&score[b * V + v], active), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
-
       const float top = greatest;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -452,7 +451,6 @@ void cross_entropy_f32(const float* score, const int32_t* target, float* loss, f
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
       loss[b] =
           std::log(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f);
       total2 += loss[b];
@@ -495,7 +493,6 @@ void cross_entropy_bf16(const uint16_t* score, const int32_t* target, float* los
             maximum(greatest_lanes, keep(active, from_bf16(load(&score[b * V + v], active)), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
-
       const float top = greatest;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -504,7 +501,6 @@ void cross_entropy_bf16(const uint16_t* score, const int32_t* target, float* los
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
       loss[b] = std::log(total) + top -
                 (inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f);
       total2 += loss[b];

@@ -236,7 +236,6 @@ void segment_sum_by_id(const float* x, const int32_t* id, float* y, int64_t N, i
   OMP(omp parallel for schedule(static))
   for (int64_t d = 0; d < D; ++d) {
     for_lanes<kLanes32>(0, B, [&](int64_t b, auto active) { store_every(&y[b * D + d], D, active, 0.0f); });
-
     for (int64_t n = 0; n < N; ++n) {
       if (inside(int64_t(id[n]), B)) atomic_add(&y[int64_t(id[n]) * D + d], x[n * D + d]);
     }

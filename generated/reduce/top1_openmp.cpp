@@ -451,7 +451,6 @@ void top1_f32(const float* score, int32_t* best, float* probability, int64_t B, 
     });
     fold_best(where_lanes, best2_lanes, where, best2, above<float>);
     greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
-
     best[b] = int32_t(where);
     for (int64_t v_block = 0; v_block < V; v_block += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -461,7 +460,6 @@ void top1_f32(const float* score, int32_t* best, float* probability, int64_t B, 
       });
       total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
     }
-
     probability[b] = 1.0f / total;
   }
 }
@@ -488,7 +486,6 @@ void top1_bf16(const uint16_t* score, int32_t* best, float* probability, int64_t
     });
     fold_best(where_lanes, best2_lanes, where, best2, above<float>);
     greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
-
     best[b] = int32_t(where);
     for (int64_t v_block = 0; v_block < V; v_block += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -498,7 +495,6 @@ void top1_bf16(const uint16_t* score, int32_t* best, float* probability, int64_t
       });
       total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
     }
-
     probability[b] = 1.0f / total;
   }
 }
@@ -525,7 +521,6 @@ void top1_f16(const uint16_t* score, int32_t* best, float* probability, int64_t 
     });
     fold_best(where_lanes, best2_lanes, where, best2, above<float>);
     greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
-
     best[b] = int32_t(where);
     for (int64_t v_block = 0; v_block < V; v_block += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -535,7 +530,6 @@ void top1_f16(const uint16_t* score, int32_t* best, float* probability, int64_t 
       });
       total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
     }
-
     probability[b] = 1.0f / total;
   }
 }

@@ -14,12 +14,12 @@ constexpr int64_t kBlock = 4096; // floating sums are taken over blocks of so ma
 
 // What the text of lanes calls by name.
 constexpr const char *kHelpers[] = {
-    "Lanes",        "Mask",      "AllLanes",  "FirstLanes",   "LanesOf",       "VectorOf",
-    "IntegerOf",    "for_lanes", "load",      "store",        "gather",        "load_every",
-    "store_every",  "keep",      "mask_of",   "any_lane",     "across",        "positions",
-    "positions_as", "convert",   "each_lane", "fold_best",    "choose",        "kVectorBytes",
-    "kLanes8",      "kLanes16",  "kLanes32",  "kLanes64",     "load_field",    "load_inside",
-    "turn_tile",    "quotient",  "prefetch",  "store_around", "finish_stores", "write_around"};
+    "Lanes",        "Mask",        "AllLanes",     "FirstLanes",    "LanesOf",      "VectorOf",     "IntegerOf",
+    "for_lanes",    "load",        "store",        "gather",        "load_every",   "store_every",  "keep",
+    "mask_of",      "any_lane",    "across",       "positions",     "positions_as", "convert",      "each_lane",
+    "fold_best",    "choose",      "kVectorBytes", "kLanes8",       "kLanes16",     "kLanes32",     "kLanes64",
+    "load_field",   "load_inside", "turn_tile",    "quotient",      "prefetch",     "store_around", "finish_stores",
+    "write_around", "scan_lanes",  "scan_before",  "for_lanes_down"};
 
 void replace_word(std::string &text, const std::string &from, const std::string &to) {
   for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
@@ -36,10 +36,6 @@ bool has_next(const PlanNode &n) {
     return false;
   return n.kind == PlanNode::Kind::next || std::any_of(n.body.begin(), n.body.end(), has_next) ||
          std::any_of(n.otherwise.begin(), n.otherwise.end(), has_next);
-}
-
-Monoid monoid_of(ScanKind scan) {
-  return scan == ScanKind::product ? Monoid::product : scan == ScanKind::max ? Monoid::max : Monoid::sum;
 }
 
 } // namespace
@@ -134,8 +130,9 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
     body = ahead->second + body;
   const std::string active = mentions_word(body, active_) ? "auto " + active_ : "auto";
   const std::string point = mentions_word(body, v) ? "int64_t " + v : "int64_t";
-  out.add(helper("for_lanes") + "<" + kLaneCount + ">(" + range.begin + ", " + range.end + ", [&](" + point + ", " +
-          active + ") {");
+  helper("for_lanes");
+  out.add(helper(loop.reversed ? "for_lanes_down" : "for_lanes") + "<" + kLaneCount + ">(" + range.begin + ", " +
+          range.end + ", [&](" + point + ", " + active + ") {");
   std::swap(out, printer_.lines);
   printer_.lines.add(body + "});");
   lane_ = kNone;
@@ -146,7 +143,7 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
   std::swap(out, printer_.lines);
   std::string text = out.text();
   replace_word(text, kLaneCount, helper("kLanes" + std::to_string(8 * widest_)));
-  printer_.lines.add(text);
+  printer_.lines.append(text);
   accumulators_.clear();
 }
 
@@ -224,6 +221,10 @@ bool LanePrinter::node(const PlanNode &n, const std::vector<PlanNode> &siblings)
     fold_step(n);
     return true;
   case PlanNode::Kind::scan_step: {
+    if (n.axis == lane_) {
+      scan_along(n, siblings);
+      return true;
+    }
     if (!in_lanes(n.target))
       return false;
     const Type type = kernel_.vars[n.target].type;
@@ -441,7 +442,9 @@ void LanePrinter::fold_step(const PlanNode &n) {
     printer_.lines.add("if (" + helper("any_lane") + "(" + mask_ + ")) {");
   }
   if (is_selection(n.monoid)) {
-    select(n, loaded(n.target, {}), loaded(n.partner, {}), mask_);
+    const std::string taking_part = std::exchange(mask_, ""); // what it notes is chosen by that already
+    select(n, loaded(n.target, {}), loaded(n.partner, {}), taking_part,
+           [&](VarId var, const std::string &text) { set_text(var, text, true, {}); });
   } else {
     std::string value = widened(n.value, type);
     if (!mask_.empty() && unmasked_[n.target] != mask_)
@@ -461,9 +464,24 @@ void LanePrinter::fold_step(const PlanNode &n) {
   mask_ = outer;
 }
 
+// A scan along the lanes: lanes that take no part leave the carry as it is.
+void LanePrinter::scan_along(const PlanNode &n, const std::vector<PlanNode> &siblings) {
+  const Type type = kernel_.vars[n.target].type;
+  note(type);
+  const Monoid monoid = monoid_of(n.scan);
+  const std::string identity = printer_.spelling.identity(monoid, type);
+  const auto &[one, other] = names_.pair();
+  const std::string value = helper("keep") + "(" + current() + ", " + widened(n.value, type, 0) + ", " + identity + ")";
+  set_text(n.partner,
+           helper(n.exclusive ? "scan_before" : "scan_lanes") + "<" + (n.reverse ? "-1" : "1") + ">(" +
+               printer_.name(n.target) + ", " + value + ", " + identity + ", [](auto " + one + ", auto " + other +
+               ") { return " + combined(monoid, type, one, other) + "; })",
+           true, siblings);
+}
+
 // argmax, argmin.
-void LanePrinter::select(const PlanNode &n, const std::string &where, const std::string &best,
-                         const std::string &mask) {
+void LanePrinter::select(const PlanNode &n, const std::string &where, const std::string &best, const std::string &mask,
+                         const std::function<void(VarId, const std::string &)> &keep) {
   const Type type = kernel_.vars[n.partner].type;
   note(type);
   note(Type::i64);
@@ -476,8 +494,8 @@ void LanePrinter::select(const PlanNode &n, const std::string &where, const std:
   if (is_floating(type))
     test += " || (" + value + " != " + value + " && " + best + " == " + best + ")";
   printer_.lines.add("const auto " + better + " = " + (mask.empty() ? test : mask + " && (" + test + ")") + ";");
-  printer_.lines.add(best + " = choose(" + better + ", " + value + ", " + best + ");");
-  printer_.lines.add(where + " = choose(" + better + ", " + expression(n.second).text + ", " + where + ");");
+  keep(n.partner, "choose(" + better + ", " + value + ", " + best + ")");
+  keep(n.target, "choose(" + better + ", " + expression(n.second).text + ", " + where + ")");
 }
 
 // A fold along the lanes: they are combined after the loop.
@@ -500,7 +518,9 @@ void LanePrinter::fold_across(const PlanNode &n) {
   }
   if (is_selection(n.monoid)) {
     helper("active_mask");
-    select(n, found->lanes, found->best, "mask_of(" + current() + ")");
+    select(n, found->lanes, found->best, "mask_of(" + current() + ")", [&](VarId var, const std::string &text) {
+      printer_.lines.add((var == n.target ? found->lanes : found->best) + " = " + text + ";");
+    });
   } else {
     const std::string value = helper("keep") + "(" + current() + ", " + widened(n.value, type, 0) + ", " +
                               printer_.spelling.identity(n.monoid, type) + ")";

@@ -74,7 +74,9 @@ private:
   void set_text(VarId var, const std::string &value, bool is_lanes, const std::vector<PlanNode> &siblings);
   void fold_step(const PlanNode &node);
   void fold_across(const PlanNode &node);
-  void select(const PlanNode &node, const std::string &where, const std::string &best, const std::string &active);
+  void scan_along(const PlanNode &node, const std::vector<PlanNode> &siblings);
+  void select(const PlanNode &node, const std::string &where, const std::string &best, const std::string &active,
+              const std::function<void(VarId, const std::string &)> &keep);
   void branch(const PlanNode &node);
   void repeat(const PlanNode &node);
   void jump(const PlanNode &node);

@@ -167,10 +167,18 @@ private:
       if (takes_lanes(*node))
         break;
     }
-    std::string work;
-    for (const PlanNode *n : chain)
+    std::string work, others = "1"; // all items, and those of all loops but the last
+    for (const PlanNode *n : chain) {
+      others = work.empty() ? "1" : work;
       work += (work.empty() ? "" : " * ") + at_least(trips(*n), binding::kMultiply);
+    }
     const PlanNode &last = *chain.back();
+    std::string share; // of the last loop, where that goes over parts
+    if (last.parts > 0) {
+      share = names_.claim(printer_.axis_name(last.axis) + "_part");
+      printer_.lines.add("const int64_t " + share + " = " + spelling().helper("share_of") + "(" + trips(last).text +
+                         ", " + others + ", " + std::to_string(last.parts) + ");");
+    }
     const PlanNode *const crossing = crossing_loop(chain);
     const bool tiles = crossing != nullptr && printer_.lanes->has_tiles(last, crossing->axis);
     const bool only_maps = !contains_loop(last.body);
@@ -188,16 +196,17 @@ private:
       printer_.lines.add("#pragma omp parallel for" + clauses + serial);
     }
     for (const PlanNode *n : chain) {
-      if (n == crossing)
-        printer_.set_part(n->axis, open_parts(*n, tiles ? kWideTile : kTile));
+      if (n->parts > 0)
+        printer_.open_part(*n, share);
+      else if (n == crossing)
+        printer_.set_part(n->axis, printer_.open_parts(*n, std::to_string(tiles ? kWideTile : kTile)));
       else if (n != &last || !takes_lanes(last))
         open(*n);
     }
     if (takes_lanes(last)) {
       // Threads share the lane loop by parts that hang on sizes only.
-      const Printer::Range part = open_parts(last, crossing != nullptr ? line_of(last)
-                                                   : only_maps         ? kChunk
-                                                                       : kDeepChunk);
+      const int64_t length = crossing != nullptr ? line_of(last) : only_maps ? kChunk : kDeepChunk;
+      const Printer::Range part = printer_.open_parts(last, std::to_string(length));
       worker_pointers(phase);
       if (tiles) {
         printer_.lanes->tiles(last, part, line_of(last), crossing->axis, printer_.range(*crossing));
@@ -242,15 +251,6 @@ private:
         bytes = std::max(bytes, bytes_of(plan_.kernel.vars[n.target].type));
     });
     return kLineBytes / bytes;
-  }
-
-  // Opens a loop over parts of the loop's range; returns such a part.
-  Printer::Range open_parts(const PlanNode &loop, int64_t length) {
-    const Printer::Range r = printer_.range(loop);
-    const std::string first = names_.claim(printer_.axis_name(loop.axis) + "_first"), part = std::to_string(length);
-    printer_.lines.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first +
-                       " += " + part + ") {");
-    return {first, spelling().helper("smaller") + "(" + first + " + " + part + ", " + r.end + ")"};
   }
 
   // Large outputs that nothing reads go around the caches: nobody would find them there again.

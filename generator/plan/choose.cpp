@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "plan/access.h"
+#include "plan/columns.h"
 #include "plan/exprs.h"
 #include "plan/lower.h"
 #include "plan/plan.h"
@@ -137,6 +138,8 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
   } while (++rounds < kPlacementRounds && recompute_cheap_locals(plan, program)); // which makes new variables
   for (Phase &phase : plan.phases)
     map_phase(plan.kernel, phase);
+  if (target == TargetKind::openmp)
+    turn_columns(plan);
   return plan;
 }
 

@@ -146,6 +146,10 @@ const Coordinate *moved(const Kernel &kernel, const std::vector<Coordinate> &coo
   return given == nullptr || is_identity(kernel, *given) ? nullptr : given;
 }
 
+Monoid monoid_of(ScanKind scan) {
+  return scan == ScanKind::product ? Monoid::product : scan == ScanKind::max ? Monoid::max : Monoid::sum;
+}
+
 bool is_identity(const Kernel &kernel, const Coordinate &coordinate) {
   const Expr &value = kernel.expr(coordinate.value);
   return value.op == Op::index && value.axis == coordinate.axis && value.ref == kNone;

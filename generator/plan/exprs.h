@@ -34,6 +34,9 @@ std::string stride_name(const Kernel &kernel, const Var &var, int array_dim);
 // The coordinate along the axis, where it is another point than the current one; else null.
 const Coordinate *moved(const Kernel &kernel, const std::vector<Coordinate> &coords, AxisId axis);
 
+// What a scan repeats, and a linear one starts as.
+Monoid monoid_of(ScanKind scan);
+
 // Is this coordinate the current point itself: `H = index(H)`?
 bool is_identity(const Kernel &kernel, const Coordinate &coordinate);
 

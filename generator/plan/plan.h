@@ -57,6 +57,7 @@ struct PlanNode {
   enum class Order { parallel, reduction, ordered };
   Order order = Order::parallel; // may iterations run at once; do folds finish after it; or must they go in order
   bool reversed = false;         // an ordered loop that counts down
+  int64_t parts = 0;             // goes over parts of so many positions; loops over the axis inside go over one part
   std::vector<std::pair<VarId, int>> limits; // (var, dim): windows that bound the loop
 };
 
@@ -71,6 +72,8 @@ struct Storage {
   };
   Kind kind = Kind::scalar;
   std::vector<AxisId> dims; // of buffers: the axes that are stored
+  int64_t part = 0;         // of arrays: the last axis is stored for the part at hand, of at most so many positions
+  bool operator==(const Storage &) const = default;
 };
 
 struct Phase {

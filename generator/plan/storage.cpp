@@ -46,6 +46,12 @@ Storage storage_of(const Plan &plan, const Scopes &scopes, VarId id) {
     return storage;
   int64_t elements = 1;
   bool constant = true;
+  if (storage.dims.size() == 1 && var.array.empty())
+    if (const auto part = scope.parts.find(storage.dims[0]); part != scope.parts.end()) {
+      storage.kind = Storage::Kind::array;
+      storage.part = part->second;
+      return storage;
+    }
   for (AxisId axis : storage.dims) {
     const std::optional<int64_t> extent = constant_extent(plan.kernel, axis);
     constant = constant && extent && *extent <= kSmallArray;

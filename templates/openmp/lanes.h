@@ -127,6 +127,12 @@ template <int N, class Step> inline __attribute__((always_inline)) void for_lane
   for (; end - first >= N; first += N) step(first, AllLanes<N>{});
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
+//@ for_lanes_down: for_lanes
+// The same from the end to `first`.
+template <int N, class Step> inline __attribute__((always_inline)) void for_lanes_down(int64_t first, int64_t end, const Step& step) {
+  for (; end - first >= N; end -= N) step(end - N, AllLanes<N>{});
+  if (first < end) step(first, FirstLanes<N>{int(end - first)});
+}
 //@ copy_first: for_lanes
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast> inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -370,6 +376,32 @@ template <class T, int N, class Combine> inline T across(Lanes<T, N> lanes, Comb
     return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
   else
     return across<Lanes<T, N>, Combine>(lanes, combine);
+}
+//@ scan_lanes: Lanes
+// Each lane's value `kBy` lanes further up, or down where that is negative; `rest` where none comes from.
+template <int kBy, class T, int N, size_t... kLane> inline Lanes<T, N> shifted(Lanes<T, N> lanes, T rest, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, Lanes<T, N>(rest).v, (int(kLane) - kBy + (int(kLane) < kBy ? 2 * N : 0))...);
+}
+template <int kBy, class T, int N, class Combine> inline Lanes<T, N> scan_group(Lanes<T, N> lanes, T identity, Combine combine) {
+  if constexpr (kBy <= -N || kBy >= N)
+    return lanes;
+  else
+    return scan_group<2 * kBy>(combine(shifted<kBy>(lanes, identity, std::make_index_sequence<N>{}), lanes), identity, combine);
+}
+// Running results along the lanes after `carry`, which becomes the last of them. kStep: 1 up, -1 down.
+template <int kStep, class T, int N, class Combine>
+inline Lanes<T, N> scan_lanes(T& carry, Lanes<T, N> lanes, std::enable_if_t<true, T> identity, Combine combine) {
+  const Lanes<T, N> all = combine(Lanes<T, N>(carry), scan_group<kStep>(lanes, identity, combine));
+  carry = all[kStep > 0 ? N - 1 : 0];
+  return all;
+}
+//@ scan_before: scan_lanes
+// The same without the lane's own value.
+template <int kStep, class T, int N, class Combine>
+inline Lanes<T, N> scan_before(T& carry, Lanes<T, N> lanes, std::enable_if_t<true, T> identity, Combine combine) {
+  const Lanes<T, N> before(carry), group = scan_group<kStep>(lanes, identity, combine);
+  carry = combine(before, group)[kStep > 0 ? N - 1 : 0];
+  return combine(before, shifted<kStep>(group, identity, std::make_index_sequence<N>{}));
 }
 //@ Extreme: across
 // The greatest or least of what each lane has met. NaN is noted beside it, as the largest magnitude by its bits, so that

@@ -61,15 +61,47 @@ g = max(x, N);
   CHECK(has(text, "total += across(total_lanes, [](auto a, auto b) { return a + b; });"));
 }
 
-TEST_CASE("a fold along another axis keeps one total a lane") {
+TEST_CASE("a fold along few rows keeps one total a lane") {
+  const std::string text = openmp_text(R"(
+kernel = "columns"
+axes.M = 3
+inputs.x = "f32[M, N]"
+outputs.s = "f32[N]"
+body = 's = sum(x, M);'
+)");
+  CHECK(has(text, "for (int64_t m = 0; m < 3; ++m) { total += load(&x[m * N + n], active); }"));
+  CHECK(has(text, "store_around(&s[n], active, total, around_caches);"));
+}
+
+TEST_CASE("columns are summed row by row, over blocks of rows") {
   const std::string text = openmp_text(R"(
 kernel = "columns"
 inputs.x = "f32[M, N]"
 outputs.s = "f32[N]"
 body = 's = sum(x, M);'
 )");
-  CHECK(has(text, "for (int64_t m = 0; m < M; ++m) { total += load(&x[m * N + n], active); }"));
-  CHECK(has(text, "store_around(&s[n], active, total, around_caches);"));
+  CHECK(has(text, "const int64_t n_end = smaller(n_first + n_part, N); float total[512] = {}; "
+                  "for (int64_t m_first = 0; m_first < M; m_first += 512) { "
+                  "const int64_t m_end = smaller(m_first + 512, M); float part[512] = {}; "
+                  "for (int64_t m = m_first; m < m_end; ++m) { "
+                  "for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) { "
+                  "store(&part[n - n_first], active, load(&part[n - n_first], active) + "
+                  "load(&x[m * N + n], active)); }); }"));
+}
+
+TEST_CASE("running sums along the lanes go up or down; products of floats, which may overflow alone, stay in order") {
+  const auto of = [](const std::string &scan) {
+    return openmp_text("kernel = \"scans\"\ninputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\nbody = 'y = " + scan +
+                       "(x, N);'\n");
+  };
+  CHECK(has(of("cumsum"),
+            "float carry = 0.0f; for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) { const auto running = "
+            "scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f, "
+            "[](auto a, auto b) { return a + b; });"));
+  CHECK(has(of("cummax_reverse_exclusive"), "for_lanes_down<kLanes32>(0, N, [&](int64_t n, auto active) { "
+                                            "const auto running = scan_before<-1>(carry, "));
+  CHECK(!has(of("cumprod"), "scan_lanes"));
+  CHECK(has(of("cumprod"), "for (int64_t n = 0; n < N; ++n) { carry = carry * x[m * N + n];"));
 }
 
 TEST_CASE("a product of matrices broadcasts one factor and loads the other") {

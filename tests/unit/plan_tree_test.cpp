@@ -147,7 +147,8 @@ carry += sum(x, M);
   REQUIRE(plan.phases.size() == 1);
   CHECK(plan.phases[0].kind == Phase::Kind::parallel);
   const std::string text = shape(plan);
-  CHECK(text.find("for N: parallel\n    steps i: in order\n") != std::string::npos);
+  CHECK(text.find("for N: parallel, in parts of 512\n    steps i: in order\n") != std::string::npos);
+  CHECK(text.find("for M: in order\n        for N: parallel\n") != std::string::npos);
 }
 
 TEST_CASE("a read at other points waits until the value is whole") {
