@@ -31,6 +31,7 @@ class Row:
     define: dict = field(default_factory=dict)
     most: float = MOST
     reason: str = ""
+    slow: str = ""  # why it takes more time than its bytes
 
     def __post_init__(self):
         self.file = SpecFile(self.spec)
@@ -73,7 +74,7 @@ class Row:
         """The same row with arrays of that many bytes or more, in total."""
         factor = -(-least // self.floor())
         sizes = {axis: size * (factor if axis in self.grow else 1) for axis, size in self.sizes.items()}
-        return Row(self.spec, sizes, self.grow, self.define, self.most, self.reason)
+        return Row(self.spec, sizes, self.grow, self.define, self.most, self.reason, self.slow)
 
 
 def all_rows(only=""):
