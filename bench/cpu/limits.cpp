@@ -1,5 +1,5 @@
-// How fast this machine copies memory: all cores, stores around the caches. As a program: GB/s of a copy of 256 MiB, with
-// both directions counted. As a library: the copy.
+// How fast this machine copies memory: all cores, stores around the caches. As a program: GB/s of a copy of 256 MiB,
+// with both directions counted. As a library: the copy.
 #include <immintrin.h>
 
 #include <algorithm>
