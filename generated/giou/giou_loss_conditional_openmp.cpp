@@ -50,6 +50,9 @@ inline T maximum(T a, T b) {
   return b > a || b != b ? b : a;
 }
 
+// Signed arithmetic that wraps around.
+inline int32_t wrapping_add(int32_t a, int32_t b) { return int32_t(uint32_t(a) + uint32_t(b)); }
+
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
   int64_t product = 1;
@@ -86,7 +89,7 @@ constexpr int kVectorBytes = 32;
 constexpr int kVectorBytes = 16;
 #endif
 
-constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
+constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
 template <class T, int N>
 struct VectorOf {
@@ -391,9 +394,9 @@ void giou_loss_conditional(const float* pred, const float* target, float* giou, 
     float total = 0.0f;
     int64_t total2 = 0;
     for (int64_t bn_block = bn_first; bn_block < smaller(bn_first + bn_chunk, B * N); bn_block += 4096) {
-      Lanes<float, kLanes64> total_lanes = 0.0f;
-      Lanes<int64_t, kLanes64> total2_lanes = 0;
-      for_lanes<kLanes64>(
+      Lanes<float, kLanes32> total_lanes = 0.0f;
+      Lanes<int32_t, kLanes32> total2_lanes = 0;
+      for_lanes<kLanes32>(
           bn_block, smaller(bn_block + 4096, smaller(bn_first + bn_chunk, B * N)),
           [&](int64_t bn, auto active) {
             store(&mask[bn], active, load_field<4, 3>(&target[bn * 4], active) != 0.0f);
@@ -421,10 +424,10 @@ void giou_loss_conditional(const float* pred, const float* target, float* giou, 
                          load(&giou[bn], active)));
             }
             total_lanes += keep(active, load(&giou[bn], active), 0.0f);
-            total2_lanes += keep(active, convert<int64_t>(load(&mask[bn], active)), 0);
+            total2_lanes += keep(active, convert<int32_t>(load(&mask[bn], active)), 0);
           });
       total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-      total2 = total2 + across(total2_lanes, [](int64_t a, int64_t b_) { return a + b_; });
+      total2 = total2 + across(total2_lanes, [](int32_t a, int32_t b_) { return wrapping_add(a, b_); });
     }
     total_parts[bn_first / bn_chunk] = total;
     total2_parts[bn_first / bn_chunk] = total2;

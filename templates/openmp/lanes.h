@@ -543,13 +543,13 @@ template <class T, int N> inline Lanes<T, N> clamp(Lanes<T, N> value, Lanes<T, N
   return minimum(maximum(value, low), high);
 }
 //@ fold_best: Lanes
-// The best of the lanes, and where it stands; of equals the one that stands first.
-template <class T, int N, class Before>
-inline void fold_best(Lanes<int64_t, N> where_lanes, Lanes<T, N> best_lanes, int64_t& where, T& best, Before before) {
+// The best of the lanes, and where it stands, counted from `first`; of equals the one that stands first.
+template <class Int, class T, int N, class Before>
+inline void fold_best(Lanes<Int, N> where_lanes, Lanes<T, N> best_lanes, int64_t first, int64_t& where, T& best, Before before) {
   for (int lane = 0; lane < N; ++lane) {
-    const int64_t at = where_lanes[lane];
+    const int64_t at = first + where_lanes[lane];
     const T value = best_lanes[lane];
-    if (at >= 0 && (where < 0 || before(value, best) || (at < where && !before(best, value)))) {
+    if (where_lanes[lane] >= 0 && (where < 0 || before(value, best) || (at < where && !before(best, value)))) {
       where = at;
       best = value;
     }
