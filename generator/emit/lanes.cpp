@@ -208,7 +208,10 @@ bool LanePrinter::node(const PlanNode &n, const std::vector<PlanNode> &siblings)
   case PlanNode::Kind::assign:
     if (!in_lanes(n.target))
       return false;
-    set(n.target, n.value, siblings);
+    if (std::any_of(n.coords.begin(), n.coords.end(), [&](const Coordinate &c) { return !is_identity(kernel_, c); }))
+      store_elsewhere(n);
+    else
+      set(n.target, n.value, siblings);
     return true;
   case PlanNode::Kind::fold_init: {
     if (!in_lanes(n.target))
@@ -379,6 +382,22 @@ void LanePrinter::set(VarId var, ExprId value, const std::vector<PlanNode> &sibl
       text = helper(v.type == Type::bf16 ? "from_bf16" : "from_f16") + "(" + text + ")";
   }
   set_text(var, text, varies(value), siblings);
+}
+
+// At a place that hangs on values which all lanes share.
+void LanePrinter::store_elsewhere(const PlanNode &n) {
+  const Type type = kernel_.vars[n.target].type, from = kernel_.expr(n.value).type;
+  note(type);
+  std::string value = widened(n.value, from);
+  if (n.scatter_add)
+    value = loaded(n.target, n.coords) + " + " + value;
+  std::vector<std::pair<std::string, std::string>> checks;
+  if (printer_.plan.storage[n.target].kind == Storage::Kind::argument)
+    printer_.index_text(n.target, n.coords, &checks);
+  const std::string statement = helper("store") + "(&" + printer_.element(n.target, n.coords, {}) + ", " + active_ +
+                                ", " + stored({value, n.scatter_add ? binding::kAdd : binding::kMultiply}, from, type) +
+                                ");";
+  printer_.lines.add(checks.empty() ? statement : "if (" + printer_.inside(checks).text + ") " + statement);
 }
 
 // `is_lanes`: the text has the type of the variable, so that `auto` will do.

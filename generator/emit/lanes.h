@@ -73,6 +73,7 @@ private:
 
   void set(VarId var, ExprId value, const std::vector<PlanNode> &siblings);
   void set_text(VarId var, const std::string &value, bool is_lanes, const std::vector<PlanNode> &siblings);
+  void store_elsewhere(const PlanNode &node);
   void fold_step(const PlanNode &node);
   void fold_across(const PlanNode &node);
   void scan_along(const PlanNode &node, const std::vector<PlanNode> &siblings);

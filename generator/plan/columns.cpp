@@ -52,7 +52,8 @@ private:
     return a.uniform && a.ragged == kNone && a.block.is_integer() && a.block.value <= rows;
   }
 
-  // Does what walks read lie along the row, each element read once? Notes whether there is any. `around`: their loops.
+  // Does what walks touch lie along the row, and is each input read once? Notes whether there is any. `around`: their
+  // loops.
   bool goes_along(const std::vector<PlanNode> &list, AxisId row, AxisSet around, bool &found) const {
     for (const PlanNode &walk : list) {
       if (!is_walk(walk))
@@ -65,7 +66,8 @@ private:
           const Var &var = kernel_.vars[a.var];
           if (plan_.storage[a.var].kind != Storage::Kind::argument || !var.axes.contains(row))
             continue;
-          if (lanes_.step_of(a.var, {}, row).kind != LaneStep::Kind::neighbour || !var.axes.contains(inside))
+          const bool once = var.kind != Var::Kind::input || var.axes.contains(inside);
+          if (lanes_.step_of(a.var, {}, row).kind != LaneStep::Kind::neighbour || !once)
             return false;
           found = true;
         }

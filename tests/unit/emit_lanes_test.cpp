@@ -166,8 +166,8 @@ y = 0;
 if (c) y = sqrt(x);
 '''
 )");
-  CHECK(has(text, "store(&c[n], active, load(&x[n], active) > 0.0f);"));
-  CHECK(has(text, "const auto chosen = active && load(&c[n], active); if (any_lane(chosen)) {"));
+  CHECK(has(text, "const auto c_here = load(&x[n], active) > 0.0f; store(&c[n], active, c_here);"));
+  CHECK(has(text, "const auto chosen = active && c_here; if (any_lane(chosen)) {"));
   CHECK(has(text, "choose(chosen, sqrt(load(&x[n], active)), load(&y[n], active))"));
 }
 
