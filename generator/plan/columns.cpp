@@ -29,7 +29,8 @@ public:
       if (loop->kind == PlanNode::Kind::loop)
         outer |= AxisSet::of(loop->axis);
     bool found = false;
-    if (loop->kind != PlanNode::Kind::loop || !goes_along(loop->body, loop->axis, outer, found) || !found)
+    if (loop->kind != PlanNode::Kind::loop || !goes_along(loop->body, loop->axis, outer, found) || !found ||
+        !has_row_in_targets(*loop))
       return false;
     axis_ = loop->axis;
     limits_ = loop->limits;
@@ -73,6 +74,16 @@ private:
         }
     }
     return true;
+  }
+
+  // What lacks the axis is each column's own: it cannot be computed for all columns before it is read by one.
+  bool has_row_in_targets(const PlanNode &loop) const {
+    bool all = true;
+    for_each_node(loop, [&](const PlanNode &n) {
+      for (VarId var : {n.target, n.partner})
+        all = all && (var == kNone || kernel_.vars[var].axes.contains(loop.axis));
+    });
+    return all;
   }
 
   PlanNode along_row(std::vector<PlanNode> body) const {
