@@ -5,8 +5,7 @@
 // Phase 1: a thread for each of N, neighbours along N.
 // Phase 2: a block for each of M, neighbours along N.
 // Phase 3: a thread for each of N, neighbours along N.
-// Kept by each worker: normal.
-// Through the workspace: total, normal.
+// Through the workspace: scale, total, total.
 // Bytes that layer_norm_backward_f32 must move: 4 * N + 8 * N * M read, 8 * N + 4 * N * M written.
 
 #include "layer_norm_backward.h"
@@ -89,22 +88,6 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
-// Room for `count` elements, so that the next tile is aligned too.
-inline int64_t padded_bytes(int64_t count, int64_t bytes) { return (count * bytes + 15) / 16 * 16; }
-
-// Tiles that do not fit into shared memory lie in the workspace, one set a block.
-inline int64_t workspace_tiles(int64_t bytes, int64_t shared_limit, int64_t blocks) {
-  return bytes <= shared_limit ? 0 : bytes * blocks;
-}
-
-// The next tile of `count` elements.
-template <class T>
-__device__ inline T* take(char*& tile, int64_t count) {
-  T* const out = reinterpret_cast<T*>(tile);
-  tile += (count * int64_t(sizeof(T)) + 15) / 16 * 16;
-  return out;
-}
-
 #if defined(__CUDACC__)
 __device__ inline unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char bytes[];
@@ -127,16 +110,15 @@ __device__ inline T block_fold(T value, Combine combine) {
 
 // Where the intermediates lie in the workspace.
 struct LayerNormBackwardF32Workspace {
+  int64_t scale;
+  int64_t total;
   int64_t total5;
-  int64_t normal3;
-  int64_t layer_norm_backward_f32_part2_kernel_tiles;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF32Workspace(int64_t M, int64_t N) {
+    scale = reserve(bytes, M, 4);
+    total = reserve(bytes, M, 4);
     total5 = reserve(bytes, N, 4);
-    normal3 = reserve(bytes, M * N, 4);
-    layer_norm_backward_f32_part2_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(N, 4), 32768, 1024), 1);
   }
 };
 
@@ -157,13 +139,13 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 __global__ void __launch_bounds__(256)
     layer_norm_backward_f32_part2_kernel(const float* x, const float* gamma, const float* dy, float* dx,
-                                         Index M, Index N, float* normal3, char* tiles, int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
-  float* const normal2 = take<float>(tile, N);
+                                         Index M, Index N, float* scale, float* total) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
-    float total = 0.0f;
+    if (threadIdx.x == 0) {
+      total[m] = 0.0f;
+    }
+    __syncthreads();
     float total2 = 0.0f;
     float total3 = 0.0f;
     float total4 = 0.0f;
@@ -174,29 +156,33 @@ __global__ void __launch_bounds__(256)
       const float g = dy[m * N + n] * gamma[n];
       total3_own += g;
     }
-    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    const float whole = block_fold(total_own, [](float a, float b) { return float(a + b); });
+    if (threadIdx.x == 0) total[m] = total[m] + whole;
     total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
+    __syncthreads();
     float total2_own = 0.0f;
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      const float d = x[m * N + n] - total / float(int64_t(N));
+      const float d = x[m * N + n] - total[m] / float(int64_t(N));
       total2_own += d * d;
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
-    const float scale = rsqrtf(total2 / float(int64_t(N)) + 1e-05f);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      scale[m] = rsqrtf(total2 / float(int64_t(N)) + 1e-05f);
+    }
+    __syncthreads();
     float total4_own = 0.0f;
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      const float d_ = x[m * N + n] - total / float(int64_t(N));
       const float g_ = dy[m * N + n] * gamma[n];
-      const float normal = d_ * scale;
+      const float normal = (x[m * N + n] - total[m] / float(int64_t(N))) * scale[m];
       total4_own += g_ * normal;
-      normal2[n] = d_ * scale;
-      normal3[m * N + n] = d_ * scale;
     }
     total4 = total4 + block_fold(total4_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
       const float g_3 = dy[m * N + n] * gamma[n];
-      dx[m * N + n] = scale * (g_3 - total3 / float(int64_t(N)) - normal2[n] * (total4 / float(int64_t(N))));
+      const float normal2 = (x[m * N + n] - total[m] / float(int64_t(N))) * scale[m];
+      dx[m * N + n] = scale[m] * (g_3 - total3 / float(int64_t(N)) - normal2 * (total4 / float(int64_t(N))));
     }
     __syncthreads();
   }
@@ -204,13 +190,14 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 __global__ void __launch_bounds__(256)
-    layer_norm_backward_f32_part3_kernel(const float* dy, float* dgamma, Index M, Index N, float* total5,
-                                         float* normal3) {
+    layer_norm_backward_f32_part3_kernel(const float* x, const float* dy, float* dgamma, Index M, Index N,
+                                         float* scale, float* total, float* total5) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= N) return;
   const Index n = item;
   for (Index m = 0; m < M; ++m) {
-    total5[n] += dy[m * N + n] * normal3[m * N + n];
+    const float normal3 = (x[m * N + n] - total[m] / float(int64_t(N))) * scale[m];
+    total5[n] += dy[m * N + n] * normal3;
   }
   dgamma[n] = total5[n];
 }
@@ -225,21 +212,17 @@ cudaError_t layer_norm_backward_f32(const float* x, const float* gamma, const fl
                  N, reinterpret_cast<float*>(workspace + space.total5));
       error != cudaSuccess)
     return error;
-  {
-    const int64_t tile_bytes = padded_bytes(N, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.layer_norm_backward_f32_part2_kernel_tiles;
-    if (const cudaError_t error =
-            launch(layer_norm_backward_f32_part2_kernel<Index>, smaller(M, 1024), 256,
-                   4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, dy, dx, M, N,
-                   reinterpret_cast<float*>(workspace + space.normal3), tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
   if (const cudaError_t error =
-          launch(layer_norm_backward_f32_part3_kernel<Index>, ceil_div(N, 256), 256, 0, stream, dy, dgamma, M,
-                 N, reinterpret_cast<float*>(workspace + space.total5),
-                 reinterpret_cast<float*>(workspace + space.normal3));
+          launch(layer_norm_backward_f32_part2_kernel<Index>, smaller(M, int64_t{1} << 30), 256, 4096, stream,
+                 x, gamma, dy, dx, M, N, reinterpret_cast<float*>(workspace + space.scale),
+                 reinterpret_cast<float*>(workspace + space.total));
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error =
+          launch(layer_norm_backward_f32_part3_kernel<Index>, ceil_div(N, 256), 256, 0, stream, x, dy, dgamma,
+                 M, N, reinterpret_cast<float*>(workspace + space.scale),
+                 reinterpret_cast<float*>(workspace + space.total),
+                 reinterpret_cast<float*>(workspace + space.total5));
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -247,16 +230,15 @@ cudaError_t layer_norm_backward_f32(const float* x, const float* gamma, const fl
 
 // Where the intermediates lie in the workspace.
 struct LayerNormBackwardBf16Workspace {
+  int64_t scale;
+  int64_t total;
   int64_t total5;
-  int64_t normal3;
-  int64_t layer_norm_backward_bf16_part2_kernel_tiles;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardBf16Workspace(int64_t M, int64_t N) {
+    scale = reserve(bytes, M, 4);
+    total = reserve(bytes, M, 4);
     total5 = reserve(bytes, N, 4);
-    normal3 = reserve(bytes, M * N, 4);
-    layer_norm_backward_bf16_part2_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(N, 4), 32768, 1024), 1);
   }
 };
 
@@ -277,14 +259,13 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 __global__ void __launch_bounds__(256)
     layer_norm_backward_bf16_part2_kernel(const uint16_t* x, const float* gamma, const uint16_t* dy,
-                                          uint16_t* dx, Index M, Index N, float* normal3, char* tiles,
-                                          int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
-  float* const normal2 = take<float>(tile, N);
+                                          uint16_t* dx, Index M, Index N, float* scale, float* total) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
-    float total = 0.0f;
+    if (threadIdx.x == 0) {
+      total[m] = 0.0f;
+    }
+    __syncthreads();
     float total2 = 0.0f;
     float total3 = 0.0f;
     float total4 = 0.0f;
@@ -295,30 +276,34 @@ __global__ void __launch_bounds__(256)
       const float g = from_bf16(dy[m * N + n]) * gamma[n];
       total3_own += g;
     }
-    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    const float whole = block_fold(total_own, [](float a, float b) { return float(a + b); });
+    if (threadIdx.x == 0) total[m] = total[m] + whole;
     total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
+    __syncthreads();
     float total2_own = 0.0f;
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      const float d = from_bf16(x[m * N + n]) - total / float(int64_t(N));
+      const float d = from_bf16(x[m * N + n]) - total[m] / float(int64_t(N));
       total2_own += d * d;
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
-    const float scale = rsqrtf(total2 / float(int64_t(N)) + 1e-05f);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      scale[m] = rsqrtf(total2 / float(int64_t(N)) + 1e-05f);
+    }
+    __syncthreads();
     float total4_own = 0.0f;
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      const float d_ = from_bf16(x[m * N + n]) - total / float(int64_t(N));
       const float g_ = from_bf16(dy[m * N + n]) * gamma[n];
-      const float normal = d_ * scale;
+      const float normal = (from_bf16(x[m * N + n]) - total[m] / float(int64_t(N))) * scale[m];
       total4_own += g_ * normal;
-      normal2[n] = d_ * scale;
-      normal3[m * N + n] = d_ * scale;
     }
     total4 = total4 + block_fold(total4_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
       const float g_3 = from_bf16(dy[m * N + n]) * gamma[n];
+      const float normal2 = (from_bf16(x[m * N + n]) - total[m] / float(int64_t(N))) * scale[m];
       dx[m * N + n] =
-          to_bf16(scale * (g_3 - total3 / float(int64_t(N)) - normal2[n] * (total4 / float(int64_t(N)))));
+          to_bf16(scale[m] * (g_3 - total3 / float(int64_t(N)) - normal2 * (total4 / float(int64_t(N)))));
     }
     __syncthreads();
   }
@@ -326,13 +311,14 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 __global__ void __launch_bounds__(256)
-    layer_norm_backward_bf16_part3_kernel(const uint16_t* dy, float* dgamma, Index M, Index N, float* total5,
-                                          float* normal3) {
+    layer_norm_backward_bf16_part3_kernel(const uint16_t* x, const uint16_t* dy, float* dgamma, Index M,
+                                          Index N, float* scale, float* total, float* total5) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= N) return;
   const Index n = item;
   for (Index m = 0; m < M; ++m) {
-    total5[n] += from_bf16(dy[m * N + n]) * normal3[m * N + n];
+    const float normal3 = (from_bf16(x[m * N + n]) - total[m] / float(int64_t(N))) * scale[m];
+    total5[n] += from_bf16(dy[m * N + n]) * normal3;
   }
   dgamma[n] = total5[n];
 }
@@ -347,21 +333,17 @@ cudaError_t layer_norm_backward_bf16(const uint16_t* x, const float* gamma, cons
                  N, reinterpret_cast<float*>(workspace + space.total5));
       error != cudaSuccess)
     return error;
-  {
-    const int64_t tile_bytes = padded_bytes(N, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.layer_norm_backward_bf16_part2_kernel_tiles;
-    if (const cudaError_t error =
-            launch(layer_norm_backward_bf16_part2_kernel<Index>, smaller(M, 1024), 256,
-                   4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, dy, dx, M, N,
-                   reinterpret_cast<float*>(workspace + space.normal3), tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
   if (const cudaError_t error =
-          launch(layer_norm_backward_bf16_part3_kernel<Index>, ceil_div(N, 256), 256, 0, stream, dy, dgamma,
-                 M, N, reinterpret_cast<float*>(workspace + space.total5),
-                 reinterpret_cast<float*>(workspace + space.normal3));
+          launch(layer_norm_backward_bf16_part2_kernel<Index>, smaller(M, int64_t{1} << 30), 256, 4096,
+                 stream, x, gamma, dy, dx, M, N, reinterpret_cast<float*>(workspace + space.scale),
+                 reinterpret_cast<float*>(workspace + space.total));
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error =
+          launch(layer_norm_backward_bf16_part3_kernel<Index>, ceil_div(N, 256), 256, 0, stream, x, dy,
+                 dgamma, M, N, reinterpret_cast<float*>(workspace + space.scale),
+                 reinterpret_cast<float*>(workspace + space.total),
+                 reinterpret_cast<float*>(workspace + space.total5));
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -369,16 +351,15 @@ cudaError_t layer_norm_backward_bf16(const uint16_t* x, const float* gamma, cons
 
 // Where the intermediates lie in the workspace.
 struct LayerNormBackwardF16Workspace {
+  int64_t scale;
+  int64_t total;
   int64_t total5;
-  int64_t normal3;
-  int64_t layer_norm_backward_f16_part2_kernel_tiles;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF16Workspace(int64_t M, int64_t N) {
+    scale = reserve(bytes, M, 4);
+    total = reserve(bytes, M, 4);
     total5 = reserve(bytes, N, 4);
-    normal3 = reserve(bytes, M * N, 4);
-    layer_norm_backward_f16_part2_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(N, 4), 32768, 1024), 1);
   }
 };
 
@@ -399,14 +380,13 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 __global__ void __launch_bounds__(256)
     layer_norm_backward_f16_part2_kernel(const uint16_t* x, const float* gamma, const uint16_t* dy,
-                                         uint16_t* dx, Index M, Index N, float* normal3, char* tiles,
-                                         int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
-  float* const normal2 = take<float>(tile, N);
+                                         uint16_t* dx, Index M, Index N, float* scale, float* total) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
-    float total = 0.0f;
+    if (threadIdx.x == 0) {
+      total[m] = 0.0f;
+    }
+    __syncthreads();
     float total2 = 0.0f;
     float total3 = 0.0f;
     float total4 = 0.0f;
@@ -417,30 +397,34 @@ __global__ void __launch_bounds__(256)
       const float g = from_f16(dy[m * N + n]) * gamma[n];
       total3_own += g;
     }
-    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    const float whole = block_fold(total_own, [](float a, float b) { return float(a + b); });
+    if (threadIdx.x == 0) total[m] = total[m] + whole;
     total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
+    __syncthreads();
     float total2_own = 0.0f;
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      const float d = from_f16(x[m * N + n]) - total / float(int64_t(N));
+      const float d = from_f16(x[m * N + n]) - total[m] / float(int64_t(N));
       total2_own += d * d;
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
-    const float scale = rsqrtf(total2 / float(int64_t(N)) + 1e-05f);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      scale[m] = rsqrtf(total2 / float(int64_t(N)) + 1e-05f);
+    }
+    __syncthreads();
     float total4_own = 0.0f;
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      const float d_ = from_f16(x[m * N + n]) - total / float(int64_t(N));
       const float g_ = from_f16(dy[m * N + n]) * gamma[n];
-      const float normal = d_ * scale;
+      const float normal = (from_f16(x[m * N + n]) - total[m] / float(int64_t(N))) * scale[m];
       total4_own += g_ * normal;
-      normal2[n] = d_ * scale;
-      normal3[m * N + n] = d_ * scale;
     }
     total4 = total4 + block_fold(total4_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
       const float g_3 = from_f16(dy[m * N + n]) * gamma[n];
+      const float normal2 = (from_f16(x[m * N + n]) - total[m] / float(int64_t(N))) * scale[m];
       dx[m * N + n] =
-          to_f16(scale * (g_3 - total3 / float(int64_t(N)) - normal2[n] * (total4 / float(int64_t(N)))));
+          to_f16(scale[m] * (g_3 - total3 / float(int64_t(N)) - normal2 * (total4 / float(int64_t(N)))));
     }
     __syncthreads();
   }
@@ -448,13 +432,14 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 __global__ void __launch_bounds__(256)
-    layer_norm_backward_f16_part3_kernel(const uint16_t* dy, float* dgamma, Index M, Index N, float* total5,
-                                         float* normal3) {
+    layer_norm_backward_f16_part3_kernel(const uint16_t* x, const uint16_t* dy, float* dgamma, Index M,
+                                         Index N, float* scale, float* total, float* total5) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= N) return;
   const Index n = item;
   for (Index m = 0; m < M; ++m) {
-    total5[n] += from_f16(dy[m * N + n]) * normal3[m * N + n];
+    const float normal3 = (from_f16(x[m * N + n]) - total[m] / float(int64_t(N))) * scale[m];
+    total5[n] += from_f16(dy[m * N + n]) * normal3;
   }
   dgamma[n] = total5[n];
 }
@@ -469,21 +454,17 @@ cudaError_t layer_norm_backward_f16(const uint16_t* x, const float* gamma, const
                  N, reinterpret_cast<float*>(workspace + space.total5));
       error != cudaSuccess)
     return error;
-  {
-    const int64_t tile_bytes = padded_bytes(N, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.layer_norm_backward_f16_part2_kernel_tiles;
-    if (const cudaError_t error =
-            launch(layer_norm_backward_f16_part2_kernel<Index>, smaller(M, 1024), 256,
-                   4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, dy, dx, M, N,
-                   reinterpret_cast<float*>(workspace + space.normal3), tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
   if (const cudaError_t error =
-          launch(layer_norm_backward_f16_part3_kernel<Index>, ceil_div(N, 256), 256, 0, stream, dy, dgamma, M,
-                 N, reinterpret_cast<float*>(workspace + space.total5),
-                 reinterpret_cast<float*>(workspace + space.normal3));
+          launch(layer_norm_backward_f16_part2_kernel<Index>, smaller(M, int64_t{1} << 30), 256, 4096, stream,
+                 x, gamma, dy, dx, M, N, reinterpret_cast<float*>(workspace + space.scale),
+                 reinterpret_cast<float*>(workspace + space.total));
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error =
+          launch(layer_norm_backward_f16_part3_kernel<Index>, ceil_div(N, 256), 256, 0, stream, x, dy, dgamma,
+                 M, N, reinterpret_cast<float*>(workspace + space.scale),
+                 reinterpret_cast<float*>(workspace + space.total),
+                 reinterpret_cast<float*>(workspace + space.total5));
       error != cudaSuccess)
     return error;
   return cudaSuccess;

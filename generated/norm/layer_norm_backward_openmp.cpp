@@ -5,8 +5,7 @@
 // Phase 1: threads share N, neighbours along N.
 // Phase 2: threads share M, neighbours along N.
 // Phase 3: threads share N, neighbours along N.
-// Kept by each worker: normal.
-// Through the workspace: total, normal.
+// Through the workspace: scale, total, total.
 // Bytes that layer_norm_backward_f32 must move: 4 * N + 8 * N * M read, 8 * N + 4 * N * M written.
 
 #include "layer_norm_backward.h"
@@ -35,6 +34,30 @@ inline auto smaller(A a, B b) {
 template <class A, class B>
 inline auto larger(A a, B b) {
   return a > b ? a : b;
+}
+
+inline float from_bf16(uint16_t bits) {
+  const uint32_t wide = uint32_t(bits) << 16;
+  float out;
+  memcpy(&out, &wide, sizeof out);
+  return out;
+}
+
+inline float from_f16(uint16_t half) {
+  const uint32_t sign = uint32_t(half & 0x8000u) << 16, rest = half & 0x7fffu;
+  uint32_t bits;
+  if (rest >= 0x7c00u) {
+    bits = 0x7f800000u | ((rest & 0x3ffu) << 13);
+  } else if (rest >= 0x0400u) {
+    bits = (rest << 13) + 0x38000000u;
+  } else {
+    const float small = float(rest) * (1.0f / 16777216.0f);
+    memcpy(&bits, &small, sizeof bits);
+  }
+  bits |= sign;
+  float out;
+  memcpy(&out, &bits, sizeof out);
+  return out;
 }
 
 template <class T>
@@ -67,14 +90,6 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
       __builtin_add_overflow(total, size / 64 * 64, &total))
     total = INT64_MAX / 2;
   return start;
-}
-
-inline int64_t thread_number() {
-#if defined(_OPENMP)
-  return omp_get_thread_num();
-#else
-  return 0;
-#endif
 }
 
 inline int64_t thread_count() {
@@ -398,23 +413,24 @@ inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
 
 // Where the intermediates lie in the workspace.
 struct LayerNormBackwardF32Workspace {
+  int64_t scale;
+  int64_t total;
   int64_t total5;
-  int64_t normal2;
-  int64_t normal3;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF32Workspace(int64_t M, int64_t N) {
+    scale = reserve(bytes, M, 4);
+    total = reserve(bytes, M, 4);
     total5 = reserve(bytes, N, 4);
-    normal2 = reserve(bytes, thread_count() * N, 4);
-    normal3 = reserve(bytes, M * N, 4);
   }
 };
 
 void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy, float* dx, float* dgamma,
                              float* dbeta, int64_t M, int64_t N, char* workspace) {
   const LayerNormBackwardF32Workspace space(M, N);
+  float* const scale = reinterpret_cast<float*>(workspace + space.scale);
+  float* const total = reinterpret_cast<float*>(workspace + space.total);
   float* const total5 = reinterpret_cast<float*>(workspace + space.total5);
-  float* const normal3 = reinterpret_cast<float*>(workspace + space.normal3);
   const int64_t n_part = share_of(N, 1, 512);
   const bool around_caches = N * 4 >= kBeyondCaches;
   OMP(omp parallel)
@@ -452,52 +468,40 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
-      float* const normal2 = reinterpret_cast<float*>(workspace + space.normal2) + thread_number() * N;
-
-      const int64_t m_ahead = N <= 8192 ? smaller(m + 1, M - 1) : m;
-      float total = 0.0f;
+      const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
+      total[m] = 0.0f;
       float total2 = 0.0f;
       float total3 = 0.0f;
       float total4 = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        Lanes<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-          total_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
-          const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
-          total3_lanes += keep(active, g, 0.0f);
-        });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+      for (int64_t n = 0; n < N; ++n) {
+        total[m] += x[m * N + n];
+        const float g = dy[m * N + n] * gamma[n];
+        total3 += g;
       }
-      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
-          prefetch(&x[m_ahead * N + n]);
-          prefetch(&dy[m_ahead * N + n]);
-          const auto d = load(&x[m * N + n], active) - total / float(N);
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+          const auto d = load(&x[m * N + n], active) - total[m] / float(N);
           total2_lanes += keep(active, d * d, 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
-      const float scale = rsqrt(total2 / float(N) + 1e-05f);
-      for (int64_t n_block3 = 0; n_block3 < N; n_block3 += 4096) {
+      scale[m] = rsqrt(total2 / float(N) + 1e-05f);
+      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
         Lanes<float, kLanes32> total4_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block3, smaller(n_block3 + 4096, N), [&](int64_t n, auto active) {
-          const auto d_ = load(&x[m * N + n], active) - total / float(N);
+        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+          prefetch(&x[m_ahead * N + n]);
           const auto g_ = load(&dy[m * N + n], active) * load(&gamma[n], active);
-          const auto normal = d_ * scale;
+          const auto normal = (load(&x[m * N + n], active) - total[m] / float(N)) * scale[m];
           total4_lanes += keep(active, g_ * normal, 0.0f);
-          store(&normal2[n], active, d_ * scale);
-          store(&normal3[m * N + n], active, d_ * scale);
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         const auto g_3 = load(&dy[m * N + n], active) * load(&gamma[n], active);
+        const auto normal2 = (load(&x[m * N + n], active) - total[m] / float(N)) * scale[m];
         store_around(&dx[m * N + n], active,
-                     scale * (g_3 - total3 / float(N) - load(&normal2[n], active) * (total4 / float(N))),
-                     around_caches2);
+                     scale[m] * (g_3 - total3 / float(N) - normal2 * (total4 / float(N))), around_caches2);
       });
     }
     if (around_caches2) finish_stores();
@@ -514,9 +518,9 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
         float part2[512] = {};
         for (int64_t m = m_first2; m < m_end2; ++m) {
           for_lanes<kLanes32>(n_first2, n_end2, [&](int64_t n, auto active) {
+            const auto normal3 = (load(&x[m * N + n], active) - total[m] / float(N)) * scale[m];
             store(&part2[n - n_first2], active,
-                  load(&part2[n - n_first2], active) +
-                      load(&dy[m * N + n], active) * load(&normal3[m * N + n], active));
+                  load(&part2[n - n_first2], active) + load(&dy[m * N + n], active) * normal3);
           });
         }
         for_lanes<kLanes32>(n_first2, n_end2, [&](int64_t n, auto active) {
@@ -533,23 +537,24 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
 
 // Where the intermediates lie in the workspace.
 struct LayerNormBackwardBf16Workspace {
+  int64_t scale;
+  int64_t total;
   int64_t total5;
-  int64_t normal2;
-  int64_t normal3;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardBf16Workspace(int64_t M, int64_t N) {
+    scale = reserve(bytes, M, 4);
+    total = reserve(bytes, M, 4);
     total5 = reserve(bytes, N, 4);
-    normal2 = reserve(bytes, thread_count() * N, 4);
-    normal3 = reserve(bytes, M * N, 4);
   }
 };
 
 void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint16_t* dy, uint16_t* dx,
                               float* dgamma, float* dbeta, int64_t M, int64_t N, char* workspace) {
   const LayerNormBackwardBf16Workspace space(M, N);
+  float* const scale = reinterpret_cast<float*>(workspace + space.scale);
+  float* const total = reinterpret_cast<float*>(workspace + space.total);
   float* const total5 = reinterpret_cast<float*>(workspace + space.total5);
-  float* const normal3 = reinterpret_cast<float*>(workspace + space.normal3);
   const int64_t n_part = share_of(N, 1, 512);
   const bool around_caches = N * 4 >= kBeyondCaches;
   OMP(omp parallel)
@@ -587,53 +592,41 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
-      float* const normal2 = reinterpret_cast<float*>(workspace + space.normal2) + thread_number() * N;
-
-      const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
-      float total = 0.0f;
+      const int64_t m_ahead = N <= 32768 ? smaller(m + 1, M - 1) : m;
+      total[m] = 0.0f;
       float total2 = 0.0f;
       float total3 = 0.0f;
       float total4 = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        Lanes<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-          total_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
-          const auto g = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-          total3_lanes += keep(active, g, 0.0f);
-        });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+      for (int64_t n = 0; n < N; ++n) {
+        total[m] += from_bf16(x[m * N + n]);
+        const float g = from_bf16(dy[m * N + n]) * gamma[n];
+        total3 += g;
       }
-      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
-          prefetch(&x[m_ahead * N + n]);
-          prefetch(&dy[m_ahead * N + n]);
-          const auto d = from_bf16(load(&x[m * N + n], active)) - total / float(N);
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+          const auto d = from_bf16(load(&x[m * N + n], active)) - total[m] / float(N);
           total2_lanes += keep(active, d * d, 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
-      const float scale = rsqrt(total2 / float(N) + 1e-05f);
-      for (int64_t n_block3 = 0; n_block3 < N; n_block3 += 4096) {
+      scale[m] = rsqrt(total2 / float(N) + 1e-05f);
+      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
         Lanes<float, kLanes32> total4_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block3, smaller(n_block3 + 4096, N), [&](int64_t n, auto active) {
-          const auto d_ = from_bf16(load(&x[m * N + n], active)) - total / float(N);
+        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+          prefetch(&x[m_ahead * N + n]);
           const auto g_ = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-          const auto normal = d_ * scale;
+          const auto normal = (from_bf16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
           total4_lanes += keep(active, g_ * normal, 0.0f);
-          store(&normal2[n], active, d_ * scale);
-          store(&normal3[m * N + n], active, d_ * scale);
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         const auto g_3 = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-        store_around(
-            &dx[m * N + n], active,
-            to_bf16(scale * (g_3 - total3 / float(N) - load(&normal2[n], active) * (total4 / float(N)))),
-            around_caches2);
+        const auto normal2 = (from_bf16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
+        store_around(&dx[m * N + n], active,
+                     to_bf16(scale[m] * (g_3 - total3 / float(N) - normal2 * (total4 / float(N)))),
+                     around_caches2);
       });
     }
     if (around_caches2) finish_stores();
@@ -650,9 +643,9 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
         float part2[512] = {};
         for (int64_t m = m_first2; m < m_end2; ++m) {
           for_lanes<kLanes32>(n_first2, n_end2, [&](int64_t n, auto active) {
+            const auto normal3 = (from_bf16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
             store(&part2[n - n_first2], active,
-                  load(&part2[n - n_first2], active) +
-                      from_bf16(load(&dy[m * N + n], active)) * load(&normal3[m * N + n], active));
+                  load(&part2[n - n_first2], active) + from_bf16(load(&dy[m * N + n], active)) * normal3);
           });
         }
         for_lanes<kLanes32>(n_first2, n_end2, [&](int64_t n, auto active) {
@@ -669,23 +662,24 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
 
 // Where the intermediates lie in the workspace.
 struct LayerNormBackwardF16Workspace {
+  int64_t scale;
+  int64_t total;
   int64_t total5;
-  int64_t normal2;
-  int64_t normal3;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF16Workspace(int64_t M, int64_t N) {
+    scale = reserve(bytes, M, 4);
+    total = reserve(bytes, M, 4);
     total5 = reserve(bytes, N, 4);
-    normal2 = reserve(bytes, thread_count() * N, 4);
-    normal3 = reserve(bytes, M * N, 4);
   }
 };
 
 void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16_t* dy, uint16_t* dx,
                              float* dgamma, float* dbeta, int64_t M, int64_t N, char* workspace) {
   const LayerNormBackwardF16Workspace space(M, N);
+  float* const scale = reinterpret_cast<float*>(workspace + space.scale);
+  float* const total = reinterpret_cast<float*>(workspace + space.total);
   float* const total5 = reinterpret_cast<float*>(workspace + space.total5);
-  float* const normal3 = reinterpret_cast<float*>(workspace + space.normal3);
   const int64_t n_part = share_of(N, 1, 512);
   const bool around_caches = N * 4 >= kBeyondCaches;
   OMP(omp parallel)
@@ -723,53 +717,41 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
-      float* const normal2 = reinterpret_cast<float*>(workspace + space.normal2) + thread_number() * N;
-
-      const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
-      float total = 0.0f;
+      const int64_t m_ahead = N <= 32768 ? smaller(m + 1, M - 1) : m;
+      total[m] = 0.0f;
       float total2 = 0.0f;
       float total3 = 0.0f;
       float total4 = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        Lanes<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-          total_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
-          const auto g = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-          total3_lanes += keep(active, g, 0.0f);
-        });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+      for (int64_t n = 0; n < N; ++n) {
+        total[m] += from_f16(x[m * N + n]);
+        const float g = from_f16(dy[m * N + n]) * gamma[n];
+        total3 += g;
       }
-      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
-          prefetch(&x[m_ahead * N + n]);
-          prefetch(&dy[m_ahead * N + n]);
-          const auto d = from_f16(load(&x[m * N + n], active)) - total / float(N);
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+          const auto d = from_f16(load(&x[m * N + n], active)) - total[m] / float(N);
           total2_lanes += keep(active, d * d, 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
-      const float scale = rsqrt(total2 / float(N) + 1e-05f);
-      for (int64_t n_block3 = 0; n_block3 < N; n_block3 += 4096) {
+      scale[m] = rsqrt(total2 / float(N) + 1e-05f);
+      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
         Lanes<float, kLanes32> total4_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block3, smaller(n_block3 + 4096, N), [&](int64_t n, auto active) {
-          const auto d_ = from_f16(load(&x[m * N + n], active)) - total / float(N);
+        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+          prefetch(&x[m_ahead * N + n]);
           const auto g_ = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-          const auto normal = d_ * scale;
+          const auto normal = (from_f16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
           total4_lanes += keep(active, g_ * normal, 0.0f);
-          store(&normal2[n], active, d_ * scale);
-          store(&normal3[m * N + n], active, d_ * scale);
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         const auto g_3 = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-        store_around(
-            &dx[m * N + n], active,
-            to_f16(scale * (g_3 - total3 / float(N) - load(&normal2[n], active) * (total4 / float(N)))),
-            around_caches2);
+        const auto normal2 = (from_f16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
+        store_around(&dx[m * N + n], active,
+                     to_f16(scale[m] * (g_3 - total3 / float(N) - normal2 * (total4 / float(N)))),
+                     around_caches2);
       });
     }
     if (around_caches2) finish_stores();
@@ -786,9 +768,9 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
         float part2[512] = {};
         for (int64_t m = m_first2; m < m_end2; ++m) {
           for_lanes<kLanes32>(n_first2, n_end2, [&](int64_t n, auto active) {
+            const auto normal3 = (from_f16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
             store(&part2[n - n_first2], active,
-                  load(&part2[n - n_first2], active) +
-                      from_f16(load(&dy[m * N + n], active)) * load(&normal3[m * N + n], active));
+                  load(&part2[n - n_first2], active) + from_f16(load(&dy[m * N + n], active)) * normal3);
           });
         }
         for_lanes<kLanes32>(n_first2, n_end2, [&](int64_t n, auto active) {

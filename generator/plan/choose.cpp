@@ -152,9 +152,9 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
     plan.kernel.exprs[id].safe = facts.inside[id];
   plan.axis_order = memory_order(kernel);
   std::vector<PlanNode> program = lower(plan.kernel);
-  prune(plan.kernel, program);
   int rounds = 0;
   do {
+    prune(plan.kernel, program);
     plan.phases = make_phases(build_tree(plan.kernel, plan.axis_order, program));
     place_variables(plan);
   } while (++rounds < kPlacementRounds && recompute_cheap_locals(plan, program)); // which makes new variables

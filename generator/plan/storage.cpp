@@ -154,6 +154,18 @@ private:
     return stable;
   }
 
+  // The value of a copy in another phase: with what it reads computed there as well, which would be kept in memory
+  // else.
+  ExprId value_of_copy(VarId v) {
+    if (plan_.storage[v].kind != Storage::Kind::program)
+      return definitions_[v].value;
+    const ExprId whole = replace(kernel_, definitions_[v].value, [&](ExprId at) {
+      const Expr e = kernel_.expr(at);
+      return e.op == Op::read && e.coords.empty() && cheap(e.ref) ? definitions_[e.ref].value : kNone;
+    });
+    return is_light(kernel_, whole) ? whole : definitions_[v].value;
+  }
+
   // Never assigned again once it may be read: one assignment, or a fold's init and step.
   bool settled(VarId v) const {
     const Definition &d = definitions_[v];
@@ -205,14 +217,14 @@ private:
       bool used = false;
       for_each_node(node, [&](const PlanNode &n) { used = used || ((&n == &node || repeats) && reads_itself(n, v)); });
       if (used) {
-        const Definition d = definitions_[v];
+        const ExprId value = value_of_copy(v);
         Var copy = kernel_.vars[v];
         copy.axes |= lanes_of_readers(node, v);
         kernel_.vars.push_back(copy);
         const VarId fresh = static_cast<VarId>(kernel_.vars.size()) - 1;
         PlanNode assign;
         assign.target = fresh;
-        assign.value = d.value;
+        assign.value = value;
         assign.lanes = kernel_.vars[fresh].axes;
         assign.place = node.place;
         out.push_back(std::move(assign));
