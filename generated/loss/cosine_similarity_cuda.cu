@@ -250,7 +250,7 @@ extern "C" int cosine_similarity_f32_cuda(const float* x, const float* y, float*
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? cosine_similarity_f32<int32_t>(x, y, similarity, M, N, queue)
                                   : cosine_similarity_f32<int64_t>(x, y, similarity, M, N, queue);
-  return error == cudaSuccess ? 0 : 10;
+  return error == cudaSuccess ? 0 : 11;
 }
 
 extern "C" int cosine_similarity_f64_cuda(const double* x, const double* y, double* similarity, int64_t M,
@@ -268,7 +268,7 @@ extern "C" int cosine_similarity_f64_cuda(const double* x, const double* y, doub
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? cosine_similarity_f64<int32_t>(x, y, similarity, M, N, queue)
                                   : cosine_similarity_f64<int64_t>(x, y, similarity, M, N, queue);
-  return error == cudaSuccess ? 0 : 10;
+  return error == cudaSuccess ? 0 : 11;
 }
 
 extern "C" int cosine_similarity_bf16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* similarity,
@@ -286,7 +286,7 @@ extern "C" int cosine_similarity_bf16_cuda(const uint16_t* x, const uint16_t* y,
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? cosine_similarity_bf16<int32_t>(x, y, similarity, M, N, queue)
                                   : cosine_similarity_bf16<int64_t>(x, y, similarity, M, N, queue);
-  return error == cudaSuccess ? 0 : 10;
+  return error == cudaSuccess ? 0 : 11;
 }
 
 extern "C" int cosine_similarity_f16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* similarity,
@@ -304,7 +304,7 @@ extern "C" int cosine_similarity_f16_cuda(const uint16_t* x, const uint16_t* y, 
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? cosine_similarity_f16<int32_t>(x, y, similarity, M, N, queue)
                                   : cosine_similarity_f16<int64_t>(x, y, similarity, M, N, queue);
-  return error == cudaSuccess ? 0 : 10;
+  return error == cudaSuccess ? 0 : 11;
 }
 
 extern "C" __attribute__((weak)) const char* cosine_similarity_error(int status) {
@@ -330,6 +330,8 @@ extern "C" __attribute__((weak)) const char* cosine_similarity_error(int status)
     case 9:
       return "similarity must not overlap y";
     case 10:
+      return "there is not enough memory for the workspace";
+    case 11:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

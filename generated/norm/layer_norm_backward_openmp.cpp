@@ -2,10 +2,11 @@
 //
 // layer_norm_backward: dx, dgamma and dbeta of y = (x - mean) / sqrt(variance + eps) * gamma + beta along N
 //
-// Phase 1: threads share N, neighbours along N.
-// Phase 2: threads share M, neighbours along N.
-// Phase 3: threads share N, neighbours along N.
-// Through the workspace: scale, total, total.
+// Phase 1: threads share M_shares, N, neighbours along N.
+// Phase 2: threads share N, neighbours along N.
+// Phase 3: threads share M, neighbours along N.
+// Phase 4: threads share N, neighbours along N.
+// Through the workspace: scale, total, total, total_part.
 // Bytes that layer_norm_backward_f32 must move: 4 * N + 8 * N * M read, 8 * N + 4 * N * M written.
 
 #include "layer_norm_backward.h"
@@ -25,6 +26,14 @@
 #endif
 
 namespace {
+
+inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
 
 template <class A, class B>
 inline auto smaller(A a, B b) {
@@ -416,49 +425,64 @@ struct LayerNormBackwardF32Workspace {
   int64_t scale;
   int64_t total;
   int64_t total5;
+  int64_t total_part;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF32Workspace(int64_t M, int64_t N) {
+    const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
     scale = reserve(bytes, M, 4);
     total = reserve(bytes, M, 4);
     total5 = reserve(bytes, N, 4);
+    total_part = reserve(bytes, M_shares * N, 4);
   }
 };
 
 void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy, float* dx, float* dgamma,
                              float* dbeta, int64_t M, int64_t N, char* workspace) {
+  const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
   const LayerNormBackwardF32Workspace space(M, N);
   float* const scale = reinterpret_cast<float*>(workspace + space.scale);
   float* const total = reinterpret_cast<float*>(workspace + space.total);
   float* const total5 = reinterpret_cast<float*>(workspace + space.total5);
-  const int64_t n_part = share_of(N, 1, 512);
-  const bool around_caches = N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  const int64_t n_part = share_of(N, M_shares, 512);
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
-      float total6[512] = {};
-      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
-        store(&total5[n], active, 0.0f);
-        store(&total6[n - n_first], active, 0.0f);
-      });
-      for (int64_t m_first = 0; m_first < M; m_first += 512) {
-        const int64_t m_end = smaller(m_first + 512, M);
+      float total7[512] = {};
+      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+        const int64_t m_end2 = smaller(m_first + 512, m_end);
         float part[512] = {};
-        for (int64_t m = m_first; m < m_end; ++m) {
+        for (int64_t m = m_first; m < m_end2; ++m) {
           for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
             store(&part[n - n_first], active,
                   load(&part[n - n_first], active) + load(&dy[m * N + n], active));
           });
         }
         for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
-          store(&total6[n - n_first], active,
-                load(&total6[n - n_first], active) + load(&part[n - n_first], active));
+          store(&total7[n - n_first], active,
+                load(&total7[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
       for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
-        store_around(&dbeta[n], active, load(&total6[n - n_first], active), around_caches);
+        store(&total_part[m_share * N + n], active, load(&total7[n - n_first], active));
+      });
+    }
+  }
+  const bool around_caches = N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
+      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
+        store(&total5[n], active, 0.0f);
+        Lanes<float, kLanes32> total6 = 0.0f;
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          total6 += load(&total_part[m_share * N + n], active);
+        }
+        store_around(&dbeta[n], active, total6, around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -511,23 +535,23 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += n_part2) {
-      const int64_t n_end2 = smaller(n_first2 + n_part2, N);
+    for (int64_t n_first3 = 0; n_first3 < N; n_first3 += n_part2) {
+      const int64_t n_end2 = smaller(n_first3 + n_part2, N);
       for (int64_t m_first2 = 0; m_first2 < M; m_first2 += 512) {
-        const int64_t m_end2 = smaller(m_first2 + 512, M);
+        const int64_t m_end3 = smaller(m_first2 + 512, M);
         float part2[512] = {};
-        for (int64_t m = m_first2; m < m_end2; ++m) {
-          for_lanes<kLanes32>(n_first2, n_end2, [&](int64_t n, auto active) {
+        for (int64_t m = m_first2; m < m_end3; ++m) {
+          for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
             const auto normal3 = (load(&x[m * N + n], active) - total[m] / float(N)) * scale[m];
-            store(&part2[n - n_first2], active,
-                  load(&part2[n - n_first2], active) + load(&dy[m * N + n], active) * normal3);
+            store(&part2[n - n_first3], active,
+                  load(&part2[n - n_first3], active) + load(&dy[m * N + n], active) * normal3);
           });
         }
-        for_lanes<kLanes32>(n_first2, n_end2, [&](int64_t n, auto active) {
-          store(&total5[n], active, load(&total5[n], active) + load(&part2[n - n_first2], active));
+        for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
+          store(&total5[n], active, load(&total5[n], active) + load(&part2[n - n_first3], active));
         });
       }
-      for_lanes<kLanes32>(n_first2, n_end2, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
         store_around(&dgamma[n], active, load(&total5[n], active), around_caches3);
       });
     }
@@ -540,49 +564,64 @@ struct LayerNormBackwardBf16Workspace {
   int64_t scale;
   int64_t total;
   int64_t total5;
+  int64_t total_part;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardBf16Workspace(int64_t M, int64_t N) {
+    const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
     scale = reserve(bytes, M, 4);
     total = reserve(bytes, M, 4);
     total5 = reserve(bytes, N, 4);
+    total_part = reserve(bytes, M_shares * N, 4);
   }
 };
 
 void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint16_t* dy, uint16_t* dx,
                               float* dgamma, float* dbeta, int64_t M, int64_t N, char* workspace) {
+  const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
   const LayerNormBackwardBf16Workspace space(M, N);
   float* const scale = reinterpret_cast<float*>(workspace + space.scale);
   float* const total = reinterpret_cast<float*>(workspace + space.total);
   float* const total5 = reinterpret_cast<float*>(workspace + space.total5);
-  const int64_t n_part = share_of(N, 1, 512);
-  const bool around_caches = N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  const int64_t n_part = share_of(N, M_shares, 512);
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
-      float total6[512] = {};
-      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
-        store(&total5[n], active, 0.0f);
-        store(&total6[n - n_first], active, 0.0f);
-      });
-      for (int64_t m_first = 0; m_first < M; m_first += 512) {
-        const int64_t m_end = smaller(m_first + 512, M);
+      float total7[512] = {};
+      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+        const int64_t m_end2 = smaller(m_first + 512, m_end);
         float part[512] = {};
-        for (int64_t m = m_first; m < m_end; ++m) {
+        for (int64_t m = m_first; m < m_end2; ++m) {
           for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
             store(&part[n - n_first], active,
                   load(&part[n - n_first], active) + from_bf16(load(&dy[m * N + n], active)));
           });
         }
         for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
-          store(&total6[n - n_first], active,
-                load(&total6[n - n_first], active) + load(&part[n - n_first], active));
+          store(&total7[n - n_first], active,
+                load(&total7[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
       for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
-        store_around(&dbeta[n], active, load(&total6[n - n_first], active), around_caches);
+        store(&total_part[m_share * N + n], active, load(&total7[n - n_first], active));
+      });
+    }
+  }
+  const bool around_caches = N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
+      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
+        store(&total5[n], active, 0.0f);
+        Lanes<float, kLanes32> total6 = 0.0f;
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          total6 += load(&total_part[m_share * N + n], active);
+        }
+        store_around(&dbeta[n], active, total6, around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -636,23 +675,23 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += n_part2) {
-      const int64_t n_end2 = smaller(n_first2 + n_part2, N);
+    for (int64_t n_first3 = 0; n_first3 < N; n_first3 += n_part2) {
+      const int64_t n_end2 = smaller(n_first3 + n_part2, N);
       for (int64_t m_first2 = 0; m_first2 < M; m_first2 += 512) {
-        const int64_t m_end2 = smaller(m_first2 + 512, M);
+        const int64_t m_end3 = smaller(m_first2 + 512, M);
         float part2[512] = {};
-        for (int64_t m = m_first2; m < m_end2; ++m) {
-          for_lanes<kLanes32>(n_first2, n_end2, [&](int64_t n, auto active) {
+        for (int64_t m = m_first2; m < m_end3; ++m) {
+          for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
             const auto normal3 = (from_bf16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
-            store(&part2[n - n_first2], active,
-                  load(&part2[n - n_first2], active) + from_bf16(load(&dy[m * N + n], active)) * normal3);
+            store(&part2[n - n_first3], active,
+                  load(&part2[n - n_first3], active) + from_bf16(load(&dy[m * N + n], active)) * normal3);
           });
         }
-        for_lanes<kLanes32>(n_first2, n_end2, [&](int64_t n, auto active) {
-          store(&total5[n], active, load(&total5[n], active) + load(&part2[n - n_first2], active));
+        for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
+          store(&total5[n], active, load(&total5[n], active) + load(&part2[n - n_first3], active));
         });
       }
-      for_lanes<kLanes32>(n_first2, n_end2, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
         store_around(&dgamma[n], active, load(&total5[n], active), around_caches3);
       });
     }
@@ -665,49 +704,64 @@ struct LayerNormBackwardF16Workspace {
   int64_t scale;
   int64_t total;
   int64_t total5;
+  int64_t total_part;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF16Workspace(int64_t M, int64_t N) {
+    const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
     scale = reserve(bytes, M, 4);
     total = reserve(bytes, M, 4);
     total5 = reserve(bytes, N, 4);
+    total_part = reserve(bytes, M_shares * N, 4);
   }
 };
 
 void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16_t* dy, uint16_t* dx,
                              float* dgamma, float* dbeta, int64_t M, int64_t N, char* workspace) {
+  const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
   const LayerNormBackwardF16Workspace space(M, N);
   float* const scale = reinterpret_cast<float*>(workspace + space.scale);
   float* const total = reinterpret_cast<float*>(workspace + space.total);
   float* const total5 = reinterpret_cast<float*>(workspace + space.total5);
-  const int64_t n_part = share_of(N, 1, 512);
-  const bool around_caches = N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  const int64_t n_part = share_of(N, M_shares, 512);
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
-      float total6[512] = {};
-      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
-        store(&total5[n], active, 0.0f);
-        store(&total6[n - n_first], active, 0.0f);
-      });
-      for (int64_t m_first = 0; m_first < M; m_first += 512) {
-        const int64_t m_end = smaller(m_first + 512, M);
+      float total7[512] = {};
+      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+        const int64_t m_end2 = smaller(m_first + 512, m_end);
         float part[512] = {};
-        for (int64_t m = m_first; m < m_end; ++m) {
+        for (int64_t m = m_first; m < m_end2; ++m) {
           for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
             store(&part[n - n_first], active,
                   load(&part[n - n_first], active) + from_f16(load(&dy[m * N + n], active)));
           });
         }
         for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
-          store(&total6[n - n_first], active,
-                load(&total6[n - n_first], active) + load(&part[n - n_first], active));
+          store(&total7[n - n_first], active,
+                load(&total7[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
       for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
-        store_around(&dbeta[n], active, load(&total6[n - n_first], active), around_caches);
+        store(&total_part[m_share * N + n], active, load(&total7[n - n_first], active));
+      });
+    }
+  }
+  const bool around_caches = N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
+      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
+        store(&total5[n], active, 0.0f);
+        Lanes<float, kLanes32> total6 = 0.0f;
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          total6 += load(&total_part[m_share * N + n], active);
+        }
+        store_around(&dbeta[n], active, total6, around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -761,23 +815,23 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += n_part2) {
-      const int64_t n_end2 = smaller(n_first2 + n_part2, N);
+    for (int64_t n_first3 = 0; n_first3 < N; n_first3 += n_part2) {
+      const int64_t n_end2 = smaller(n_first3 + n_part2, N);
       for (int64_t m_first2 = 0; m_first2 < M; m_first2 += 512) {
-        const int64_t m_end2 = smaller(m_first2 + 512, M);
+        const int64_t m_end3 = smaller(m_first2 + 512, M);
         float part2[512] = {};
-        for (int64_t m = m_first2; m < m_end2; ++m) {
-          for_lanes<kLanes32>(n_first2, n_end2, [&](int64_t n, auto active) {
+        for (int64_t m = m_first2; m < m_end3; ++m) {
+          for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
             const auto normal3 = (from_f16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
-            store(&part2[n - n_first2], active,
-                  load(&part2[n - n_first2], active) + from_f16(load(&dy[m * N + n], active)) * normal3);
+            store(&part2[n - n_first3], active,
+                  load(&part2[n - n_first3], active) + from_f16(load(&dy[m * N + n], active)) * normal3);
           });
         }
-        for_lanes<kLanes32>(n_first2, n_end2, [&](int64_t n, auto active) {
-          store(&total5[n], active, load(&total5[n], active) + load(&part2[n - n_first2], active));
+        for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
+          store(&total5[n], active, load(&total5[n], active) + load(&part2[n - n_first3], active));
         });
       }
-      for_lanes<kLanes32>(n_first2, n_end2, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
         store_around(&dgamma[n], active, load(&total5[n], active), around_caches3);
       });
     }

@@ -2,12 +2,15 @@
 //
 // column_sum: total = sum(x) along M
 //
-// Plan: threads share N, neighbours along N.
+// Phase 1: threads share M_shares, N, neighbours along N.
+// Phase 2: threads share N, neighbours along N.
+// Through the workspace: total_part.
 // Bytes that column_sum_f32_f32 must move: 4 * N * M read, 4 * N written.
 
 #include "column_sum.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
@@ -20,6 +23,14 @@
 #endif
 
 namespace {
+
+inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
 
 template <class A, class B>
 inline auto smaller(A a, B b) {
@@ -46,6 +57,16 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
+}
+
+// Takes room for `count` elements of `bytes` each, on a cache line of its own; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  int64_t size = 0;
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, 63, &size) ||
+      __builtin_add_overflow(total, size / 64 * 64, &total))
+    total = INT64_MAX / 2;
+  return start;
 }
 
 inline int64_t thread_count() {
@@ -307,122 +328,230 @@ inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
   return (Floats)(bits | sign);
 }
 
-void column_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N) {
-  const int64_t n_part = share_of(N, 1, 512);
-  const bool around_caches = N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
+// Where the intermediates lie in the workspace.
+struct ColumnSumF32F32Workspace {
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit ColumnSumF32F32Workspace(int64_t M, int64_t N) {
+    const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+    total_part = reserve(bytes, M_shares * N, 4);
+  }
+};
+
+void column_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char* workspace) {
+  const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+  const ColumnSumF32F32Workspace space(M, N);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  const int64_t n_part = share_of(N, M_shares, 512);
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
-      float total2[512] = {};
-      for (int64_t m_first = 0; m_first < M; m_first += 512) {
-        const int64_t m_end = smaller(m_first + 512, M);
+      float total3[512] = {};
+      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+        const int64_t m_end2 = smaller(m_first + 512, m_end);
         float part[512] = {};
-        for (int64_t m = m_first; m < m_end; ++m) {
+        for (int64_t m = m_first; m < m_end2; ++m) {
           for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
             store(&part[n - n_first], active, load(&part[n - n_first], active) + load(&x[m * N + n], active));
           });
         }
         for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
-          store(&total2[n - n_first], active,
-                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
+          store(&total3[n - n_first], active,
+                load(&total3[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
       for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
-        store_around(&total[n], active, load(&total2[n - n_first], active), around_caches);
+        store(&total_part[m_share * N + n], active, load(&total3[n - n_first], active));
+      });
+    }
+  }
+  const bool around_caches = N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
+      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
+        Lanes<float, kLanes32> total2 = 0.0f;
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          total2 += load(&total_part[m_share * N + n], active);
+        }
+        store_around(&total[n], active, total2, around_caches);
       });
     }
     if (around_caches) finish_stores();
   }
 }
 
-void column_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N) {
-  const int64_t n_part = share_of(N, 1, 512);
-  const bool around_caches = N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
+// Where the intermediates lie in the workspace.
+struct ColumnSumF64F64Workspace {
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit ColumnSumF64F64Workspace(int64_t M, int64_t N) {
+    const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+    total_part = reserve(bytes, M_shares * N, 8);
+  }
+};
+
+void column_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, char* workspace) {
+  const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+  const ColumnSumF64F64Workspace space(M, N);
+  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
+  const int64_t n_part = share_of(N, M_shares, 512);
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
-      double total2[512] = {};
-      for (int64_t m_first = 0; m_first < M; m_first += 512) {
-        const int64_t m_end = smaller(m_first + 512, M);
+      double total3[512] = {};
+      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+        const int64_t m_end2 = smaller(m_first + 512, m_end);
         double part[512] = {};
-        for (int64_t m = m_first; m < m_end; ++m) {
+        for (int64_t m = m_first; m < m_end2; ++m) {
           for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
             store(&part[n - n_first], active, load(&part[n - n_first], active) + load(&x[m * N + n], active));
           });
         }
         for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
-          store(&total2[n - n_first], active,
-                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
+          store(&total3[n - n_first], active,
+                load(&total3[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
       for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
-        store_around(&total[n], active, load(&total2[n - n_first], active), around_caches);
+        store(&total_part[m_share * N + n], active, load(&total3[n - n_first], active));
+      });
+    }
+  }
+  const bool around_caches = N * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
+      for_lanes<kLanes64>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
+        Lanes<double, kLanes64> total2 = 0.0;
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          total2 += load(&total_part[m_share * N + n], active);
+        }
+        store_around(&total[n], active, total2, around_caches);
       });
     }
     if (around_caches) finish_stores();
   }
 }
 
-void column_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N) {
-  const int64_t n_part = share_of(N, 1, 512);
-  const bool around_caches = N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
+// Where the intermediates lie in the workspace.
+struct ColumnSumBf16F32Workspace {
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit ColumnSumBf16F32Workspace(int64_t M, int64_t N) {
+    const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+    total_part = reserve(bytes, M_shares * N, 4);
+  }
+};
+
+void column_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char* workspace) {
+  const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+  const ColumnSumBf16F32Workspace space(M, N);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  const int64_t n_part = share_of(N, M_shares, 512);
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
-      float total2[512] = {};
-      for (int64_t m_first = 0; m_first < M; m_first += 512) {
-        const int64_t m_end = smaller(m_first + 512, M);
+      float total3[512] = {};
+      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+        const int64_t m_end2 = smaller(m_first + 512, m_end);
         float part[512] = {};
-        for (int64_t m = m_first; m < m_end; ++m) {
+        for (int64_t m = m_first; m < m_end2; ++m) {
           for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
             store(&part[n - n_first], active,
                   load(&part[n - n_first], active) + from_bf16(load(&x[m * N + n], active)));
           });
         }
         for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
-          store(&total2[n - n_first], active,
-                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
+          store(&total3[n - n_first], active,
+                load(&total3[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
       for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
-        store_around(&total[n], active, load(&total2[n - n_first], active), around_caches);
+        store(&total_part[m_share * N + n], active, load(&total3[n - n_first], active));
+      });
+    }
+  }
+  const bool around_caches = N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
+      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
+        Lanes<float, kLanes32> total2 = 0.0f;
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          total2 += load(&total_part[m_share * N + n], active);
+        }
+        store_around(&total[n], active, total2, around_caches);
       });
     }
     if (around_caches) finish_stores();
   }
 }
 
-void column_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N) {
-  const int64_t n_part = share_of(N, 1, 512);
-  const bool around_caches = N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
+// Where the intermediates lie in the workspace.
+struct ColumnSumF16F32Workspace {
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit ColumnSumF16F32Workspace(int64_t M, int64_t N) {
+    const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+    total_part = reserve(bytes, M_shares * N, 4);
+  }
+};
+
+void column_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char* workspace) {
+  const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+  const ColumnSumF16F32Workspace space(M, N);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  const int64_t n_part = share_of(N, M_shares, 512);
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
-      float total2[512] = {};
-      for (int64_t m_first = 0; m_first < M; m_first += 512) {
-        const int64_t m_end = smaller(m_first + 512, M);
+      float total3[512] = {};
+      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+        const int64_t m_end2 = smaller(m_first + 512, m_end);
         float part[512] = {};
-        for (int64_t m = m_first; m < m_end; ++m) {
+        for (int64_t m = m_first; m < m_end2; ++m) {
           for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
             store(&part[n - n_first], active,
                   load(&part[n - n_first], active) + from_f16(load(&x[m * N + n], active)));
           });
         }
         for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
-          store(&total2[n - n_first], active,
-                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
+          store(&total3[n - n_first], active,
+                load(&total3[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
       for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
-        store_around(&total[n], active, load(&total2[n - n_first], active), around_caches);
+        store(&total_part[m_share * N + n], active, load(&total3[n - n_first], active));
+      });
+    }
+  }
+  const bool around_caches = N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
+      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
+        Lanes<float, kLanes32> total2 = 0.0f;
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          total2 += load(&total_part[m_share * N + n], active);
+        }
+        store_around(&total[n], active, total2, around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -431,7 +560,12 @@ void column_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N) {
 
 }  // namespace
 
-extern "C" int column_sum_f32_f32_openmp(const float* x, float* total, int64_t M, int64_t N) {
+extern "C" int64_t column_sum_f32_f32_openmp_workspace(int64_t M, int64_t N) {
+  return ColumnSumF32F32Workspace(M, N).bytes;
+}
+
+extern "C" int column_sum_f32_f32_openmp(const float* x, float* total, int64_t M, int64_t N, void* workspace,
+                                         int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -439,11 +573,21 @@ extern "C" int column_sum_f32_f32_openmp(const float* x, float* total, int64_t M
   if (x == nullptr && M * N > 0) return 5;
   if (total == nullptr && N > 0) return 6;
   if (overlap(x, M * N * 4, total, N * 4)) return 7;
-  column_sum_f32_f32(x, total, M, N);
+  const ColumnSumF32F32Workspace space(M, N);
+  const bool own = workspace == nullptr && space.bytes > 0;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 8;
+  column_sum_f32_f32(x, total, M, N, static_cast<char*>(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int column_sum_f64_f64_openmp(const double* x, double* total, int64_t M, int64_t N) {
+extern "C" int64_t column_sum_f64_f64_openmp_workspace(int64_t M, int64_t N) {
+  return ColumnSumF64F64Workspace(M, N).bytes;
+}
+
+extern "C" int column_sum_f64_f64_openmp(const double* x, double* total, int64_t M, int64_t N,
+                                         void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, M, N})) return 3;
@@ -451,11 +595,21 @@ extern "C" int column_sum_f64_f64_openmp(const double* x, double* total, int64_t
   if (x == nullptr && M * N > 0) return 5;
   if (total == nullptr && N > 0) return 6;
   if (overlap(x, M * N * 8, total, N * 8)) return 7;
-  column_sum_f64_f64(x, total, M, N);
+  const ColumnSumF64F64Workspace space(M, N);
+  const bool own = workspace == nullptr && space.bytes > 0;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 8;
+  column_sum_f64_f64(x, total, M, N, static_cast<char*>(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int column_sum_bf16_f32_openmp(const uint16_t* x, float* total, int64_t M, int64_t N) {
+extern "C" int64_t column_sum_bf16_f32_openmp_workspace(int64_t M, int64_t N) {
+  return ColumnSumBf16F32Workspace(M, N).bytes;
+}
+
+extern "C" int column_sum_bf16_f32_openmp(const uint16_t* x, float* total, int64_t M, int64_t N,
+                                          void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, M, N})) return 3;
@@ -463,11 +617,21 @@ extern "C" int column_sum_bf16_f32_openmp(const uint16_t* x, float* total, int64
   if (x == nullptr && M * N > 0) return 5;
   if (total == nullptr && N > 0) return 6;
   if (overlap(x, M * N * 2, total, N * 4)) return 7;
-  column_sum_bf16_f32(x, total, M, N);
+  const ColumnSumBf16F32Workspace space(M, N);
+  const bool own = workspace == nullptr && space.bytes > 0;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 8;
+  column_sum_bf16_f32(x, total, M, N, static_cast<char*>(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int column_sum_f16_f32_openmp(const uint16_t* x, float* total, int64_t M, int64_t N) {
+extern "C" int64_t column_sum_f16_f32_openmp_workspace(int64_t M, int64_t N) {
+  return ColumnSumF16F32Workspace(M, N).bytes;
+}
+
+extern "C" int column_sum_f16_f32_openmp(const uint16_t* x, float* total, int64_t M, int64_t N,
+                                         void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, M, N})) return 3;
@@ -475,7 +639,12 @@ extern "C" int column_sum_f16_f32_openmp(const uint16_t* x, float* total, int64_
   if (x == nullptr && M * N > 0) return 5;
   if (total == nullptr && N > 0) return 6;
   if (overlap(x, M * N * 2, total, N * 4)) return 7;
-  column_sum_f16_f32(x, total, M, N);
+  const ColumnSumF16F32Workspace space(M, N);
+  const bool own = workspace == nullptr && space.bytes > 0;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 8;
+  column_sum_f16_f32(x, total, M, N, static_cast<char*>(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -498,6 +667,8 @@ extern "C" __attribute__((weak)) const char* column_sum_error(int status) {
     case 7:
       return "total must not overlap x";
     case 8:
+      return "there is not enough memory for the workspace";
+    case 9:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

@@ -201,7 +201,7 @@ extern "C" int row_sum_f32_f32_cuda(const float* x, float* total, int64_t M, int
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? row_sum_f32_f32<int32_t>(x, total, M, N, queue)
                                   : row_sum_f32_f32<int64_t>(x, total, M, N, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return error == cudaSuccess ? 0 : 9;
 }
 
 extern "C" int row_sum_f64_f64_cuda(const double* x, double* total, int64_t M, int64_t N, void* stream) {
@@ -216,7 +216,7 @@ extern "C" int row_sum_f64_f64_cuda(const double* x, double* total, int64_t M, i
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? row_sum_f64_f64<int32_t>(x, total, M, N, queue)
                                   : row_sum_f64_f64<int64_t>(x, total, M, N, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return error == cudaSuccess ? 0 : 9;
 }
 
 extern "C" int row_sum_bf16_f32_cuda(const uint16_t* x, float* total, int64_t M, int64_t N, void* stream) {
@@ -231,7 +231,7 @@ extern "C" int row_sum_bf16_f32_cuda(const uint16_t* x, float* total, int64_t M,
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? row_sum_bf16_f32<int32_t>(x, total, M, N, queue)
                                   : row_sum_bf16_f32<int64_t>(x, total, M, N, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return error == cudaSuccess ? 0 : 9;
 }
 
 extern "C" int row_sum_f16_f32_cuda(const uint16_t* x, float* total, int64_t M, int64_t N, void* stream) {
@@ -246,7 +246,7 @@ extern "C" int row_sum_f16_f32_cuda(const uint16_t* x, float* total, int64_t M, 
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? row_sum_f16_f32<int32_t>(x, total, M, N, queue)
                                   : row_sum_f16_f32<int64_t>(x, total, M, N, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return error == cudaSuccess ? 0 : 9;
 }
 
 extern "C" __attribute__((weak)) const char* row_sum_error(int status) {
@@ -268,6 +268,8 @@ extern "C" __attribute__((weak)) const char* row_sum_error(int status) {
     case 7:
       return "total must not overlap x";
     case 8:
+      return "there is not enough memory for the workspace";
+    case 9:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

@@ -2,12 +2,15 @@
 //
 // row_sum: total = sum(x) along N
 //
-// Plan: threads share M, neighbours along N.
+// Phase 1: threads share N_shares, M, neighbours along N.
+// Phase 2: threads share M, neighbours along N.
+// Through the workspace: total_part.
 // Bytes that row_sum_f32_f32 must move: 4 * N * M read, 4 * M written.
 
 #include "row_sum.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
@@ -22,9 +25,22 @@
 
 namespace {
 
+inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
 template <class A, class B>
 inline auto smaller(A a, B b) {
   return a < b ? a : b;
+}
+
+template <class A, class B>
+inline auto larger(A a, B b) {
+  return a > b ? a : b;
 }
 
 // Does the product of the factors exceed 63 bits?
@@ -42,6 +58,16 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
+}
+
+// Takes room for `count` elements of `bytes` each, on a cache line of its own; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  int64_t size = 0;
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, 63, &size) ||
+      __builtin_add_overflow(total, size / 64 * 64, &total))
+    total = INT64_MAX / 2;
+  return start;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -222,6 +248,53 @@ inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active acti
     return values;
 }
 
+// Writes the active lanes to neighbouring elements.
+template <class T, class Active>
+inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    const auto bytes = value.template as<bool>() & 1;
+    copy_first<T>(to, &bytes, active);
+  } else {
+    copy_first<T>(to, &value.v, active);
+  }
+}
+
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
@@ -275,69 +348,202 @@ inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
   return (Floats)(bits | sign);
 }
 
-void row_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m = 0; m < M; ++m) {
-    float total2 = 0.0f;
-    for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-      Lanes<float, kLanes32> total2_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-        total2_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
-      });
-      total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+// Where the intermediates lie in the workspace.
+struct RowSumF32F32Workspace {
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit RowSumF32F32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    total_part = reserve(bytes, N_shares * M, 4);
+  }
+};
+
+void row_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+  const RowSumF32F32Workspace space(M, N);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+    for (int64_t m = 0; m < M; ++m) {
+      float total3 = 0.0f;
+      const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
+      for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+        Lanes<float, kLanes32> total3_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
+          total3_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
+        });
+        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+      }
+      total_part[n_share * M + m] = total3;
     }
-    total[m] = total2;
+  }
+  const bool around_caches = M * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [&](int64_t m, auto active) {
+        Lanes<float, kLanes32> total2 = 0.0f;
+        for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+          total2 += load(&total_part[n_share * M + m], active);
+        }
+        store_around(&total[m], active, total2, around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
-void row_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m = 0; m < M; ++m) {
-    double total2 = 0.0;
-    for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-      Lanes<double, kLanes64> total2_lanes = 0.0;
-      for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-        total2_lanes += keep(active, load(&x[m * N + n], active), 0.0);
-      });
-      total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+// Where the intermediates lie in the workspace.
+struct RowSumF64F64Workspace {
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit RowSumF64F64Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    total_part = reserve(bytes, N_shares * M, 8);
+  }
+};
+
+void row_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+  const RowSumF64F64Workspace space(M, N);
+  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+    for (int64_t m = 0; m < M; ++m) {
+      double total3 = 0.0;
+      const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
+      for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+        Lanes<double, kLanes64> total3_lanes = 0.0;
+        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
+          total3_lanes += keep(active, load(&x[m * N + n], active), 0.0);
+        });
+        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+      }
+      total_part[n_share * M + m] = total3;
     }
-    total[m] = total2;
+  }
+  const bool around_caches = M * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [&](int64_t m, auto active) {
+        Lanes<double, kLanes64> total2 = 0.0;
+        for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+          total2 += load(&total_part[n_share * M + m], active);
+        }
+        store_around(&total[m], active, total2, around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
-void row_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m = 0; m < M; ++m) {
-    float total2 = 0.0f;
-    for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-      Lanes<float, kLanes32> total2_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-        total2_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
-      });
-      total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+// Where the intermediates lie in the workspace.
+struct RowSumBf16F32Workspace {
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit RowSumBf16F32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    total_part = reserve(bytes, N_shares * M, 4);
+  }
+};
+
+void row_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+  const RowSumBf16F32Workspace space(M, N);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+    for (int64_t m = 0; m < M; ++m) {
+      float total3 = 0.0f;
+      const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
+      for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+        Lanes<float, kLanes32> total3_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
+          total3_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
+        });
+        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+      }
+      total_part[n_share * M + m] = total3;
     }
-    total[m] = total2;
+  }
+  const bool around_caches = M * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [&](int64_t m, auto active) {
+        Lanes<float, kLanes32> total2 = 0.0f;
+        for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+          total2 += load(&total_part[n_share * M + m], active);
+        }
+        store_around(&total[m], active, total2, around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
-void row_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m = 0; m < M; ++m) {
-    float total2 = 0.0f;
-    for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-      Lanes<float, kLanes32> total2_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-        total2_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
-      });
-      total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+// Where the intermediates lie in the workspace.
+struct RowSumF16F32Workspace {
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit RowSumF16F32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    total_part = reserve(bytes, N_shares * M, 4);
+  }
+};
+
+void row_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+  const RowSumF16F32Workspace space(M, N);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+    for (int64_t m = 0; m < M; ++m) {
+      float total3 = 0.0f;
+      const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
+      for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+        Lanes<float, kLanes32> total3_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
+          total3_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
+        });
+        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+      }
+      total_part[n_share * M + m] = total3;
     }
-    total[m] = total2;
+  }
+  const bool around_caches = M * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [&](int64_t m, auto active) {
+        Lanes<float, kLanes32> total2 = 0.0f;
+        for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+          total2 += load(&total_part[n_share * M + m], active);
+        }
+        store_around(&total[m], active, total2, around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
 }  // namespace
 
-extern "C" int row_sum_f32_f32_openmp(const float* x, float* total, int64_t M, int64_t N) {
+extern "C" int64_t row_sum_f32_f32_openmp_workspace(int64_t M, int64_t N) {
+  return RowSumF32F32Workspace(M, N).bytes;
+}
+
+extern "C" int row_sum_f32_f32_openmp(const float* x, float* total, int64_t M, int64_t N, void* workspace,
+                                      int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -345,11 +551,21 @@ extern "C" int row_sum_f32_f32_openmp(const float* x, float* total, int64_t M, i
   if (x == nullptr && M * N > 0) return 5;
   if (total == nullptr && M > 0) return 6;
   if (overlap(x, M * N * 4, total, M * 4)) return 7;
-  row_sum_f32_f32(x, total, M, N);
+  const RowSumF32F32Workspace space(M, N);
+  const bool own = workspace == nullptr && space.bytes > 0;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 8;
+  row_sum_f32_f32(x, total, M, N, static_cast<char*>(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int row_sum_f64_f64_openmp(const double* x, double* total, int64_t M, int64_t N) {
+extern "C" int64_t row_sum_f64_f64_openmp_workspace(int64_t M, int64_t N) {
+  return RowSumF64F64Workspace(M, N).bytes;
+}
+
+extern "C" int row_sum_f64_f64_openmp(const double* x, double* total, int64_t M, int64_t N, void* workspace,
+                                      int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, M, N})) return 3;
@@ -357,11 +573,21 @@ extern "C" int row_sum_f64_f64_openmp(const double* x, double* total, int64_t M,
   if (x == nullptr && M * N > 0) return 5;
   if (total == nullptr && M > 0) return 6;
   if (overlap(x, M * N * 8, total, M * 8)) return 7;
-  row_sum_f64_f64(x, total, M, N);
+  const RowSumF64F64Workspace space(M, N);
+  const bool own = workspace == nullptr && space.bytes > 0;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 8;
+  row_sum_f64_f64(x, total, M, N, static_cast<char*>(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int row_sum_bf16_f32_openmp(const uint16_t* x, float* total, int64_t M, int64_t N) {
+extern "C" int64_t row_sum_bf16_f32_openmp_workspace(int64_t M, int64_t N) {
+  return RowSumBf16F32Workspace(M, N).bytes;
+}
+
+extern "C" int row_sum_bf16_f32_openmp(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
+                                       int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, M, N})) return 3;
@@ -369,11 +595,21 @@ extern "C" int row_sum_bf16_f32_openmp(const uint16_t* x, float* total, int64_t 
   if (x == nullptr && M * N > 0) return 5;
   if (total == nullptr && M > 0) return 6;
   if (overlap(x, M * N * 2, total, M * 4)) return 7;
-  row_sum_bf16_f32(x, total, M, N);
+  const RowSumBf16F32Workspace space(M, N);
+  const bool own = workspace == nullptr && space.bytes > 0;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 8;
+  row_sum_bf16_f32(x, total, M, N, static_cast<char*>(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int row_sum_f16_f32_openmp(const uint16_t* x, float* total, int64_t M, int64_t N) {
+extern "C" int64_t row_sum_f16_f32_openmp_workspace(int64_t M, int64_t N) {
+  return RowSumF16F32Workspace(M, N).bytes;
+}
+
+extern "C" int row_sum_f16_f32_openmp(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
+                                      int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, M, N})) return 3;
@@ -381,7 +617,12 @@ extern "C" int row_sum_f16_f32_openmp(const uint16_t* x, float* total, int64_t M
   if (x == nullptr && M * N > 0) return 5;
   if (total == nullptr && M > 0) return 6;
   if (overlap(x, M * N * 2, total, M * 4)) return 7;
-  row_sum_f16_f32(x, total, M, N);
+  const RowSumF16F32Workspace space(M, N);
+  const bool own = workspace == nullptr && space.bytes > 0;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 8;
+  row_sum_f16_f32(x, total, M, N, static_cast<char*>(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -404,6 +645,8 @@ extern "C" __attribute__((weak)) const char* row_sum_error(int status) {
     case 7:
       return "total must not overlap x";
     case 8:
+      return "there is not enough memory for the workspace";
+    case 9:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

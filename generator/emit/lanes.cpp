@@ -197,7 +197,7 @@ bool LanePrinter::node(const PlanNode &n, const std::vector<PlanNode> &siblings)
   if (lane_ == kNone) {
     if (!takes(n))
       return false;
-    loop(n, printer_.range(n));
+    loop(n, printer_.declared_range(n));
     return true;
   }
   auto in_lanes = [&](VarId var) {

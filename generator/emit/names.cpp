@@ -133,6 +133,9 @@ const std::pair<std::string, std::string> &Names::pair() {
 
 // n of N, mn of M*N, row_n of ...*N
 std::string loop_name(const Axis &axis) {
+  constexpr std::string_view kShares = "_shares"; // how many there are; the loop counts one of them
+  if (axis.derived && axis.name.ends_with(kShares))
+    return lower_case(axis.name.substr(0, axis.name.size() - 1));
   std::vector<std::string> parts{""};
   for (char c : axis.name)
     if (c == '*')

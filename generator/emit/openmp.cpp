@@ -67,9 +67,9 @@ public:
     for (const Phase &phase : plan_.phases)
       for (VarId var : phase.partials)
         add(partials_name(var), std::to_string(kMostChunks), plan_.kernel.vars[var].type);
+    const std::string all = derived_declarations(printer_, body) + body;
     return text + fields + "int64_t bytes = 0;\n\n" + "explicit " + camel(name()) + "Workspace(" +
-           size_parameters_text(function_) + ") {\n" + unused_sizes(body) + derived_declarations(printer_, body) +
-           body + "}\n};\n";
+           size_parameters_text(function_) + ") {\n" + unused_sizes(all) + all + "}\n};\n";
   }
 
   std::string kernel_function() {

@@ -47,6 +47,7 @@ public:
     std::string begin, end; // of global indices
   };
   Range range(const PlanNode &loop);
+  Range declared_range(const PlanNode &loop); // before the loop
   // Is this the dimension of rows of different lengths, packed one after the other?
   bool is_packed_row(const Var &var, size_t dim) const;
   // Opens a loop over parts of the loop's range; returns the part at hand.

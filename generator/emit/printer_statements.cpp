@@ -314,6 +314,19 @@ void Printer::repeat(const PlanNode &n) {
   lines.add("}");
 }
 
+// That of a share has names, which are declared here.
+Printer::Range Printer::declared_range(const PlanNode &loop) {
+  if (loop.share == kNone || parts_.count(loop.axis) != 0)
+    return range(loop);
+  const std::string &axis = axis_names_[loop.axis], &share = axis_names_[loop.share];
+  const Range own = {names_.claim(axis + "_begin"), names_.claim(axis + "_end")};
+  const std::string rest =
+      " * " + at_least(size(kernel.axes[loop.axis].size), binding::kUnary) + " / " + size_name(loop.share);
+  lines.add("const int64_t " + own.begin + " = " + share + rest + ", " + own.end + " = (" + share + " + 1)" + rest +
+            ";");
+  return own;
+}
+
 void Printer::open_part(const PlanNode &n, const std::string &length) {
   Range part = open_parts(n, length.empty() ? std::to_string(n.parts) : length);
   const std::string end = names_.claim(axis_names_[n.axis] + "_end");
@@ -322,7 +335,7 @@ void Printer::open_part(const PlanNode &n, const std::string &length) {
 }
 
 Printer::Range Printer::open_parts(const PlanNode &n, const std::string &part) {
-  const Range r = range(n);
+  const Range r = declared_range(n);
   const std::string first = names_.claim(axis_names_[n.axis] + "_first");
   lines.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first + " += " + part +
             ") {");
@@ -337,7 +350,7 @@ void Printer::loop(const PlanNode &n) {
     lines.add("}");
     return;
   }
-  const Range r = range(n);
+  const Range r = declared_range(n);
   const std::string &v = axis_names_[n.axis];
   if (n.reversed)
     lines.add("for (" + index_type + " " + v + " = " +

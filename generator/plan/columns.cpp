@@ -26,7 +26,7 @@ public:
     PlanNode *loop = &phase.nodes.front();
     AxisSet outer;
     for (int i = 1; i < phase.split; ++i, loop = &loop->body.front())
-      if (loop->kind == PlanNode::Kind::loop)
+      if (loop->kind == PlanNode::Kind::loop && !plan_.shares.contains(loop->axis))
         outer |= AxisSet::of(loop->axis);
     bool found = false;
     if (loop->kind != PlanNode::Kind::loop || !goes_along(loop->body, loop->axis, outer, found) || !found ||

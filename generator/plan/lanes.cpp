@@ -296,7 +296,7 @@ bool LaneAnalysis::runs_along(const PlanNode &scan, const PlanNode &loop) const 
 }
 
 bool LaneAnalysis::possible(const PlanNode &loop) const {
-  if (loop.kind != PlanNode::Kind::loop || loop.parts > 0)
+  if (loop.kind != PlanNode::Kind::loop || loop.parts > 0 || plan_.shares.contains(loop.axis))
     return false;
   if (loop.order == PlanNode::Order::ordered) {
     bool fits = true; // whatever must go in order is a scan of the loop itself

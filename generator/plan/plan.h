@@ -58,6 +58,7 @@ struct PlanNode {
   enum class Order { parallel, reduction, ordered };
   Order order = Order::parallel; // may iterations run at once; do folds finish after it; or must they go in order
   bool reversed = false;         // an ordered loop that counts down
+  AxisId share = kNone;          // goes over the part of its range that belongs to the current position of this axis
   int64_t parts = 0;             // goes over parts of so many positions; loops over the axis inside go over one part
   std::vector<std::pair<VarId, int>> limits; // (var, dim): windows that bound the loop
 };
@@ -101,6 +102,7 @@ struct Plan {
   std::vector<Phase> phases;
   std::vector<Storage> storage; // by VarId
   std::vector<AxisId> axis_order;
+  AxisSet shares;                 // axes that the plan has added: which share of a fold's rounds
   std::vector<std::string> notes; // why, for `explain`
 };
 

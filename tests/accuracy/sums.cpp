@@ -84,9 +84,9 @@ void sums(const Data &data) {
   float all, rows[kRows], columns[kColumns], loop = 0;
   must(sum_of_all_openmp(data.x.data(), &all, kMany, nullptr, 0));
   data.told("sum_of_all", data.worst(&all, 1, kMany, 0, 1));
-  must(sum_of_rows_openmp(data.x.data(), rows, kRows, kMany / kRows));
+  must(sum_of_rows_openmp(data.x.data(), rows, kRows, kMany / kRows, nullptr, 0));
   data.told("sum_of_rows", data.worst(rows, kRows, kMany / kRows, kMany / kRows, 1));
-  must(sum_of_columns_openmp(data.x.data(), columns, kMany / kColumns, kColumns));
+  must(sum_of_columns_openmp(data.x.data(), columns, kMany / kColumns, kColumns, nullptr, 0));
   data.told("sum_of_columns", data.worst(columns, kColumns, kMany / kColumns, 1, kColumns));
   for (const float value : data.x)
     loop += value;

@@ -55,10 +55,34 @@ s = sum(x, N);
 g = max(x, N);
 '''
 )");
-  CHECK(has(text, "for (int64_t n_block = 0; n_block < N; n_block += 4096) {"));
-  CHECK(has(text, "total_lanes += keep(active, load(&x[m * N + n], active), 0.0f);"));
-  CHECK(has(text, "greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[m * N + n], active), -INFINITY));"));
-  CHECK(has(text, "total += across(total_lanes, [](auto a, auto b) { return a + b; });"));
+  CHECK(has(text, "for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {"));
+  CHECK(has(text, "total2_lanes += keep(active, load(&x[m * N + n], active), 0.0f);"));
+  CHECK(has(text, "greatest2_lanes = maximum(greatest2_lanes, keep(active, load(&x[m * N + n], active), -INFINITY));"));
+  CHECK(has(text, "total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });"));
+}
+
+TEST_CASE("where results are few, workers share the rounds of a fold, whose parts are combined in order") {
+  const std::string text = openmp_text(R"(
+kernel = "rows"
+inputs.x = "f32[M, N]"
+outputs.s = "f32[M]"
+body = 's = sum(x, N) / 2;'
+)");
+  CHECK(has(text, "const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));"));
+  CHECK(has(text, "const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;"));
+  CHECK(has(text, "for (int64_t n_share = 0; n_share < N_shares; ++n_share) { "
+                  "total += load(&total_part[n_share * M + m], active); } "
+                  "store_around(&s[m], active, quotient(total, 2.0f), around_caches);"));
+}
+
+TEST_CASE("a row that is gone through twice stays with one worker, who finds it in the cache the second time") {
+  const std::string text = openmp_text(R"(
+kernel = "rows"
+inputs.x = "f32[M, N]"
+outputs.y = "f32[M, N]"
+body = 'y = x / sum(x, N);'
+)");
+  CHECK(!has(text, "N_shares"));
 }
 
 TEST_CASE("a fold along few rows keeps one total a lane") {
@@ -98,10 +122,11 @@ inputs.x = "f32[M, N]"
 outputs.s = "f32[N]"
 body = 's = sum(x, M);'
 )");
-  CHECK(has(text, "const int64_t n_end = smaller(n_first + n_part, N); float total[512] = {}; "
-                  "for (int64_t m_first = 0; m_first < M; m_first += 512) { "
-                  "const int64_t m_end = smaller(m_first + 512, M); float part[512] = {}; "
-                  "for (int64_t m = m_first; m < m_end; ++m) { "
+  CHECK(has(text, "const int64_t n_end = smaller(n_first + n_part, N); float total2[512] = {}; "
+                  "const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares; "
+                  "for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) { "
+                  "const int64_t m_end2 = smaller(m_first + 512, m_end); float part[512] = {}; "
+                  "for (int64_t m = m_first; m < m_end2; ++m) { "
                   "for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) { "
                   "store(&part[n - n_first], active, load(&part[n - n_first], active) + "
                   "load(&x[m * N + n], active)); }); }"));
