@@ -185,7 +185,8 @@ std::string LanePrinter::load_inside(const Expr &e, const LaneStep &step) {
     ++moving;
     moves = given == nullptr ? std::optional<int64_t>(1) : analysis_.coefficient(given->value, lane_);
   }
-  if (moving != 1 || !moves || *moves < 1 || !step.stride.is_integer(*moves))
+  constexpr int64_t kFar = 4096; // from where on the elements of a group have nothing to do with each other
+  if (moving != 1 || !moves || *moves < 1 || *moves > kFar || !step.stride.is_integer(*moves))
     return "";
   std::vector<std::pair<std::string, std::string>> checks, fixed;
   const std::string index = printer_.index_text(e.ref, e.coords, &checks).text;
@@ -199,9 +200,8 @@ std::string LanePrinter::load_inside(const Expr &e, const LaneStep &step) {
   if (at.empty() || checks.size() != fixed.size() + 1)
     return "";
   const std::string outside = printer_.spelling.constant(e.type, static_cast<int64_t>(var.outside), var.outside);
-  std::string text = helper("load_inside") + "(&" + printer_.name(e.ref) + "[" + index + "], " + at + ", " +
-                     std::to_string(*moves) + ", " + extent + ", " + active_ + ", " +
-                     (is_half(var.type) ? "0" : outside) + ")";
+  std::string text = helper("load_inside") + "<" + std::to_string(*moves) + ">(&" + printer_.name(e.ref) + "[" + index +
+                     "], " + at + ", " + extent + ", " + active_ + ", " + (is_half(var.type) ? "0" : outside) + ")";
   if (is_half(var.type)) {
     helper(var.type == Type::bf16 ? "lanes_from_bf16" : "lanes_from_f16");
     text = std::string(var.type == Type::bf16 ? "from_bf16(" : "from_f16(") + text + ")";
