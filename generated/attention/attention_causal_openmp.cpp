@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -399,12 +400,16 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
+template <class T, size_t... kLane>
+inline Lanes<T, int(sizeof...(kLane))> lane_numbers(std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type numbers = {T(kLane)...};
+  return numbers;
+}
+
 // first, first + 1, ...
 template <int N>
 inline Lanes<int64_t, N> positions(int64_t first) {
-  typename Lanes<int64_t, N>::Vector out = {};
-  for (int lane = 0; lane < N; ++lane) out[lane] = first + lane;
-  return out;
+  return lane_numbers<int64_t>(std::make_index_sequence<N>{}) + first;
 }
 
 template <int N>

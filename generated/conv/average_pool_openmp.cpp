@@ -396,12 +396,16 @@ inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* from, int6
   return load_edge<kStep>(from, at, extent, active, outside);
 }
 
+template <class T, size_t... kLane>
+inline Lanes<T, int(sizeof...(kLane))> lane_numbers(std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type numbers = {T(kLane)...};
+  return numbers;
+}
+
 // first, first + 1, ...
 template <int N>
 inline Lanes<int64_t, N> positions(int64_t first) {
-  typename Lanes<int64_t, N>::Vector out = {};
-  for (int lane = 0; lane < N; ++lane) out[lane] = first + lane;
-  return out;
+  return lane_numbers<int64_t>(std::make_index_sequence<N>{}) + first;
 }
 
 // Numbers of another type; of a mask: 1 or 0.

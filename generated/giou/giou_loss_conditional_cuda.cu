@@ -138,9 +138,10 @@ __global__ void __launch_bounds__(256)
   float total_own = 0.0f;
   int64_t total2_own = 0;
   for (Index bn = first + Index(threadIdx.x); bn < last; bn += 256) {
-    mask[bn] = target[bn * 4 + 3] != 0.0f;
+    const bool mask_here = target[bn * 4 + 3] != 0.0f;
+    mask[bn] = mask_here;
     giou[bn] = 0.0f;
-    if (mask[bn]) {
+    if (mask_here) {
       const float left_p = pred[bn * 4];
       const float top_p = pred[bn * 4 + 1];
       const float right_p = pred[bn * 4 + 2];
@@ -159,7 +160,7 @@ __global__ void __launch_bounds__(256)
       giou[bn] = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
     }
     total_own += giou[bn];
-    total2_own = total2_own + int64_t(mask[bn]);
+    total2_own = total2_own + int64_t(mask_here);
   }
   total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
   total2 = total2 + block_fold(total2_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });

@@ -138,7 +138,8 @@ __global__ void __launch_bounds__(256)
   float total_own = 0.0f;
   int64_t total2_own = 0;
   for (Index bn = first + Index(threadIdx.x); bn < last; bn += 256) {
-    mask[bn] = target[bn * 4 + 3] != 0.0f;
+    const bool mask_here = target[bn * 4 + 3] != 0.0f;
+    mask[bn] = mask_here;
     const float left_p = pred[bn * 4];
     const float top_p = pred[bn * 4 + 1];
     const float right_p = pred[bn * 4 + 2];
@@ -154,10 +155,11 @@ __global__ void __launch_bounds__(256)
     const float joined = area_p + area_t - overlap;
     const float hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
                        (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-    giou[bn] = float(int32_t(mask[bn])) *
-               (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
-    total_own += giou[bn];
-    total2_own = total2_own + int64_t(mask[bn]);
+    const float giou_here = float(int32_t(mask_here)) *
+                            (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
+    giou[bn] = giou_here;
+    total_own += giou_here;
+    total2_own = total2_own + int64_t(mask_here);
   }
   total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
   total2 = total2 + block_fold(total2_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });

@@ -147,12 +147,11 @@ __global__ void __launch_bounds__(256)
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    const float loss_here = total;
     if (threadIdx.x == 0) {
-      loss[b] = total;
+      loss[b] = loss_here;
     }
-    __syncthreads();
-    total2 += loss[b];
-    __syncthreads();
+    total2 += loss_here;
   }
   if (threadIdx.x == 0) {
     total2_parts[blockIdx.x] = total2;
@@ -229,12 +228,11 @@ __global__ void __launch_bounds__(256)
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    const float loss_here = total;
     if (threadIdx.x == 0) {
-      loss[b] = total;
+      loss[b] = loss_here;
     }
-    __syncthreads();
-    total2 += loss[b];
-    __syncthreads();
+    total2 += loss_here;
   }
   if (threadIdx.x == 0) {
     total2_parts[blockIdx.x] = total2;
@@ -312,12 +310,11 @@ __global__ void __launch_bounds__(256)
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    const float loss_here = total;
     if (threadIdx.x == 0) {
-      loss[b] = total;
+      loss[b] = loss_here;
     }
-    __syncthreads();
-    total2 += loss[b];
-    __syncthreads();
+    total2 += loss_here;
   }
   if (threadIdx.x == 0) {
     total2_parts[blockIdx.x] = total2;

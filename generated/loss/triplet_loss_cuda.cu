@@ -145,12 +145,11 @@ __global__ void __launch_bounds__(256)
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+    const float loss_here = maximum(sqrtf(total) - sqrtf(total2) + 1.0f, 0.0f);
     if (threadIdx.x == 0) {
-      loss[b] = maximum(sqrtf(total) - sqrtf(total2) + 1.0f, 0.0f);
+      loss[b] = loss_here;
     }
-    __syncthreads();
-    total3 += loss[b];
-    __syncthreads();
+    total3 += loss_here;
   }
   if (threadIdx.x == 0) {
     total3_parts[blockIdx.x] = total3;
@@ -231,12 +230,11 @@ __global__ void __launch_bounds__(256)
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+    const float loss_here = maximum(sqrtf(total) - sqrtf(total2) + 1.0f, 0.0f);
     if (threadIdx.x == 0) {
-      loss[b] = maximum(sqrtf(total) - sqrtf(total2) + 1.0f, 0.0f);
+      loss[b] = loss_here;
     }
-    __syncthreads();
-    total3 += loss[b];
-    __syncthreads();
+    total3 += loss_here;
   }
   if (threadIdx.x == 0) {
     total3_parts[blockIdx.x] = total3;
@@ -318,12 +316,11 @@ __global__ void __launch_bounds__(256)
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+    const float loss_here = maximum(sqrtf(total) - sqrtf(total2) + 1.0f, 0.0f);
     if (threadIdx.x == 0) {
-      loss[b] = maximum(sqrtf(total) - sqrtf(total2) + 1.0f, 0.0f);
+      loss[b] = loss_here;
     }
-    __syncthreads();
-    total3 += loss[b];
-    __syncthreads();
+    total3 += loss_here;
   }
   if (threadIdx.x == 0) {
     total3_parts[blockIdx.x] = total3;

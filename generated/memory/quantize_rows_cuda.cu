@@ -117,14 +117,13 @@ __global__ void __launch_bounds__(256)
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+    const float scale_here = maximum(greatest, 0.0f) / 127.0f;
     if (threadIdx.x == 0) {
-      scale[m] = maximum(greatest, 0.0f) / 127.0f;
+      scale[m] = scale_here;
     }
-    __syncthreads();
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      q[m * N + n] = saturate<int8_t>(scale[m] > 0.0f ? rintf(x[m * N + n] / scale[m]) : 0.0f);
+      q[m * N + n] = saturate<int8_t>(scale_here > 0.0f ? rintf(x[m * N + n] / scale_here) : 0.0f);
     }
-    __syncthreads();
   }
 }
 
@@ -150,14 +149,13 @@ __global__ void __launch_bounds__(256)
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+    const float scale_here = maximum(greatest, 0.0f) / 127.0f;
     if (threadIdx.x == 0) {
-      scale[m] = maximum(greatest, 0.0f) / 127.0f;
+      scale[m] = scale_here;
     }
-    __syncthreads();
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      q[m * N + n] = saturate<int8_t>(scale[m] > 0.0f ? rintf(from_bf16(x[m * N + n]) / scale[m]) : 0.0f);
+      q[m * N + n] = saturate<int8_t>(scale_here > 0.0f ? rintf(from_bf16(x[m * N + n]) / scale_here) : 0.0f);
     }
-    __syncthreads();
   }
 }
 
@@ -183,14 +181,13 @@ __global__ void __launch_bounds__(256)
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+    const float scale_here = maximum(greatest, 0.0f) / 127.0f;
     if (threadIdx.x == 0) {
-      scale[m] = maximum(greatest, 0.0f) / 127.0f;
+      scale[m] = scale_here;
     }
-    __syncthreads();
     for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      q[m * N + n] = saturate<int8_t>(scale[m] > 0.0f ? rintf(from_f16(x[m * N + n]) / scale[m]) : 0.0f);
+      q[m * N + n] = saturate<int8_t>(scale_here > 0.0f ? rintf(from_f16(x[m * N + n]) / scale_here) : 0.0f);
     }
-    __syncthreads();
   }
 }
 

@@ -93,14 +93,13 @@ __global__ void __launch_bounds__(256) ragged_mean_square_kernel(const int64_t* 
       total_own += x[row_at(row_start, b, N) + n] * x[row_at(row_start, b, N) + n];
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    const float rms_here = sqrtf(total / float(row_at(row_start, b + 1, N) - row_at(row_start, b, N)));
     if (threadIdx.x == 0) {
-      rms[b] = sqrtf(total / float(row_at(row_start, b + 1, N) - row_at(row_start, b, N)));
+      rms[b] = rms_here;
     }
-    __syncthreads();
     for (Index n = Index(threadIdx.x); n < row_at(row_start, b + 1, N) - row_at(row_start, b, N); n += 256) {
-      y[row_at(row_start, b, N) + n] = rms[b] > 0.0f ? x[row_at(row_start, b, N) + n] / rms[b] : 0.0f;
+      y[row_at(row_start, b, N) + n] = rms_here > 0.0f ? x[row_at(row_start, b, N) + n] / rms_here : 0.0f;
     }
-    __syncthreads();
   }
 }
 

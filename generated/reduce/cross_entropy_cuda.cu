@@ -148,13 +148,12 @@ __global__ void __launch_bounds__(256)
       total_own += expf(score[b * V + v] - top);
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    const float loss_here =
+        logf(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f);
     if (threadIdx.x == 0) {
-      loss[b] =
-          logf(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f);
+      loss[b] = loss_here;
     }
-    __syncthreads();
-    total2 += loss[b];
-    __syncthreads();
+    total2 += loss_here;
   }
   if (threadIdx.x == 0) {
     total2_parts[blockIdx.x] = total2;
@@ -237,13 +236,13 @@ __global__ void __launch_bounds__(256)
       total_own += expf(from_bf16(score[b * V + v]) - top);
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    const float loss_here =
+        logf(total) + top -
+        (inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f);
     if (threadIdx.x == 0) {
-      loss[b] = logf(total) + top -
-                (inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f);
+      loss[b] = loss_here;
     }
-    __syncthreads();
-    total2 += loss[b];
-    __syncthreads();
+    total2 += loss_here;
   }
   if (threadIdx.x == 0) {
     total2_parts[blockIdx.x] = total2;

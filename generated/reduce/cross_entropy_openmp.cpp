@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -461,7 +462,8 @@ void cross_entropy_f32(const float* score, const int32_t* target, float* loss, f
   OMP(omp parallel for schedule(static))
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     float total2 = 0.0f;
-    for (int64_t b = b_first; b < smaller(b_first + b_chunk, B); ++b) {
+    const int64_t b_end = smaller(b_first + b_chunk, B);
+    for (int64_t b = b_first; b < b_end; ++b) {
       float greatest = -INFINITY;
       float total = 0.0f;
       Extreme<float, kLanes32> greatest_lanes = -INFINITY;
@@ -477,9 +479,10 @@ void cross_entropy_f32(const float* score, const int32_t* target, float* loss, f
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
-      loss[b] =
+      const float loss_here =
           std::log(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f);
-      total2 += loss[b];
+      loss[b] = loss_here;
+      total2 += loss_here;
     }
     total2_parts[b_first / b_chunk] = total2;
   }
@@ -510,7 +513,8 @@ void cross_entropy_bf16(const uint16_t* score, const int32_t* target, float* los
   OMP(omp parallel for schedule(static))
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     float total2 = 0.0f;
-    for (int64_t b = b_first; b < smaller(b_first + b_chunk, B); ++b) {
+    const int64_t b_end = smaller(b_first + b_chunk, B);
+    for (int64_t b = b_first; b < b_end; ++b) {
       float greatest = -INFINITY;
       float total = 0.0f;
       Extreme<float, kLanes32> greatest_lanes = -INFINITY;
@@ -527,9 +531,11 @@ void cross_entropy_bf16(const uint16_t* score, const int32_t* target, float* los
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
-      loss[b] = std::log(total) + top -
-                (inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f);
-      total2 += loss[b];
+      const float loss_here =
+          std::log(total) + top -
+          (inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f);
+      loss[b] = loss_here;
+      total2 += loss_here;
     }
     total2_parts[b_first / b_chunk] = total2;
   }

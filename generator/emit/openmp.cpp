@@ -188,13 +188,8 @@ private:
     const bool too_few = only_maps && known && std::stoll(work) <= kSerialBelow; // for threads
     const bool around = !too_few && printer_.lanes != nullptr && stream_outputs(phase.nodes.front());
     const std::string serial = only_maps && !known ? " if (" + work + " > " + std::to_string(kSerialBelow) + ")" : "";
-    if (around) { // each thread waits for its own stores
-      printer_.lines.add("#pragma omp parallel" + serial);
-      printer_.lines.add("{");
-      printer_.lines.add("#pragma omp for" + clauses + " nowait");
-    } else if (!too_few) {
-      printer_.lines.add("#pragma omp parallel for" + clauses + serial);
-    }
+    if (!too_few)
+      begin_threads(clauses, serial, around);
     for (const PlanNode *n : chain) {
       if (n->parts > 0)
         printer_.open_part(*n, share);
@@ -226,11 +221,23 @@ private:
     for (size_t i = 0; i < chain.size(); ++i)
       printer_.lines.add("}");
     printer_.clear_parts();
-    if (around) {
-      printer_.lanes->stream({}, "");
-      printer_.lines.add("if (" + around_ + ") finish_stores();");
-      printer_.lines.add("}");
-    }
+    if (around)
+      end_threads();
+  }
+
+  // Before the loops that threads share. With stores around the caches each thread waits for its own: end_threads().
+  void begin_threads(const std::string &clauses, const std::string &condition, bool around) {
+    if (!around)
+      return printer_.lines.add("#pragma omp parallel for" + clauses + condition);
+    printer_.lines.add("#pragma omp parallel" + condition);
+    printer_.lines.add("{");
+    printer_.lines.add("#pragma omp for" + clauses + " nowait");
+  }
+
+  void end_threads() {
+    printer_.lanes->stream({}, "");
+    printer_.lines.add("if (" + around_ + ") finish_stores();");
+    printer_.lines.add("}");
   }
 
   // The loop around one on lanes, where neighbours along it are neighbours in an array that lies the other way round:
@@ -349,7 +356,8 @@ private:
       out.add(type + "* const " + partials_name(var) + " = reinterpret_cast<" + type + "*>(workspace + space." +
               partials_name(var) + ");");
     }
-    out.add("#pragma omp parallel for schedule(static)");
+    const bool around = printer_.lanes != nullptr && stream_outputs(root);
+    begin_threads(" schedule(static)", "", around);
     out.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first + " += " + chunk +
             ") {");
     worker_pointers(phase);
@@ -361,8 +369,10 @@ private:
       out.add(Spelling::arithmetic(type) + " " + printer_.name(var) + " = " +
               (is_partner ? spelling().constant(type, 0, 0) : spelling().identity(step.monoid, type)) + ";");
     });
-    const Printer::Range part = {first,
-                                 spelling().helper("smaller") + "(" + first + " + " + chunk + ", " + r.end + ")"};
+    const std::string end = names_.claim(v + "_end");
+    out.add("const int64_t " + end + " = " + spelling().helper("smaller") + "(" + first + " + " + chunk + ", " + r.end +
+            ");");
+    const Printer::Range part = {first, end};
     if (takes_lanes(root)) {
       printer_.lanes->loop(root, part);
     } else {
@@ -373,6 +383,8 @@ private:
     for (VarId var : phase.partials)
       out.add(partials_name(var) + "[" + slot + "] = " + printer_.name(var) + ";");
     out.add("}");
+    if (around)
+      end_threads();
     // Combine.
     for_partials(phase, [&](const PlanNode &step, VarId var, bool is_partner) {
       const Type type = plan_.kernel.vars[var].type;

@@ -231,12 +231,13 @@ void Printer::store(const PlanNode &n) {
   const std::string text = spelling.stored(expression(n.value), value.type, var.type);
   std::string statement = place + " = " + text + ";";
   if (n.scatter_add) {
-    if (parallel && spelling.target() == TargetKind::cuda && bytes_of(var.type) < 4)
+    const bool atomic = parallel && !n.apart;
+    if (atomic && spelling.target() == TargetKind::cuda && bytes_of(var.type) < 4)
       spelling.helper("atomic_add_small"); // an overload
-    if (parallel && is_half(var.type))
+    if (atomic && is_half(var.type))
       statement = spelling.helper(var.type == Type::bf16 ? "atomic_add_bf16" : "atomic_add_f16") + "(&" + place + ", " +
                   spelling.cast(expression(n.value), value.type, Type::f32).text + ");";
-    else if (parallel)
+    else if (atomic)
       statement = spelling.helper("atomic_add") + "(&" + place + ", " + text + ");";
     else
       statement = place + " = " +

@@ -29,7 +29,8 @@ public:
       if (loop->kind == PlanNode::Kind::loop)
         outer |= AxisSet::of(loop->axis);
     bool found = false;
-    if (loop->kind != PlanNode::Kind::loop || !goes_along(loop->body, loop->axis, outer, found) || !found)
+    if (loop->kind != PlanNode::Kind::loop || !goes_along(loop->body, loop->axis, outer, found) || !found ||
+        !has_row_in_targets(*loop))
       return false;
     axis_ = loop->axis;
     limits_ = loop->limits;
@@ -52,7 +53,8 @@ private:
     return a.uniform && a.ragged == kNone && a.block.is_integer() && a.block.value <= rows;
   }
 
-  // Does what walks read lie along the row, each element read once? Notes whether there is any. `around`: their loops.
+  // Does what walks touch lie along the row, and is each input read once? Notes whether there is any. `around`: their
+  // loops.
   bool goes_along(const std::vector<PlanNode> &list, AxisId row, AxisSet around, bool &found) const {
     for (const PlanNode &walk : list) {
       if (!is_walk(walk))
@@ -65,12 +67,23 @@ private:
           const Var &var = kernel_.vars[a.var];
           if (plan_.storage[a.var].kind != Storage::Kind::argument || !var.axes.contains(row))
             continue;
-          if (lanes_.step_of(a.var, {}, row).kind != LaneStep::Kind::neighbour || !var.axes.contains(inside))
+          const bool once = var.kind != Var::Kind::input || var.axes.contains(inside);
+          if (lanes_.step_of(a.var, {}, row).kind != LaneStep::Kind::neighbour || !once)
             return false;
           found = true;
         }
     }
     return true;
+  }
+
+  // What lacks the axis is each column's own: it cannot be computed for all columns before it is read by one.
+  bool has_row_in_targets(const PlanNode &loop) const {
+    bool all = true;
+    for_each_node(loop, [&](const PlanNode &n) {
+      for (VarId var : {n.target, n.partner})
+        all = all && (var == kNone || kernel_.vars[var].axes.contains(loop.axis));
+    });
+    return all;
   }
 
   PlanNode along_row(std::vector<PlanNode> body) const {

@@ -97,6 +97,27 @@ bool is_light(const Kernel &kernel, ExprId id) {
   return operations <= kLightOperations && reads <= kLightReads;
 }
 
+void replace_reads(Kernel &kernel, PlanNode &node, VarId var, VarId with, bool deep) {
+  const ExprId read = make_read(kernel, with);
+  auto put = [&](ExprId &id) {
+    id = replace(kernel, id, [&](ExprId at) {
+      const Expr &e = kernel.expr(at);
+      return e.op == Op::read && e.ref == var ? read : kNone;
+    });
+  };
+  put(node.value);
+  put(node.second);
+  put(node.condition);
+  for (ExprId &id : node.indices)
+    put(id);
+  for (Coordinate &c : node.coords)
+    put(c.value);
+  if (deep)
+    for (std::vector<PlanNode> *list : {&node.body, &node.otherwise, &node.step})
+      for (PlanNode &child : *list)
+        replace_reads(kernel, child, var, with, deep);
+}
+
 ExprId make_constant(Kernel &kernel, Type type, int64_t integer, double number) {
   Expr e;
   e.op = Op::constant;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/kernel.h"
+#include "plan/plan.h"
 
 namespace kgen {
 
@@ -15,6 +15,9 @@ void walk(const Kernel &kernel, ExprId id, const std::function<bool(ExprId)> &vi
 
 // A copy of the expression in which `replace` has put other nodes (kNone: keep). The original where nothing changed.
 ExprId replace(Kernel &kernel, ExprId id, const std::function<ExprId(ExprId)> &replace);
+
+// Makes the node, and with `deep` those inside, read the other variable.
+void replace_reads(Kernel &kernel, PlanNode &node, VarId var, VarId with, bool deep);
 
 // Are they the same tree, so that they have one value in one statement?
 bool same(const Kernel &kernel, ExprId a, ExprId b);

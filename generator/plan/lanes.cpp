@@ -369,11 +369,16 @@ bool LaneAnalysis::possible(const PlanNode &node, const PlanNode &loop, bool mas
   case PlanNode::Kind::steps:
     return !masked && all(node.body, masked);
   case PlanNode::Kind::assign:
-    if (node.scatter_add || !node.indices.empty())
+    if (!node.indices.empty())
       return false;
-    if (std::any_of(node.coords.begin(), node.coords.end(),
-                    [&](const Coordinate &c) { return !is_identity(kernel_, c); }))
+    if (node.scatter_add && kernel_.expr(node.value).type != type_row(kernel_.vars[node.target].type).arithmetic)
       return false;
+    for (const Coordinate &c : node.coords) {
+      // Elsewhere: a place that all lanes share, but for where they stand in the row.
+      if (!is_identity(kernel_, c) && (masked || varies(c.value, lane) || (node.scatter_add && !node.apart) ||
+                                       step_of(node.target, node.coords, lane).kind != LaneStep::Kind::neighbour))
+        return false;
+    }
     return target_fits(node, lane, masked);
   case PlanNode::Kind::fold_init:
   case PlanNode::Kind::scan_init:

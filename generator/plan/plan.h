@@ -40,6 +40,7 @@ struct PlanNode {
   std::vector<ExprId> indices;
   std::vector<Coordinate> coords;
   bool scatter_add = false;
+  bool apart = false; // no two workers add to the same element
   ExprId value = kNone;
   ExprId second = kNone; // linrec: b; argmax, argmin: what to note of the best
   ExprId condition = kNone;

@@ -216,7 +216,7 @@ private:
         assign.lanes = kernel_.vars[fresh].axes;
         assign.place = node.place;
         out.push_back(std::move(assign));
-        substitute(node, v, make_read(kernel_, fresh), repeats);
+        replace_reads(kernel_, node, v, fresh, repeats);
       }
       clone(v, node.body);
       clone(v, node.otherwise);
@@ -224,26 +224,6 @@ private:
       out.push_back(std::move(node));
     }
     nodes = std::move(out);
-  }
-
-  void substitute(PlanNode &node, VarId v, ExprId with, bool deep) {
-    auto put = [&](ExprId &id) {
-      id = replace(kernel_, id, [&](ExprId at) {
-        const Expr &e = kernel_.expr(at);
-        return e.op == Op::read && e.ref == v ? with : kNone;
-      });
-    };
-    put(node.value);
-    put(node.second);
-    put(node.condition);
-    for (ExprId &id : node.indices)
-      put(id);
-    for (Coordinate &c : node.coords)
-      put(c.value);
-    if (deep)
-      for (std::vector<PlanNode> *list : {&node.body, &node.otherwise, &node.step})
-        for (PlanNode &child : *list)
-          substitute(child, v, with, deep);
   }
 
   Plan &plan_;

@@ -487,19 +487,25 @@ template <class T, int N> inline Extreme<T, N> minimum(Extreme<T, N> a, Lanes<T,
 template <class T, int N, class Combine> inline T across(Extreme<T, N> extreme, Combine combine) {
   return across(extreme.lanes(), combine);
 }
-//@ positions: Lanes
+//@ lane_numbers: Lanes
+template <class T, size_t... kLane> inline Lanes<T, int(sizeof...(kLane))> lane_numbers(std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type numbers = {T(kLane)...};
+  return numbers;
+}
+//@ positions: lane_numbers
 // first, first + 1, ...
 template <int N> inline Lanes<int64_t, N> positions(int64_t first) {
-  typename Lanes<int64_t, N>::Vector out = {};
-  for (int lane = 0; lane < N; ++lane) out[lane] = first + lane;
-  return out;
+  return lane_numbers<int64_t>(std::make_index_sequence<N>{}) + first;
 }
-//@ positions_as: Lanes
+//@ positions_as: positions
 // The same as numbers of another type.
 template <class T, int N> inline Lanes<T, N> positions_as(int64_t first) {
-  typename Lanes<T, N>::Vector out = {};
-  for (int lane = 0; lane < N; ++lane) out[lane] = T(first + lane);
-  return out;
+  const Lanes<T, N> numbers = lane_numbers<T>(std::make_index_sequence<N>{});
+  if constexpr (std::is_floating_point_v<T>) {
+    constexpr int64_t kWhole = int64_t(1) << std::numeric_limits<T>::digits;  // up to here the sum is exact
+    if (first < -kWhole || first > kWhole - N) return __builtin_convertvector(positions<N>(first).v, typename Lanes<T, N>::Vector);
+  }
+  return numbers + T(first);
 }
 //@ convert: Lanes
 // Numbers of another type; of a mask: 1 or 0.
@@ -646,13 +652,13 @@ template <class T, int N> inline Lanes<T, N> clamp(Lanes<T, N> value, Lanes<T, N
   return minimum(maximum(value, low), high);
 }
 //@ fold_best: Lanes
-// The best of the lanes, and where it stands; of equals the one that stands first.
-template <class T, int N, class Before>
-inline void fold_best(Lanes<int64_t, N> where_lanes, Lanes<T, N> best_lanes, int64_t& where, T& best, Before before) {
+// The best of the lanes, and where it stands, counted from `first`; of equals the one that stands first.
+template <class Int, class T, int N, class Before>
+inline void fold_best(Lanes<Int, N> where_lanes, Lanes<T, N> best_lanes, int64_t first, int64_t& where, T& best, Before before) {
   for (int lane = 0; lane < N; ++lane) {
-    const int64_t at = where_lanes[lane];
+    const int64_t at = first + where_lanes[lane];
     const T value = best_lanes[lane];
-    if (at >= 0 && (where < 0 || before(value, best) || (at < where && !before(best, value)))) {
+    if (where_lanes[lane] >= 0 && (where < 0 || before(value, best) || (at < where && !before(best, value)))) {
       where = at;
       best = value;
     }

@@ -73,6 +73,24 @@ body = 's = sum(x, M);'
   CHECK(has(text, "store_around(&s[n], active, total, around_caches);"));
 }
 
+TEST_CASE("positions and counts are narrow within a block, so that they take no more lanes than what they belong to") {
+  const std::string text = openmp_text(R"(
+kernel = "narrow"
+inputs.x = "f32[M, N]"
+outputs.place = "i64[M]"
+outputs.count = "i64[M]"
+body = '''
+place = argmax(x, N);
+count = sum(x > 0, N);
+'''
+)");
+  CHECK(has(text, "for (int64_t n_block = 0; n_block < N; n_block += 65536) { "
+                  "Lanes<int32_t, kLanes32> where_lanes = -1;"));
+  CHECK(has(text, "where_lanes = choose(better, positions_as<int32_t, kLanes32>(n - n_block), where_lanes);"));
+  CHECK(has(text, "fold_best(where_lanes, best_lanes, n_block, where, best, above<float>);"));
+  CHECK(has(text, "total_lanes += keep(active, convert<int32_t>(load(&x[m * N + n], active) > 0.0f), 0);"));
+}
+
 TEST_CASE("columns are summed row by row, over blocks of rows") {
   const std::string text = openmp_text(R"(
 kernel = "columns"
@@ -148,8 +166,8 @@ y = 0;
 if (c) y = sqrt(x);
 '''
 )");
-  CHECK(has(text, "store(&c[n], active, load(&x[n], active) > 0.0f);"));
-  CHECK(has(text, "const auto chosen = active && load(&c[n], active); if (any_lane(chosen)) {"));
+  CHECK(has(text, "const auto c_here = load(&x[n], active) > 0.0f; store(&c[n], active, c_here);"));
+  CHECK(has(text, "const auto chosen = active && c_here; if (any_lane(chosen)) {"));
   CHECK(has(text, "choose(chosen, sqrt(load(&x[n], active)), load(&y[n], active))"));
 }
 
