@@ -22,9 +22,6 @@
 
 namespace {
 
-// Is the coordinate within 0 .. extent-1?
-inline bool inside(int64_t coordinate, int64_t extent) { return coordinate >= 0 && coordinate < extent; }
-
 inline int64_t floor_div(int64_t a, int64_t b) {
   if (b == 0) return 0;
   const int64_t q = a / b;
@@ -322,20 +319,6 @@ inline void finish_stores() {
 #endif
 }
 
-// value(i) for each active lane, of the points first, first + 1, ...; it may take the lane's number as well.
-template <class T, class Active, class Value>
-inline typename LanesOf<T, Active::kLanes>::type gather(int64_t first, Active active, const Value& value) {
-  T values[Active::kLanes] = {};
-  for (int lane = 0; lane < Active::kLanes; ++lane) {
-    if (!active.has(lane)) continue;
-    if constexpr (std::is_invocable_v<Value, int64_t, int>)
-      values[lane] = T(value(first + lane, lane));
-    else
-      values[lane] = T(value(first + lane));
-  }
-  return load(values, AllLanes<Active::kLanes>{});
-}
-
 // Elements that lie `stride` apart.
 template <class T, size_t... kLane>
 inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
@@ -418,6 +401,17 @@ inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* from, int6
   return load_edge<kStep>(from, at, extent, active, outside);
 }
 
+// Does each lane's coordinate lie within 0 .. extent-1? The first one is `at`, and each `kStep` further than
+// the last.
+template <int64_t kStep, class Active>
+inline Mask<Active::kLanes> inside(int64_t at, int64_t extent, Active active) {
+  constexpr int N = Active::kLanes;
+  if (at >= 0 && at < extent - (active.count - 1) * kStep) return true;
+  if (at <= -N * kStep || at >= extent) return false;
+  const int64_t before = at < 0 ? (kStep - 1 - at) / kStep : 0, fit = (extent - at + kStep - 1) / kStep;
+  return mask_of(FirstLanes<N>{fit < N ? int(fit) : N}) && !mask_of(FirstLanes<N>{int(before)});
+}
+
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
@@ -483,8 +477,7 @@ void average_pool_1d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t
       for_lanes<kLanes64>(q_first, q_end, [&](int64_t q, auto active) {
         store(&total2[q - q_first], active, 0);
         for (int64_t j = 0; j < 3; ++j) {
-          const auto chosen =
-              active && gather<bool>(q, active, [&](int64_t q) { return inside(2 * q + j - 1, W); });
+          const auto chosen = active && inside<2>(2 * q + j - 1, W, active);
           if (any_lane(chosen)) {
             store(&total2[q - q_first], active,
                   load(&total2[q - q_first], active) + keep(chosen, Lanes<int64_t, kLanes64>(1), 0));
@@ -495,8 +488,7 @@ void average_pool_1d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t
         for_lanes<kLanes64>(q_first, q_end, [&](int64_t q, auto active) {
           Lanes<float, kLanes64> total = 0.0f;
           for (int64_t j = 0; j < 3; ++j) {
-            const auto chosen2 =
-                active && gather<bool>(q, active, [&](int64_t q) { return inside(2 * q + j - 1, W); });
+            const auto chosen2 = active && inside<2>(2 * q + j - 1, W, active);
             if (any_lane(chosen2)) {
               total += keep(chosen2,
                             load_inside<2>(&x[bc * W + 2 * q + j - 1], 2 * q + j - 1, W, active, 0.0f), 0.0f);
@@ -524,8 +516,7 @@ void average_pool_1d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, 
       for_lanes<kLanes64>(q_first, q_end, [&](int64_t q, auto active) {
         store(&total2[q - q_first], active, 0);
         for (int64_t j = 0; j < 3; ++j) {
-          const auto chosen =
-              active && gather<bool>(q, active, [&](int64_t q) { return inside(2 * q + j - 1, W); });
+          const auto chosen = active && inside<2>(2 * q + j - 1, W, active);
           if (any_lane(chosen)) {
             store(&total2[q - q_first], active,
                   load(&total2[q - q_first], active) + keep(chosen, Lanes<int64_t, kLanes64>(1), 0));
@@ -536,8 +527,7 @@ void average_pool_1d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, 
         for_lanes<kLanes64>(q_first, q_end, [&](int64_t q, auto active) {
           Lanes<float, kLanes64> total = 0.0f;
           for (int64_t j = 0; j < 3; ++j) {
-            const auto chosen2 =
-                active && gather<bool>(q, active, [&](int64_t q) { return inside(2 * q + j - 1, W); });
+            const auto chosen2 = active && inside<2>(2 * q + j - 1, W, active);
             if (any_lane(chosen2)) {
               total += keep(
                   chosen2, from_bf16(load_inside<2>(&x[bc * W + 2 * q + j - 1], 2 * q + j - 1, W, active, 0)),

@@ -368,6 +368,15 @@ inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* from, int6
     if (at >= 0 && at < extent - (Active::kLanes - 1) * kStep) return load_every(from, kStep, active);
   return load_edge<kStep>(from, at, extent, active, outside);
 }
+//@ lanes_inside: for_lanes
+// Does each lane's coordinate lie within 0 .. extent-1? The first one is `at`, and each `kStep` further than the last.
+template <int64_t kStep, class Active> inline Mask<Active::kLanes> inside(int64_t at, int64_t extent, Active active) {
+  constexpr int N = Active::kLanes;
+  if (at >= 0 && at < extent - (active.count - 1) * kStep) return true;
+  if (at <= -N * kStep || at >= extent) return false;
+  const int64_t before = at < 0 ? (kStep - 1 - at) / kStep : 0, fit = (extent - at + kStep - 1) / kStep;
+  return mask_of(FirstLanes<N>{fit < N ? int(fit) : N}) && !mask_of(FirstLanes<N>{int(before)});
+}
 //@ store_every: store
 template <class T, class Active>
 inline void store_every(T* to, int64_t stride, Active active, typename LanesOf<T, Active::kLanes>::type value) {
