@@ -95,24 +95,33 @@ __device__ inline T* take(char*& tile, int64_t count) {
   return out;
 }
 
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+}
+
 #if defined(__CUDACC__)
 __device__ inline unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char bytes[];
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
 // Where the intermediates lie in the workspace.
@@ -136,7 +145,7 @@ __global__ void __launch_bounds__(256)
     attention_causal_f32_d64_kernel(float scale, const float* q, const float* k, const float* v, float* o,
                                     Index B, Index H, Index S, Index R, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, R);
   float* const total3 = take<float>(tile, 64);
   float* const s_ = take<float>(tile, R);
@@ -195,8 +204,8 @@ cudaError_t attention_causal_f32_d64(float scale, const float* q, const float* k
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_causal_f32_d64_kernel_tiles;
   if (const cudaError_t error = launch(attention_causal_f32_d64_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream,
-                                       scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
+                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale,
+                                       q, k, v, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -223,7 +232,7 @@ __global__ void __launch_bounds__(256)
     attention_causal_f32_d128_kernel(float scale, const float* q, const float* k, const float* v, float* o,
                                      Index B, Index H, Index S, Index R, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, R);
   float* const total3 = take<float>(tile, 128);
   float* const s_ = take<float>(tile, R);
@@ -282,8 +291,8 @@ cudaError_t attention_causal_f32_d128(float scale, const float* q, const float* 
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_causal_f32_d128_kernel_tiles;
   if (const cudaError_t error = launch(attention_causal_f32_d128_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream,
-                                       scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
+                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale,
+                                       q, k, v, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -311,7 +320,7 @@ __global__ void __launch_bounds__(256)
                                      uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
                                      int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, R);
   float* const total3 = take<float>(tile, 64);
   float* const s_ = take<float>(tile, R);
@@ -370,8 +379,8 @@ cudaError_t attention_causal_bf16_d64(float scale, const uint16_t* q, const uint
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_causal_bf16_d64_kernel_tiles;
   if (const cudaError_t error = launch(attention_causal_bf16_d64_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream,
-                                       scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
+                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale,
+                                       q, k, v, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -399,7 +408,7 @@ __global__ void __launch_bounds__(256)
                                       uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
                                       int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, R);
   float* const total3 = take<float>(tile, 128);
   float* const s_ = take<float>(tile, R);
@@ -458,7 +467,7 @@ cudaError_t attention_causal_bf16_d128(float scale, const uint16_t* q, const uin
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_causal_bf16_d128_kernel_tiles;
   if (const cudaError_t error = launch(attention_causal_bf16_d128_kernel<Index>, smaller(B * H * S, 1024),
-                                       256, 4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream,
+                                       256, 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream,
                                        scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;

@@ -88,24 +88,33 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+}
+
 #if defined(__CUDACC__)
 __device__ inline unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char bytes[];
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
 // Where the intermediates lie in the workspace.
@@ -196,7 +205,7 @@ cudaError_t giou_loss_conditional(const float* pred, const float* target, float*
   const GiouLossConditionalWorkspace space(B, N);
   if (const cudaError_t error =
           launch(giou_loss_conditional_part1_kernel<Index>,
-                 ceil_div(B * N, larger(8192, ceil_div(B * N, 1024))), 256, 4096, stream, pred, target, giou,
+                 ceil_div(B * N, larger(8192, ceil_div(B * N, 1024))), 256, 512, stream, pred, target, giou,
                  mask, B, N, reinterpret_cast<float*>(workspace + space.total_parts),
                  reinterpret_cast<int64_t*>(workspace + space.total2_parts));
       error != cudaSuccess)

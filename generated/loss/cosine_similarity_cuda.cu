@@ -73,24 +73,33 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+}
+
 #if defined(__CUDACC__)
 __device__ inline unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char bytes[];
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
 template <class Index>
@@ -122,7 +131,7 @@ template <class Index>
 cudaError_t cosine_similarity_f32(const float* x, const float* y, float* similarity, int64_t M, int64_t N,
                                   cudaStream_t stream) {
   if (const cudaError_t error = launch(cosine_similarity_f32_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       4096, stream, x, y, similarity, M, N);
+                                       512, stream, x, y, similarity, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -157,7 +166,7 @@ template <class Index>
 cudaError_t cosine_similarity_f64(const double* x, const double* y, double* similarity, int64_t M, int64_t N,
                                   cudaStream_t stream) {
   if (const cudaError_t error = launch(cosine_similarity_f64_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       4096, stream, x, y, similarity, M, N);
+                                       512, stream, x, y, similarity, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -192,7 +201,7 @@ template <class Index>
 cudaError_t cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M,
                                    int64_t N, cudaStream_t stream) {
   if (const cudaError_t error = launch(cosine_similarity_bf16_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       256, 4096, stream, x, y, similarity, M, N);
+                                       256, 512, stream, x, y, similarity, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -227,7 +236,7 @@ template <class Index>
 cudaError_t cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M,
                                   int64_t N, cudaStream_t stream) {
   if (const cudaError_t error = launch(cosine_similarity_f16_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       4096, stream, x, y, similarity, M, N);
+                                       512, stream, x, y, similarity, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

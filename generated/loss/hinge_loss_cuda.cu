@@ -95,24 +95,33 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+}
+
 #if defined(__CUDACC__)
 __device__ inline unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char bytes[];
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
 // Where the intermediates lie in the workspace.
@@ -181,7 +190,7 @@ cudaError_t hinge_loss_f32(const float* score, const int32_t* target, float* los
                            int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const HingeLossF32Workspace space(B, V);
   if (const cudaError_t error =
-          launch(hinge_loss_f32_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 4096,
+          launch(hinge_loss_f32_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 512,
                  stream, score, target, loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts));
       error != cudaSuccess)
     return error;
@@ -264,7 +273,7 @@ cudaError_t hinge_loss_bf16(const uint16_t* score, const int32_t* target, float*
                             int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const HingeLossBf16Workspace space(B, V);
   if (const cudaError_t error =
-          launch(hinge_loss_bf16_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 4096,
+          launch(hinge_loss_bf16_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 512,
                  stream, score, target, loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts));
       error != cudaSuccess)
     return error;
@@ -346,7 +355,7 @@ cudaError_t hinge_loss_f16(const uint16_t* score, const int32_t* target, float* 
                            int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const HingeLossF16Workspace space(B, V);
   if (const cudaError_t error =
-          launch(hinge_loss_f16_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 4096,
+          launch(hinge_loss_f16_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 512,
                  stream, score, target, loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts));
       error != cudaSuccess)
     return error;

@@ -99,24 +99,33 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+}
+
 #if defined(__CUDACC__)
 __device__ inline unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char bytes[];
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
 // Where the intermediates lie in the workspace.
@@ -175,7 +184,7 @@ cudaError_t huber_loss_f32(float delta, const float* prediction, const float* ta
                            float* mean_loss, int64_t N, char* workspace, cudaStream_t stream) {
   const HuberLossF32Workspace space(N);
   if (const cudaError_t error = launch(
-          huber_loss_f32_part1_kernel<Index>, ceil_div(N, larger(8192, ceil_div(N, 1024))), 256, 4096, stream,
+          huber_loss_f32_part1_kernel<Index>, ceil_div(N, larger(8192, ceil_div(N, 1024))), 256, 512, stream,
           delta, prediction, target, loss, N, reinterpret_cast<float*>(workspace + space.total_parts));
       error != cudaSuccess)
     return error;
@@ -246,10 +255,9 @@ template <class Index>
 cudaError_t huber_loss_bf16(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
                             float* mean_loss, int64_t N, char* workspace, cudaStream_t stream) {
   const HuberLossBf16Workspace space(N);
-  if (const cudaError_t error =
-          launch(huber_loss_bf16_part1_kernel<Index>, ceil_div(N, larger(8192, ceil_div(N, 1024))), 256, 4096,
-                 stream, delta, prediction, target, loss, N,
-                 reinterpret_cast<float*>(workspace + space.total_parts));
+  if (const cudaError_t error = launch(
+          huber_loss_bf16_part1_kernel<Index>, ceil_div(N, larger(8192, ceil_div(N, 1024))), 256, 512, stream,
+          delta, prediction, target, loss, N, reinterpret_cast<float*>(workspace + space.total_parts));
       error != cudaSuccess)
     return error;
   if (const cudaError_t error = launch(huber_loss_bf16_part2_combine_kernel<Index>, 1, 256, 0, stream, N,
@@ -320,7 +328,7 @@ cudaError_t huber_loss_f16(float delta, const uint16_t* prediction, const uint16
                            float* mean_loss, int64_t N, char* workspace, cudaStream_t stream) {
   const HuberLossF16Workspace space(N);
   if (const cudaError_t error = launch(
-          huber_loss_f16_part1_kernel<Index>, ceil_div(N, larger(8192, ceil_div(N, 1024))), 256, 4096, stream,
+          huber_loss_f16_part1_kernel<Index>, ceil_div(N, larger(8192, ceil_div(N, 1024))), 256, 512, stream,
           delta, prediction, target, loss, N, reinterpret_cast<float*>(workspace + space.total_parts));
       error != cudaSuccess)
     return error;

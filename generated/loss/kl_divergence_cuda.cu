@@ -90,24 +90,33 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+}
+
 #if defined(__CUDACC__)
 __device__ inline unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char bytes[];
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
 // Where the intermediates lie in the workspace.
@@ -176,7 +185,7 @@ cudaError_t kl_divergence_f32(const float* prediction, const float* target, floa
                               int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const KlDivergenceF32Workspace space(B, V);
   if (const cudaError_t error = launch(
-          kl_divergence_f32_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 4096, stream,
+          kl_divergence_f32_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 512, stream,
           prediction, target, loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts));
       error != cudaSuccess)
     return error;
@@ -259,8 +268,8 @@ cudaError_t kl_divergence_bf16(const uint16_t* prediction, const uint16_t* targe
                                float* mean_loss, int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const KlDivergenceBf16Workspace space(B, V);
   if (const cudaError_t error = launch(
-          kl_divergence_bf16_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 4096,
-          stream, prediction, target, loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts));
+          kl_divergence_bf16_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 512, stream,
+          prediction, target, loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts));
       error != cudaSuccess)
     return error;
   if (const cudaError_t error = launch(kl_divergence_bf16_part2_combine_kernel<Index>, 1, 256, 0, stream, B,
@@ -342,7 +351,7 @@ cudaError_t kl_divergence_f16(const uint16_t* prediction, const uint16_t* target
                               float* mean_loss, int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const KlDivergenceF16Workspace space(B, V);
   if (const cudaError_t error = launch(
-          kl_divergence_f16_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 4096, stream,
+          kl_divergence_f16_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 512, stream,
           prediction, target, loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts));
       error != cudaSuccess)
     return error;

@@ -105,24 +105,33 @@ __device__ inline T* take(char*& tile, int64_t count) {
   return out;
 }
 
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+}
+
 #if defined(__CUDACC__)
 __device__ inline unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char bytes[];
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
 // Where the intermediates lie in the workspace.
@@ -159,7 +168,7 @@ __global__ void __launch_bounds__(256)
     layer_norm_backward_f32_part2_kernel(const float* x, const float* gamma, const float* dy, float* dx,
                                          Index M, Index N, float* normal3, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const normal2 = take<float>(tile, N);
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -231,7 +240,7 @@ cudaError_t layer_norm_backward_f32(const float* x, const float* gamma, const fl
     char* const tiles = in_shared ? nullptr : workspace + space.layer_norm_backward_f32_part2_kernel_tiles;
     if (const cudaError_t error =
             launch(layer_norm_backward_f32_part2_kernel<Index>, smaller(M, 1024), 256,
-                   4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, dy, dx, M, N,
+                   512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, dy, dx, M, N,
                    reinterpret_cast<float*>(workspace + space.normal3), tiles, tile_bytes);
         error != cudaSuccess)
       return error;
@@ -280,7 +289,7 @@ __global__ void __launch_bounds__(256)
                                           uint16_t* dx, Index M, Index N, float* normal3, char* tiles,
                                           int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const normal2 = take<float>(tile, N);
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -353,7 +362,7 @@ cudaError_t layer_norm_backward_bf16(const uint16_t* x, const float* gamma, cons
     char* const tiles = in_shared ? nullptr : workspace + space.layer_norm_backward_bf16_part2_kernel_tiles;
     if (const cudaError_t error =
             launch(layer_norm_backward_bf16_part2_kernel<Index>, smaller(M, 1024), 256,
-                   4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, dy, dx, M, N,
+                   512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, dy, dx, M, N,
                    reinterpret_cast<float*>(workspace + space.normal3), tiles, tile_bytes);
         error != cudaSuccess)
       return error;
@@ -402,7 +411,7 @@ __global__ void __launch_bounds__(256)
                                          uint16_t* dx, Index M, Index N, float* normal3, char* tiles,
                                          int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const normal2 = take<float>(tile, N);
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -475,7 +484,7 @@ cudaError_t layer_norm_backward_f16(const uint16_t* x, const float* gamma, const
     char* const tiles = in_shared ? nullptr : workspace + space.layer_norm_backward_f16_part2_kernel_tiles;
     if (const cudaError_t error =
             launch(layer_norm_backward_f16_part2_kernel<Index>, smaller(M, 1024), 256,
-                   4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, dy, dx, M, N,
+                   512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, dy, dx, M, N,
                    reinterpret_cast<float*>(workspace + space.normal3), tiles, tile_bytes);
         error != cudaSuccess)
       return error;

@@ -142,24 +142,33 @@ __device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack
     if (i / kFields < left) to[i] = pack[i];
 }
 
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+}
+
 #if defined(__CUDACC__)
 __device__ inline unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char bytes[];
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
 // Where the intermediates lie in the workspace.
@@ -232,9 +241,9 @@ template <class Index>
 cudaError_t normalize_frobenius_f32(const float* x, float* frobenius, float* y, int64_t M, int64_t N,
                                     char* workspace, cudaStream_t stream) {
   const NormalizeFrobeniusF32Workspace space(M, N);
-  if (const cudaError_t error = launch(
-          normalize_frobenius_f32_part1_kernel<Index>, ceil_div(M * N, larger(8192, ceil_div(M * N, 1024))),
-          256, 4096, stream, x, M, N, reinterpret_cast<float*>(workspace + space.total_parts));
+  if (const cudaError_t error = launch(normalize_frobenius_f32_part1_kernel<Index>,
+                                       ceil_div(M * N, larger(8192, ceil_div(M * N, 1024))), 256, 512, stream,
+                                       x, M, N, reinterpret_cast<float*>(workspace + space.total_parts));
       error != cudaSuccess)
     return error;
   if (const cudaError_t error = launch(normalize_frobenius_f32_part2_combine_kernel<Index>, 1, 256, 0, stream,
@@ -330,9 +339,9 @@ template <class Index>
 cudaError_t normalize_frobenius_f64(const double* x, double* frobenius, double* y, int64_t M, int64_t N,
                                     char* workspace, cudaStream_t stream) {
   const NormalizeFrobeniusF64Workspace space(M, N);
-  if (const cudaError_t error = launch(
-          normalize_frobenius_f64_part1_kernel<Index>, ceil_div(M * N, larger(8192, ceil_div(M * N, 1024))),
-          256, 4096, stream, x, M, N, reinterpret_cast<double*>(workspace + space.total_parts));
+  if (const cudaError_t error = launch(normalize_frobenius_f64_part1_kernel<Index>,
+                                       ceil_div(M * N, larger(8192, ceil_div(M * N, 1024))), 256, 512, stream,
+                                       x, M, N, reinterpret_cast<double*>(workspace + space.total_parts));
       error != cudaSuccess)
     return error;
   if (const cudaError_t error = launch(normalize_frobenius_f64_part2_combine_kernel<Index>, 1, 256, 0, stream,
@@ -428,9 +437,9 @@ template <class Index>
 cudaError_t normalize_frobenius_bf16(const uint16_t* x, uint16_t* frobenius, uint16_t* y, int64_t M,
                                      int64_t N, char* workspace, cudaStream_t stream) {
   const NormalizeFrobeniusBf16Workspace space(M, N);
-  if (const cudaError_t error = launch(
-          normalize_frobenius_bf16_part1_kernel<Index>, ceil_div(M * N, larger(8192, ceil_div(M * N, 1024))),
-          256, 4096, stream, x, M, N, reinterpret_cast<float*>(workspace + space.total_parts));
+  if (const cudaError_t error = launch(normalize_frobenius_bf16_part1_kernel<Index>,
+                                       ceil_div(M * N, larger(8192, ceil_div(M * N, 1024))), 256, 512, stream,
+                                       x, M, N, reinterpret_cast<float*>(workspace + space.total_parts));
       error != cudaSuccess)
     return error;
   if (const cudaError_t error = launch(normalize_frobenius_bf16_part2_combine_kernel<Index>, 1, 256, 0,
@@ -526,9 +535,9 @@ template <class Index>
 cudaError_t normalize_frobenius_f16(const uint16_t* x, uint16_t* frobenius, uint16_t* y, int64_t M, int64_t N,
                                     char* workspace, cudaStream_t stream) {
   const NormalizeFrobeniusF16Workspace space(M, N);
-  if (const cudaError_t error = launch(
-          normalize_frobenius_f16_part1_kernel<Index>, ceil_div(M * N, larger(8192, ceil_div(M * N, 1024))),
-          256, 4096, stream, x, M, N, reinterpret_cast<float*>(workspace + space.total_parts));
+  if (const cudaError_t error = launch(normalize_frobenius_f16_part1_kernel<Index>,
+                                       ceil_div(M * N, larger(8192, ceil_div(M * N, 1024))), 256, 512, stream,
+                                       x, M, N, reinterpret_cast<float*>(workspace + space.total_parts));
       error != cudaSuccess)
     return error;
   if (const cudaError_t error = launch(normalize_frobenius_f16_part2_combine_kernel<Index>, 1, 256, 0, stream,

@@ -95,24 +95,33 @@ __device__ inline T* take(char*& tile, int64_t count) {
   return out;
 }
 
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+}
+
 #if defined(__CUDACC__)
 __device__ inline unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char bytes[];
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
 // Where the intermediates lie in the workspace.
@@ -130,7 +139,7 @@ template <class Index>
 __global__ void __launch_bounds__(256)
     softmax_f32_kernel(const float* x, float* y, Index rows, Index N, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const e = take<float>(tile, N);
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
@@ -164,7 +173,7 @@ cudaError_t softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char*
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.softmax_f32_kernel_tiles;
   if (const cudaError_t error = launch(softmax_f32_kernel<Index>, smaller(rows, 1024), 256,
-                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y,
+                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y,
                                        rows, N, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
@@ -186,7 +195,7 @@ template <class Index>
 __global__ void __launch_bounds__(256)
     softmax_f64_kernel(const double* x, double* y, Index rows, Index N, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   double* const e = take<double>(tile, N);
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
@@ -220,7 +229,7 @@ cudaError_t softmax_f64(const double* x, double* y, int64_t rows, int64_t N, cha
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.softmax_f64_kernel_tiles;
   if (const cudaError_t error = launch(softmax_f64_kernel<Index>, smaller(rows, 1024), 256,
-                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y,
+                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y,
                                        rows, N, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
@@ -242,7 +251,7 @@ template <class Index>
 __global__ void __launch_bounds__(256) softmax_bf16_kernel(const uint16_t* x, uint16_t* y, Index rows,
                                                            Index N, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const e = take<float>(tile, N);
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
@@ -276,7 +285,7 @@ cudaError_t softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.softmax_bf16_kernel_tiles;
   if (const cudaError_t error = launch(softmax_bf16_kernel<Index>, smaller(rows, 1024), 256,
-                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y,
+                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y,
                                        rows, N, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
@@ -298,7 +307,7 @@ template <class Index>
 __global__ void __launch_bounds__(256)
     softmax_f16_kernel(const uint16_t* x, uint16_t* y, Index rows, Index N, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const e = take<float>(tile, N);
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
@@ -332,7 +341,7 @@ cudaError_t softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.softmax_f16_kernel_tiles;
   if (const cudaError_t error = launch(softmax_f16_kernel<Index>, smaller(rows, 1024), 256,
-                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y,
+                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y,
                                        rows, N, tiles, tile_bytes);
       error != cudaSuccess)
     return error;

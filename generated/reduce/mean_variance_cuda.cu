@@ -63,24 +63,33 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+}
+
 #if defined(__CUDACC__)
 __device__ inline unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char bytes[];
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
 template <class Index>
@@ -115,7 +124,7 @@ template <class Index>
 cudaError_t mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance, int64_t M, int64_t N,
                                   cudaStream_t stream) {
   if (const cudaError_t error = launch(mean_variance_f32_f32_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       4096, stream, x, row_mean, row_variance, M, N);
+                                       512, stream, x, row_mean, row_variance, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -153,7 +162,7 @@ template <class Index>
 cudaError_t mean_variance_f64_f64(const double* x, double* row_mean, double* row_variance, int64_t M,
                                   int64_t N, cudaStream_t stream) {
   if (const cudaError_t error = launch(mean_variance_f64_f64_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       4096, stream, x, row_mean, row_variance, M, N);
+                                       512, stream, x, row_mean, row_variance, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -191,7 +200,7 @@ template <class Index>
 cudaError_t mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
                                    int64_t N, cudaStream_t stream) {
   if (const cudaError_t error = launch(mean_variance_bf16_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       256, 4096, stream, x, row_mean, row_variance, M, N);
+                                       256, 512, stream, x, row_mean, row_variance, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -229,7 +238,7 @@ template <class Index>
 cudaError_t mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
                                   int64_t N, cudaStream_t stream) {
   if (const cudaError_t error = launch(mean_variance_f16_f32_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       4096, stream, x, row_mean, row_variance, M, N);
+                                       512, stream, x, row_mean, row_variance, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

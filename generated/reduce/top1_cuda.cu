@@ -75,12 +75,22 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+}
+
 // A value and where it stands.
 template <class T>
 struct Best {
   T value;
   int64_t index;
 };
+template <class T>
+__device__ inline Best<T> from_lane(Best<T> best, unsigned lane) {
+  return {from_lane(best.value, lane), from_lane(best.index, lane)};
+}
 
 #if defined(__CUDACC__)
 __device__ inline unsigned char* shared_memory() {
@@ -88,18 +98,21 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
 template <class Index>
@@ -151,8 +164,8 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t top1_f32(const float* score, int32_t* best, float* probability, int64_t B, int64_t V,
                      cudaStream_t stream) {
-  if (const cudaError_t error = launch(top1_f32_kernel<Index>, smaller(B, int64_t{1} << 30), 256, 4096,
-                                       stream, score, best, probability, B, V);
+  if (const cudaError_t error = launch(top1_f32_kernel<Index>, smaller(B, int64_t{1} << 30), 256, 512, stream,
+                                       score, best, probability, B, V);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -207,7 +220,7 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t top1_bf16(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V,
                       cudaStream_t stream) {
-  if (const cudaError_t error = launch(top1_bf16_kernel<Index>, smaller(B, int64_t{1} << 30), 256, 4096,
+  if (const cudaError_t error = launch(top1_bf16_kernel<Index>, smaller(B, int64_t{1} << 30), 256, 512,
                                        stream, score, best, probability, B, V);
       error != cudaSuccess)
     return error;
@@ -263,8 +276,8 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t top1_f16(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V,
                      cudaStream_t stream) {
-  if (const cudaError_t error = launch(top1_f16_kernel<Index>, smaller(B, int64_t{1} << 30), 256, 4096,
-                                       stream, score, best, probability, B, V);
+  if (const cudaError_t error = launch(top1_f16_kernel<Index>, smaller(B, int64_t{1} << 30), 256, 512, stream,
+                                       score, best, probability, B, V);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

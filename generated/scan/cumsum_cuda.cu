@@ -77,24 +77,33 @@ __device__ inline T* take(char*& tile, int64_t count) {
   return out;
 }
 
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+}
+
 #if defined(__CUDACC__)
 __device__ inline unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char bytes[];
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
 // The value of the block's first thread, for all of them.
@@ -123,7 +132,7 @@ __global__ void __launch_bounds__(256)
     cumsum_f32_kernel(const float* x, float* inclusive, float* exclusive, float* reverse, Index M, Index N,
                       char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const running3 = take<float>(tile, N);
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -163,7 +172,7 @@ cudaError_t cumsum_f32(const float* x, float* inclusive, float* exclusive, float
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.cumsum_f32_kernel_tiles;
   if (const cudaError_t error = launch(cumsum_f32_kernel<Index>, smaller(M, 1024), 256,
-                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
+                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
                                        inclusive, exclusive, reverse, M, N, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
@@ -186,7 +195,7 @@ __global__ void __launch_bounds__(256)
     cumsum_f64_kernel(const double* x, double* inclusive, double* exclusive, double* reverse, Index M,
                       Index N, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   double* const running3 = take<double>(tile, N);
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -226,7 +235,7 @@ cudaError_t cumsum_f64(const double* x, double* inclusive, double* exclusive, do
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.cumsum_f64_kernel_tiles;
   if (const cudaError_t error = launch(cumsum_f64_kernel<Index>, smaller(M, 1024), 256,
-                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
+                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
                                        inclusive, exclusive, reverse, M, N, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
@@ -249,7 +258,7 @@ __global__ void __launch_bounds__(256)
     cumsum_i32_kernel(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, Index M,
                       Index N, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   int64_t* const running3 = take<int64_t>(tile, N);
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -289,7 +298,7 @@ cudaError_t cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive,
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.cumsum_i32_kernel_tiles;
   if (const cudaError_t error = launch(cumsum_i32_kernel<Index>, smaller(M, 1024), 256,
-                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
+                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
                                        inclusive, exclusive, reverse, M, N, tiles, tile_bytes);
       error != cudaSuccess)
     return error;

@@ -11,7 +11,7 @@
 namespace kgen {
 
 constexpr int kBlockThreads = 256;
-constexpr int kFoldBytes = kBlockThreads * 16; // one slot a thread for folds over the block
+constexpr int kFoldBytes = 32 * 16; // one slot a warp for folds over the block
 
 class CudaKernel {
 public:

@@ -234,30 +234,40 @@ template <class T> DEVICE T* take(char*& tile, int64_t count) {
   tile += (count * int64_t(sizeof(T)) + 15) / 16 * 16;
   return out;
 }
-//@ Best
+//@ from_lane
+// The value that another lane of the warp has.
+template <class T> DEVICE T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+}
+//@ Best: from_lane
 // A value and where it stands.
 template <class T> struct Best {
   T value;
   int64_t index;
 };
-//@ block_fold
+template <class T> DEVICE Best<T> from_lane(Best<T> best, unsigned lane) {
+  return {from_lane(best.value, lane), from_lane(best.index, lane)};
+}
+//@ block_fold: from_lane
 #if defined(__CUDACC__)
 DEVICE unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char bytes[];
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine> DEVICE T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2) value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads(); // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 //@ broadcast: block_fold
 // The value of the block's first thread, for all of them.
