@@ -79,6 +79,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // Room for `count` elements, so that the next tile is aligned too.
 inline int64_t padded_bytes(int64_t count, int64_t bytes) { return (count * bytes + 15) / 16 * 16; }
 
@@ -141,7 +150,7 @@ struct AttentionCausalF32D64Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     attention_causal_f32_d64_kernel(float scale, const float* q, const float* k, const float* v, float* o,
                                     Index B, Index H, Index S, Index R, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
@@ -154,12 +163,12 @@ __global__ void __launch_bounds__(256)
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total2 = 0.0f;
-    for (Index d = Index(threadIdx.x); d < 64; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
       total3[d] = 0.0f;
     }
     __syncthreads();
     float greatest_own = -INFINITY;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
+    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
       for (Index d = 0; d < 64; ++d) {
         total += q[(bh * S + s_3) * 64 + d] * k[(bh * R + r) * 64 + d];
@@ -174,7 +183,7 @@ __global__ void __launch_bounds__(256)
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total2_own = 0.0f;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
+    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       p[r] = expf(s_[r] - greatest);
       if (int64_t(r) <= int64_t(s_3)) {
         total2_own += p[r];
@@ -183,7 +192,7 @@ __global__ void __launch_bounds__(256)
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     const float l = total2;
-    for (Index d = Index(threadIdx.x); d < 64; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_3)) {
           total3[d] += p[r] * v[(bh * R + r) * 64 + d];
@@ -203,9 +212,10 @@ cudaError_t attention_causal_f32_d64(float scale, const float* q, const float* k
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_causal_f32_d64_kernel_tiles;
-  if (const cudaError_t error = launch(attention_causal_f32_d64_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale,
-                                       q, k, v, o, B, H, S, R, tiles, tile_bytes);
+  if (const cudaError_t error = launch(
+          attention_causal_f32_d64_kernel<Index>, smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
+          block_threads(larger(64, R), B * H * S), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
+          stream, scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -228,7 +238,7 @@ struct AttentionCausalF32D128Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     attention_causal_f32_d128_kernel(float scale, const float* q, const float* k, const float* v, float* o,
                                      Index B, Index H, Index S, Index R, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
@@ -241,12 +251,12 @@ __global__ void __launch_bounds__(256)
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total2 = 0.0f;
-    for (Index d = Index(threadIdx.x); d < 128; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
       total3[d] = 0.0f;
     }
     __syncthreads();
     float greatest_own = -INFINITY;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
+    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
       for (Index d = 0; d < 128; ++d) {
         total += q[(bh * S + s_3) * 128 + d] * k[(bh * R + r) * 128 + d];
@@ -261,7 +271,7 @@ __global__ void __launch_bounds__(256)
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total2_own = 0.0f;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
+    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       p[r] = expf(s_[r] - greatest);
       if (int64_t(r) <= int64_t(s_3)) {
         total2_own += p[r];
@@ -270,7 +280,7 @@ __global__ void __launch_bounds__(256)
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     const float l = total2;
-    for (Index d = Index(threadIdx.x); d < 128; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_3)) {
           total3[d] += p[r] * v[(bh * R + r) * 128 + d];
@@ -290,9 +300,10 @@ cudaError_t attention_causal_f32_d128(float scale, const float* q, const float* 
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_causal_f32_d128_kernel_tiles;
-  if (const cudaError_t error = launch(attention_causal_f32_d128_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale,
-                                       q, k, v, o, B, H, S, R, tiles, tile_bytes);
+  if (const cudaError_t error = launch(
+          attention_causal_f32_d128_kernel<Index>, smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
+          block_threads(larger(128, R), B * H * S), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
+          stream, scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -315,7 +326,7 @@ struct AttentionCausalBf16D64Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     attention_causal_bf16_d64_kernel(float scale, const uint16_t* q, const uint16_t* k, const uint16_t* v,
                                      uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
                                      int64_t tile_bytes) {
@@ -329,12 +340,12 @@ __global__ void __launch_bounds__(256)
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total2 = 0.0f;
-    for (Index d = Index(threadIdx.x); d < 64; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
       total3[d] = 0.0f;
     }
     __syncthreads();
     float greatest_own = -INFINITY;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
+    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
       for (Index d = 0; d < 64; ++d) {
         total += from_bf16(q[(bh * S + s_3) * 64 + d]) * from_bf16(k[(bh * R + r) * 64 + d]);
@@ -349,7 +360,7 @@ __global__ void __launch_bounds__(256)
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total2_own = 0.0f;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
+    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       p[r] = expf(s_[r] - greatest);
       if (int64_t(r) <= int64_t(s_3)) {
         total2_own += p[r];
@@ -358,7 +369,7 @@ __global__ void __launch_bounds__(256)
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     const float l = total2;
-    for (Index d = Index(threadIdx.x); d < 64; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_3)) {
           total3[d] += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 64 + d]);
@@ -378,9 +389,10 @@ cudaError_t attention_causal_bf16_d64(float scale, const uint16_t* q, const uint
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_causal_bf16_d64_kernel_tiles;
-  if (const cudaError_t error = launch(attention_causal_bf16_d64_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale,
-                                       q, k, v, o, B, H, S, R, tiles, tile_bytes);
+  if (const cudaError_t error = launch(
+          attention_causal_bf16_d64_kernel<Index>, smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
+          block_threads(larger(64, R), B * H * S), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
+          stream, scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -403,7 +415,7 @@ struct AttentionCausalBf16D128Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     attention_causal_bf16_d128_kernel(float scale, const uint16_t* q, const uint16_t* k, const uint16_t* v,
                                       uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
                                       int64_t tile_bytes) {
@@ -417,12 +429,12 @@ __global__ void __launch_bounds__(256)
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total2 = 0.0f;
-    for (Index d = Index(threadIdx.x); d < 128; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
       total3[d] = 0.0f;
     }
     __syncthreads();
     float greatest_own = -INFINITY;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
+    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
       for (Index d = 0; d < 128; ++d) {
         total += from_bf16(q[(bh * S + s_3) * 128 + d]) * from_bf16(k[(bh * R + r) * 128 + d]);
@@ -437,7 +449,7 @@ __global__ void __launch_bounds__(256)
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total2_own = 0.0f;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
+    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       p[r] = expf(s_[r] - greatest);
       if (int64_t(r) <= int64_t(s_3)) {
         total2_own += p[r];
@@ -446,7 +458,7 @@ __global__ void __launch_bounds__(256)
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     const float l = total2;
-    for (Index d = Index(threadIdx.x); d < 128; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_3)) {
           total3[d] += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 128 + d]);
@@ -466,9 +478,10 @@ cudaError_t attention_causal_bf16_d128(float scale, const uint16_t* q, const uin
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_causal_bf16_d128_kernel_tiles;
-  if (const cudaError_t error = launch(attention_causal_bf16_d128_kernel<Index>, smaller(B * H * S, 1024),
-                                       256, 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream,
-                                       scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
+  if (const cudaError_t error = launch(
+          attention_causal_bf16_d128_kernel<Index>, smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
+          block_threads(larger(128, R), B * H * S), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
+          stream, scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

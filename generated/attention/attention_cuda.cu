@@ -84,6 +84,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // Room for `count` elements, so that the next tile is aligned too.
 inline int64_t padded_bytes(int64_t count, int64_t bytes) { return (count * bytes + 15) / 16 * 16; }
 
@@ -146,7 +155,7 @@ struct AttentionF32D64Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     attention_f32_d64_kernel(const float* q, const float* k, const float* v, float scale, float* o, Index B,
                              Index H, Index S, Index R, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
@@ -159,12 +168,12 @@ __global__ void __launch_bounds__(256)
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total3 = 0.0f;
-    for (Index d = Index(threadIdx.x); d < 64; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
       total2[d] = 0.0f;
     }
     __syncthreads();
     float greatest_own = -INFINITY;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
+    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
       for (Index d = 0; d < 64; ++d) {
         total += q[(bh * S + s_3) * 64 + d] * k[(bh * R + r) * 64 + d];
@@ -177,13 +186,13 @@ __global__ void __launch_bounds__(256)
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total3_own = 0.0f;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
+    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       p[r] = expf(s_[r] - greatest);
       total3_own += p[r];
     }
     total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
-    for (Index d = Index(threadIdx.x); d < 64; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
       for (Index r = 0; r < R; ++r) {
         total2[d] += p[r] * v[(bh * R + r) * 64 + d];
       }
@@ -201,9 +210,10 @@ cudaError_t attention_f32_d64(const float* q, const float* k, const float* v, fl
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_f32_d64_kernel_tiles;
-  if (const cudaError_t error = launch(attention_f32_d64_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k,
-                                       v, scale, o, B, H, S, R, tiles, tile_bytes);
+  if (const cudaError_t error = launch(
+          attention_f32_d64_kernel<Index>, smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
+          block_threads(larger(64, R), B * H * S), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
+          stream, q, k, v, scale, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -226,7 +236,7 @@ struct AttentionF32D128Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     attention_f32_d128_kernel(const float* q, const float* k, const float* v, float scale, float* o, Index B,
                               Index H, Index S, Index R, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
@@ -239,12 +249,12 @@ __global__ void __launch_bounds__(256)
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total3 = 0.0f;
-    for (Index d = Index(threadIdx.x); d < 128; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
       total2[d] = 0.0f;
     }
     __syncthreads();
     float greatest_own = -INFINITY;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
+    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
       for (Index d = 0; d < 128; ++d) {
         total += q[(bh * S + s_3) * 128 + d] * k[(bh * R + r) * 128 + d];
@@ -257,13 +267,13 @@ __global__ void __launch_bounds__(256)
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total3_own = 0.0f;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
+    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       p[r] = expf(s_[r] - greatest);
       total3_own += p[r];
     }
     total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
-    for (Index d = Index(threadIdx.x); d < 128; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
       for (Index r = 0; r < R; ++r) {
         total2[d] += p[r] * v[(bh * R + r) * 128 + d];
       }
@@ -281,9 +291,10 @@ cudaError_t attention_f32_d128(const float* q, const float* k, const float* v, f
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_f32_d128_kernel_tiles;
-  if (const cudaError_t error = launch(attention_f32_d128_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k,
-                                       v, scale, o, B, H, S, R, tiles, tile_bytes);
+  if (const cudaError_t error = launch(
+          attention_f32_d128_kernel<Index>, smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
+          block_threads(larger(128, R), B * H * S), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
+          stream, q, k, v, scale, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -306,7 +317,7 @@ struct AttentionBf16D64Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     attention_bf16_d64_kernel(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
                               uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
                               int64_t tile_bytes) {
@@ -320,12 +331,12 @@ __global__ void __launch_bounds__(256)
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total3 = 0.0f;
-    for (Index d = Index(threadIdx.x); d < 64; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
       total2[d] = 0.0f;
     }
     __syncthreads();
     float greatest_own = -INFINITY;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
+    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
       for (Index d = 0; d < 64; ++d) {
         total += from_bf16(q[(bh * S + s_3) * 64 + d]) * from_bf16(k[(bh * R + r) * 64 + d]);
@@ -338,13 +349,13 @@ __global__ void __launch_bounds__(256)
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total3_own = 0.0f;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
+    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       p[r] = expf(s_[r] - greatest);
       total3_own += p[r];
     }
     total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
-    for (Index d = Index(threadIdx.x); d < 64; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
       for (Index r = 0; r < R; ++r) {
         total2[d] += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 64 + d]);
       }
@@ -362,9 +373,10 @@ cudaError_t attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint1
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_bf16_d64_kernel_tiles;
-  if (const cudaError_t error = launch(attention_bf16_d64_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k,
-                                       v, scale, o, B, H, S, R, tiles, tile_bytes);
+  if (const cudaError_t error = launch(
+          attention_bf16_d64_kernel<Index>, smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
+          block_threads(larger(64, R), B * H * S), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
+          stream, q, k, v, scale, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -387,7 +399,7 @@ struct AttentionBf16D128Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     attention_bf16_d128_kernel(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
                                uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
                                int64_t tile_bytes) {
@@ -401,12 +413,12 @@ __global__ void __launch_bounds__(256)
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total3 = 0.0f;
-    for (Index d = Index(threadIdx.x); d < 128; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
       total2[d] = 0.0f;
     }
     __syncthreads();
     float greatest_own = -INFINITY;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
+    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
       for (Index d = 0; d < 128; ++d) {
         total += from_bf16(q[(bh * S + s_3) * 128 + d]) * from_bf16(k[(bh * R + r) * 128 + d]);
@@ -419,13 +431,13 @@ __global__ void __launch_bounds__(256)
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total3_own = 0.0f;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
+    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       p[r] = expf(s_[r] - greatest);
       total3_own += p[r];
     }
     total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
-    for (Index d = Index(threadIdx.x); d < 128; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
       for (Index r = 0; r < R; ++r) {
         total2[d] += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 128 + d]);
       }
@@ -443,9 +455,10 @@ cudaError_t attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_bf16_d128_kernel_tiles;
-  if (const cudaError_t error = launch(attention_bf16_d128_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k,
-                                       v, scale, o, B, H, S, R, tiles, tile_bytes);
+  if (const cudaError_t error = launch(
+          attention_bf16_d128_kernel<Index>, smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
+          block_threads(larger(128, R), B * H * S), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
+          stream, q, k, v, scale, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -468,7 +481,7 @@ struct AttentionF16D64Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     attention_f16_d64_kernel(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
                              uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
                              int64_t tile_bytes) {
@@ -482,12 +495,12 @@ __global__ void __launch_bounds__(256)
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total3 = 0.0f;
-    for (Index d = Index(threadIdx.x); d < 64; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
       total2[d] = 0.0f;
     }
     __syncthreads();
     float greatest_own = -INFINITY;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
+    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
       for (Index d = 0; d < 64; ++d) {
         total += from_f16(q[(bh * S + s_3) * 64 + d]) * from_f16(k[(bh * R + r) * 64 + d]);
@@ -500,13 +513,13 @@ __global__ void __launch_bounds__(256)
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total3_own = 0.0f;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
+    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       p[r] = expf(s_[r] - greatest);
       total3_own += p[r];
     }
     total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
-    for (Index d = Index(threadIdx.x); d < 64; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
       for (Index r = 0; r < R; ++r) {
         total2[d] += from_f16(to_f16(p[r])) * from_f16(v[(bh * R + r) * 64 + d]);
       }
@@ -524,9 +537,10 @@ cudaError_t attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_f16_d64_kernel_tiles;
-  if (const cudaError_t error = launch(attention_f16_d64_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k,
-                                       v, scale, o, B, H, S, R, tiles, tile_bytes);
+  if (const cudaError_t error = launch(
+          attention_f16_d64_kernel<Index>, smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
+          block_threads(larger(64, R), B * H * S), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
+          stream, q, k, v, scale, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -549,7 +563,7 @@ struct AttentionF16D128Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     attention_f16_d128_kernel(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
                               uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
                               int64_t tile_bytes) {
@@ -563,12 +577,12 @@ __global__ void __launch_bounds__(256)
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total3 = 0.0f;
-    for (Index d = Index(threadIdx.x); d < 128; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
       total2[d] = 0.0f;
     }
     __syncthreads();
     float greatest_own = -INFINITY;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
+    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
       for (Index d = 0; d < 128; ++d) {
         total += from_f16(q[(bh * S + s_3) * 128 + d]) * from_f16(k[(bh * R + r) * 128 + d]);
@@ -581,13 +595,13 @@ __global__ void __launch_bounds__(256)
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total3_own = 0.0f;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
+    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       p[r] = expf(s_[r] - greatest);
       total3_own += p[r];
     }
     total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
-    for (Index d = Index(threadIdx.x); d < 128; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
       for (Index r = 0; r < R; ++r) {
         total2[d] += from_f16(to_f16(p[r])) * from_f16(v[(bh * R + r) * 128 + d]);
       }
@@ -605,9 +619,10 @@ cudaError_t attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint1
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_f16_d128_kernel_tiles;
-  if (const cudaError_t error = launch(attention_f16_d128_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k,
-                                       v, scale, o, B, H, S, R, tiles, tile_bytes);
+  if (const cudaError_t error = launch(
+          attention_f16_d128_kernel<Index>, smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
+          block_threads(larger(128, R), B * H * S), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
+          stream, q, k, v, scale, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -87,6 +87,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // Room for `count` elements, so that the next tile is aligned too.
 inline int64_t padded_bytes(int64_t count, int64_t bytes) { return (count * bytes + 15) / 16 * 16; }
 
@@ -152,7 +161,7 @@ struct AttentionOnlineF32D64Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     attention_online_f32_d64_kernel(float scale, const float* q, const float* k, const float* v, float* o,
                                     Index B, Index H, Index S, Index R, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
@@ -170,19 +179,20 @@ __global__ void __launch_bounds__(256)
       if (j == 0) {
         m = -INFINITY;
         l = 0.0f;
-        for (Index d = Index(threadIdx.x); d < 64; d += 256) {
+        for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
           acc[d] = 0.0f;
         }
         __syncthreads();
       }
       float greatest = -INFINITY;
       float total2 = 0.0f;
-      for (Index d = Index(threadIdx.x); d < 64; d += 256) {
+      for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
         total3[d] = 0.0f;
       }
       __syncthreads();
       float greatest_own = -INFINITY;
-      for (Index r = Index(j * 64 + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
+      for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
+           r += Index(blockDim.x)) {
         float total = 0.0f;
         for (Index d = 0; d < 64; ++d) {
           total += q[(bh * S + s_) * 64 + d] * k[(bh * R + r) * 64 + d];
@@ -197,14 +207,15 @@ __global__ void __launch_bounds__(256)
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
       m = m_new;
       float total2_own = 0.0f;
-      for (Index r = Index(j * 64 + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
+      for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
+           r += Index(blockDim.x)) {
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
         total2_own += p[r - j * 64];
       }
       total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
       __syncthreads();
       l = l * fix + total2;
-      for (Index d = Index(threadIdx.x); d < 64; d += 256) {
+      for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
           total3[d] += p[r - j * 64] * v[(bh * R + r) * 64 + d];
         }
@@ -227,9 +238,10 @@ cudaError_t attention_online_f32_d64(float scale, const float* q, const float* k
       padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_online_f32_d64_kernel_tiles;
-  if (const cudaError_t error = launch(attention_online_f32_d64_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale,
-                                       q, k, v, o, B, H, S, R, tiles, tile_bytes);
+  if (const cudaError_t error = launch(
+          attention_online_f32_d64_kernel<Index>, smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
+          block_threads(64, B * H * S), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream,
+          scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -256,7 +268,7 @@ struct AttentionOnlineF32D128Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     attention_online_f32_d128_kernel(float scale, const float* q, const float* k, const float* v, float* o,
                                      Index B, Index H, Index S, Index R, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
@@ -274,19 +286,20 @@ __global__ void __launch_bounds__(256)
       if (j == 0) {
         m = -INFINITY;
         l = 0.0f;
-        for (Index d = Index(threadIdx.x); d < 128; d += 256) {
+        for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
           acc[d] = 0.0f;
         }
         __syncthreads();
       }
       float greatest = -INFINITY;
       float total2 = 0.0f;
-      for (Index d = Index(threadIdx.x); d < 128; d += 256) {
+      for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
         total3[d] = 0.0f;
       }
       __syncthreads();
       float greatest_own = -INFINITY;
-      for (Index r = Index(j * 64 + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
+      for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
+           r += Index(blockDim.x)) {
         float total = 0.0f;
         for (Index d = 0; d < 128; ++d) {
           total += q[(bh * S + s_) * 128 + d] * k[(bh * R + r) * 128 + d];
@@ -301,14 +314,15 @@ __global__ void __launch_bounds__(256)
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
       m = m_new;
       float total2_own = 0.0f;
-      for (Index r = Index(j * 64 + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
+      for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
+           r += Index(blockDim.x)) {
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
         total2_own += p[r - j * 64];
       }
       total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
       __syncthreads();
       l = l * fix + total2;
-      for (Index d = Index(threadIdx.x); d < 128; d += 256) {
+      for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
           total3[d] += p[r - j * 64] * v[(bh * R + r) * 128 + d];
         }
@@ -331,9 +345,10 @@ cudaError_t attention_online_f32_d128(float scale, const float* q, const float* 
       padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(128, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_online_f32_d128_kernel_tiles;
-  if (const cudaError_t error = launch(attention_online_f32_d128_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale,
-                                       q, k, v, o, B, H, S, R, tiles, tile_bytes);
+  if (const cudaError_t error = launch(
+          attention_online_f32_d128_kernel<Index>, smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
+          block_threads(larger(128, 64), B * H * S), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
+          stream, scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -359,7 +374,7 @@ struct AttentionOnlineBf16D64Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     attention_online_bf16_d64_kernel(float scale, const uint16_t* q, const uint16_t* k, const uint16_t* v,
                                      uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
                                      int64_t tile_bytes) {
@@ -378,19 +393,20 @@ __global__ void __launch_bounds__(256)
       if (j == 0) {
         m = -INFINITY;
         l = 0.0f;
-        for (Index d = Index(threadIdx.x); d < 64; d += 256) {
+        for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
           acc[d] = 0.0f;
         }
         __syncthreads();
       }
       float greatest = -INFINITY;
       float total2 = 0.0f;
-      for (Index d = Index(threadIdx.x); d < 64; d += 256) {
+      for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
         total3[d] = 0.0f;
       }
       __syncthreads();
       float greatest_own = -INFINITY;
-      for (Index r = Index(j * 64 + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
+      for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
+           r += Index(blockDim.x)) {
         float total = 0.0f;
         for (Index d = 0; d < 64; ++d) {
           total += from_bf16(q[(bh * S + s_) * 64 + d]) * from_bf16(k[(bh * R + r) * 64 + d]);
@@ -405,14 +421,15 @@ __global__ void __launch_bounds__(256)
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
       m = m_new;
       float total2_own = 0.0f;
-      for (Index r = Index(j * 64 + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
+      for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
+           r += Index(blockDim.x)) {
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
         total2_own += p[r - j * 64];
       }
       total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
       __syncthreads();
       l = l * fix + total2;
-      for (Index d = Index(threadIdx.x); d < 64; d += 256) {
+      for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
           total3[d] += from_bf16(to_bf16(p[r - j * 64])) * from_bf16(v[(bh * R + r) * 64 + d]);
         }
@@ -435,9 +452,10 @@ cudaError_t attention_online_bf16_d64(float scale, const uint16_t* q, const uint
       padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_online_bf16_d64_kernel_tiles;
-  if (const cudaError_t error = launch(attention_online_bf16_d64_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale,
-                                       q, k, v, o, B, H, S, R, tiles, tile_bytes);
+  if (const cudaError_t error = launch(
+          attention_online_bf16_d64_kernel<Index>, smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
+          block_threads(64, B * H * S), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream,
+          scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -464,7 +482,7 @@ struct AttentionOnlineBf16D128Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     attention_online_bf16_d128_kernel(float scale, const uint16_t* q, const uint16_t* k, const uint16_t* v,
                                       uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
                                       int64_t tile_bytes) {
@@ -483,19 +501,20 @@ __global__ void __launch_bounds__(256)
       if (j == 0) {
         m = -INFINITY;
         l = 0.0f;
-        for (Index d = Index(threadIdx.x); d < 128; d += 256) {
+        for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
           acc[d] = 0.0f;
         }
         __syncthreads();
       }
       float greatest = -INFINITY;
       float total2 = 0.0f;
-      for (Index d = Index(threadIdx.x); d < 128; d += 256) {
+      for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
         total3[d] = 0.0f;
       }
       __syncthreads();
       float greatest_own = -INFINITY;
-      for (Index r = Index(j * 64 + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
+      for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
+           r += Index(blockDim.x)) {
         float total = 0.0f;
         for (Index d = 0; d < 128; ++d) {
           total += from_bf16(q[(bh * S + s_) * 128 + d]) * from_bf16(k[(bh * R + r) * 128 + d]);
@@ -510,14 +529,15 @@ __global__ void __launch_bounds__(256)
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
       m = m_new;
       float total2_own = 0.0f;
-      for (Index r = Index(j * 64 + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
+      for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
+           r += Index(blockDim.x)) {
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
         total2_own += p[r - j * 64];
       }
       total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
       __syncthreads();
       l = l * fix + total2;
-      for (Index d = Index(threadIdx.x); d < 128; d += 256) {
+      for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
           total3[d] += from_bf16(to_bf16(p[r - j * 64])) * from_bf16(v[(bh * R + r) * 128 + d]);
         }
@@ -540,9 +560,10 @@ cudaError_t attention_online_bf16_d128(float scale, const uint16_t* q, const uin
       padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(128, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_online_bf16_d128_kernel_tiles;
-  if (const cudaError_t error = launch(attention_online_bf16_d128_kernel<Index>, smaller(B * H * S, 1024),
-                                       256, 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream,
-                                       scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
+  if (const cudaError_t error = launch(
+          attention_online_bf16_d128_kernel<Index>, smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
+          block_threads(larger(128, 64), B * H * S), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
+          stream, scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -73,6 +73,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -103,20 +112,20 @@ __device__ inline T block_fold(T value, Combine combine) {
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     average_pool_1d_f32_kernel(const float* x, float* y, Index B, Index C, Index W) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
   for (Index item = Index(blockIdx.x); item < Q; item += Index(gridDim.x)) {
     const Index q = item;
     int64_t total2 = 0;
     int64_t total2_own = 0;
-    for (Index j = Index(threadIdx.x); j < 3; j += 256) {
+    for (Index j = Index(threadIdx.x); j < 3; j += Index(blockDim.x)) {
       if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) {
         total2_own = total2_own + 1;
       }
     }
     total2 = total2 + block_fold(total2_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
-    for (Index bc = Index(threadIdx.x); bc < B * C; bc += 256) {
+    for (Index bc = Index(threadIdx.x); bc < B * C; bc += Index(blockDim.x)) {
       float total = 0.0f;
       for (Index j = 0; j < 3; ++j) {
         if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) {
@@ -133,28 +142,28 @@ template <class Index>
 cudaError_t average_pool_1d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t W,
                                 cudaStream_t stream) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
-  if (const cudaError_t error = launch(average_pool_1d_f32_kernel<Index>, smaller(Q, int64_t{1} << 30), 256,
-                                       512, stream, x, y, B, C, W);
+  if (const cudaError_t error = launch(average_pool_1d_f32_kernel<Index>, smaller(Q, int64_t{1} << 30),
+                                       block_threads(larger(3, B * C), Q), 512, stream, x, y, B, C, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     average_pool_1d_bf16_kernel(const uint16_t* x, uint16_t* y, Index B, Index C, Index W) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
   for (Index item = Index(blockIdx.x); item < Q; item += Index(gridDim.x)) {
     const Index q = item;
     int64_t total2 = 0;
     int64_t total2_own = 0;
-    for (Index j = Index(threadIdx.x); j < 3; j += 256) {
+    for (Index j = Index(threadIdx.x); j < 3; j += Index(blockDim.x)) {
       if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) {
         total2_own = total2_own + 1;
       }
     }
     total2 = total2 + block_fold(total2_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
-    for (Index bc = Index(threadIdx.x); bc < B * C; bc += 256) {
+    for (Index bc = Index(threadIdx.x); bc < B * C; bc += Index(blockDim.x)) {
       float total = 0.0f;
       for (Index j = 0; j < 3; ++j) {
         if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) {
@@ -172,8 +181,8 @@ template <class Index>
 cudaError_t average_pool_1d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t W,
                                  cudaStream_t stream) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
-  if (const cudaError_t error = launch(average_pool_1d_bf16_kernel<Index>, smaller(Q, int64_t{1} << 30), 256,
-                                       512, stream, x, y, B, C, W);
+  if (const cudaError_t error = launch(average_pool_1d_bf16_kernel<Index>, smaller(Q, int64_t{1} << 30),
+                                       block_threads(larger(3, B * C), Q), 512, stream, x, y, B, C, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -66,6 +66,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -96,18 +105,18 @@ __device__ inline T block_fold(T value, Combine combine) {
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256) frames_energy_kernel(const float* x, float* energy, Index W) {
+__global__ void __launch_bounds__(512) frames_energy_kernel(const float* x, float* energy, Index W) {
   const int64_t F = larger(floor_div(W - 400, 160) + 1, 0);
   for (Index item = Index(blockIdx.x); item < F; item += Index(gridDim.x)) {
     const Index f_ = item;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index w = Index(160 * f_ + Index(threadIdx.x)); w < 160 * f_ + 400; w += 256) {
+    for (Index w = Index(160 * f_) + Index(threadIdx.x); w < 160 * f_ + 400; w += Index(blockDim.x)) {
       total_own += (inside(w, W) ? x[w] : 0.0f) * (inside(w, W) ? x[w] : 0.0f);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index f = Index(f_) + Index(threadIdx.x);
-         f < smaller(f_ + 1, larger(floor_div(W - 400, 160) + 1, 0)); f += 256) {
+    for (Index f = f_ + Index(threadIdx.x); f < smaller(f_ + 1, larger(floor_div(W - 400, 160) + 1, 0));
+         f += Index(blockDim.x)) {
       energy[f] = total;
     }
   }
@@ -116,8 +125,8 @@ __global__ void __launch_bounds__(256) frames_energy_kernel(const float* x, floa
 template <class Index>
 cudaError_t frames_energy(const float* x, float* energy, int64_t W, cudaStream_t stream) {
   const int64_t F = larger(floor_div(W - 400, 160) + 1, 0);
-  if (const cudaError_t error =
-          launch(frames_energy_kernel<Index>, smaller(F, int64_t{1} << 30), 256, 512, stream, x, energy, W);
+  if (const cudaError_t error = launch(frames_energy_kernel<Index>, smaller(F, int64_t{1} << 30),
+                                       block_threads(larger(400, 1), F), 512, stream, x, energy, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -3,9 +3,7 @@
 // giou_loss_conditional: loss = sum of the GIoU of the valid boxes / number of valid boxes (at least 1), with
 // the GIoU and the mask
 //
-// Phase 1: one block does the rest.
-// Phase 2: chunks of B*N are folded at once, then combined in order, neighbours along B*N.
-// Phase 3: one block does the rest.
+// Plan: chunks of B*N are folded at once, then combined by the last block, in order, neighbours along B*N.
 // Bytes that giou_loss_conditional must move: 32 * N * B read, 5 * N * B + 4 written.
 
 #include "giou_loss_conditional.h"
@@ -88,6 +86,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -117,36 +124,42 @@ __device__ inline T block_fold(T value, Combine combine) {
   return value;
 }
 
+// Is this the last block of the grid to come here? It then sees what all have written before.
+__device__ inline bool is_last_block(uint32_t* ticket) {
+  __threadfence();
+  __syncthreads();
+  const int last = threadIdx.x == 0 && atomicAdd(ticket, 1u) == gridDim.x - 1;
+  const bool found = __syncthreads_or(last) != 0;
+  __threadfence();
+  return found;
+}
+
 // Where the intermediates lie in the workspace.
 struct GiouLossConditionalWorkspace {
-  int64_t total;
-  int64_t total2;
   int64_t total_parts;
   int64_t total2_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit GiouLossConditionalWorkspace(int64_t B, int64_t N) {
     (void)B;
     (void)N;
-    total = reserve(bytes, 1, 4);
-    total2 = reserve(bytes, 1, 8);
     total_parts = reserve(bytes, 1024, 4);
     total2_parts = reserve(bytes, 1024, 8);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    giou_loss_conditional_part1_kernel(const float* pred, const float* target, float* giou, bool* mask,
-                                       Index B, Index N, float* total_parts, int64_t* total2_parts) {
-  const Index chunk = Index(larger(8192, ceil_div(B * N, 1024)));
+__global__ void __launch_bounds__(512)
+    giou_loss_conditional_kernel(const float* pred, const float* target, float* giou, bool* mask, float* loss,
+                                 Index B, Index N, float* total_parts, int64_t* total2_parts,
+                                 uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B * N));
-  float total = 0.0f;
-  int64_t total2 = 0;
   float total_own = 0.0f;
   int64_t total2_own = 0;
-  for (Index bn = first + Index(threadIdx.x); bn < last; bn += 256) {
+  for (Index bn = first + Index(threadIdx.x); bn < last; bn += Index(blockDim.x)) {
     mask[bn] = target[bn * 4 + 3] != 0.0f;
     giou[bn] = 0.0f;
     if (mask[bn]) {
@@ -170,32 +183,23 @@ __global__ void __launch_bounds__(256)
     total_own += giou[bn];
     total2_own = total2_own + int64_t(mask[bn]);
   }
-  total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
-  total2 = total2 + block_fold(total2_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+  const float total_part = block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+  const int64_t total2_part = block_fold(total2_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
   if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total;
-    total2_parts[blockIdx.x] = total2;
+    total_parts[blockIdx.x] = total_part;
+    total2_parts[blockIdx.x] = total2_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    giou_loss_conditional_part2_combine_kernel(Index B, Index N, float* total, int64_t* total2,
-                                               float* total_parts, int64_t* total2_parts) {
-  if (threadIdx.x != 0) return;
-  total[0] = 0.0f;
-  total2[0] = 0;
-  for (Index part = 0; part < ceil_div(B * N, larger(8192, ceil_div(B * N, 1024))); ++part) {
-    total[0] = total[0] + total_parts[part];
-    total2[0] = total2[0] + total2_parts[part];
+  if (!is_last_block(ticket)) return;
+  float total_own2 = 0.0f;
+  int64_t total2_own2 = 0;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total_own2 = total_own2 + total_parts[part];
+    total2_own2 = total2_own2 + total2_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    giou_loss_conditional_part3_kernel(float* loss, float* total, int64_t* total2) {
+  const float total = block_fold(total_own2, [](float a, float b_) { return float(a + b_); });
+  const int64_t total2 = block_fold(total2_own2, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
   if (threadIdx.x == 0) {
-    loss[0] = total[0] / float(maximum(total2[0], int64_t{1}));
+    loss[0] = total / float(maximum(total2, int64_t{1}));
   }
 }
 
@@ -203,23 +207,15 @@ template <class Index>
 cudaError_t giou_loss_conditional(const float* pred, const float* target, float* giou, bool* mask,
                                   float* loss, int64_t B, int64_t N, char* workspace, cudaStream_t stream) {
   const GiouLossConditionalWorkspace space(B, N);
+  const int64_t chunk = larger(1024, ceil_div(B * N, 1024)), chunks = larger(ceil_div(B * N, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
   if (const cudaError_t error =
-          launch(giou_loss_conditional_part1_kernel<Index>,
-                 ceil_div(B * N, larger(8192, ceil_div(B * N, 1024))), 256, 512, stream, pred, target, giou,
-                 mask, B, N, reinterpret_cast<float*>(workspace + space.total_parts),
-                 reinterpret_cast<int64_t*>(workspace + space.total2_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(giou_loss_conditional_part2_combine_kernel<Index>, 1, 256, 0, stream,
-                                       B, N, reinterpret_cast<float*>(workspace + space.total),
-                                       reinterpret_cast<int64_t*>(workspace + space.total2),
-                                       reinterpret_cast<float*>(workspace + space.total_parts),
-                                       reinterpret_cast<int64_t*>(workspace + space.total2_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(giou_loss_conditional_part3_kernel<Index>, 1, 256, 0, stream, loss,
-                                       reinterpret_cast<float*>(workspace + space.total),
-                                       reinterpret_cast<int64_t*>(workspace + space.total2));
+          launch(giou_loss_conditional_kernel<Index>, chunks, block_threads(chunk, chunks), 512, stream, pred,
+                 target, giou, mask, loss, B, N, reinterpret_cast<float*>(workspace + space.total_parts),
+                 reinterpret_cast<int64_t*>(workspace + space.total2_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -73,6 +73,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -103,7 +112,7 @@ __device__ inline T block_fold(T value, Combine combine) {
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     cosine_similarity_f32_kernel(const float* x, const float* y, float* similarity, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -113,7 +122,7 @@ __global__ void __launch_bounds__(256)
     float total_own = 0.0f;
     float total2_own = 0.0f;
     float total3_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += x[m * N + n] * y[m * N + n];
       total2_own += x[m * N + n] * x[m * N + n];
       total3_own += y[m * N + n] * y[m * N + n];
@@ -130,15 +139,15 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t cosine_similarity_f32(const float* x, const float* y, float* similarity, int64_t M, int64_t N,
                                   cudaStream_t stream) {
-  if (const cudaError_t error = launch(cosine_similarity_f32_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       512, stream, x, y, similarity, M, N);
+  if (const cudaError_t error = launch(cosine_similarity_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(N, M), 512, stream, x, y, similarity, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     cosine_similarity_f64_kernel(const double* x, const double* y, double* similarity, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -148,7 +157,7 @@ __global__ void __launch_bounds__(256)
     double total_own = 0.0;
     double total2_own = 0.0;
     double total3_own = 0.0;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += x[m * N + n] * y[m * N + n];
       total2_own += x[m * N + n] * x[m * N + n];
       total3_own += y[m * N + n] * y[m * N + n];
@@ -165,15 +174,15 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t cosine_similarity_f64(const double* x, const double* y, double* similarity, int64_t M, int64_t N,
                                   cudaStream_t stream) {
-  if (const cudaError_t error = launch(cosine_similarity_f64_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       512, stream, x, y, similarity, M, N);
+  if (const cudaError_t error = launch(cosine_similarity_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(N, M), 512, stream, x, y, similarity, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256) cosine_similarity_bf16_kernel(const uint16_t* x, const uint16_t* y,
+__global__ void __launch_bounds__(512) cosine_similarity_bf16_kernel(const uint16_t* x, const uint16_t* y,
                                                                      uint16_t* similarity, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -183,7 +192,7 @@ __global__ void __launch_bounds__(256) cosine_similarity_bf16_kernel(const uint1
     float total_own = 0.0f;
     float total2_own = 0.0f;
     float total3_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += from_bf16(x[m * N + n]) * from_bf16(y[m * N + n]);
       total2_own += from_bf16(x[m * N + n]) * from_bf16(x[m * N + n]);
       total3_own += from_bf16(y[m * N + n]) * from_bf16(y[m * N + n]);
@@ -201,14 +210,14 @@ template <class Index>
 cudaError_t cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M,
                                    int64_t N, cudaStream_t stream) {
   if (const cudaError_t error = launch(cosine_similarity_bf16_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       256, 512, stream, x, y, similarity, M, N);
+                                       block_threads(N, M), 512, stream, x, y, similarity, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256) cosine_similarity_f16_kernel(const uint16_t* x, const uint16_t* y,
+__global__ void __launch_bounds__(512) cosine_similarity_f16_kernel(const uint16_t* x, const uint16_t* y,
                                                                     uint16_t* similarity, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -218,7 +227,7 @@ __global__ void __launch_bounds__(256) cosine_similarity_f16_kernel(const uint16
     float total_own = 0.0f;
     float total2_own = 0.0f;
     float total3_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += from_f16(x[m * N + n]) * from_f16(y[m * N + n]);
       total2_own += from_f16(x[m * N + n]) * from_f16(x[m * N + n]);
       total3_own += from_f16(y[m * N + n]) * from_f16(y[m * N + n]);
@@ -235,8 +244,8 @@ __global__ void __launch_bounds__(256) cosine_similarity_f16_kernel(const uint16
 template <class Index>
 cudaError_t cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M,
                                   int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(cosine_similarity_f16_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       512, stream, x, y, similarity, M, N);
+  if (const cudaError_t error = launch(cosine_similarity_f16_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(N, M), 512, stream, x, y, similarity, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -3,9 +3,7 @@
 // huber_loss: loss = e^2 / 2 where e = abs(prediction - target) <= delta, else delta * (e - delta / 2);
 // mean_loss = their mean
 //
-// Phase 1: one block does the rest.
-// Phase 2: chunks of N are folded at once, then combined in order, neighbours along N.
-// Phase 3: one block does the rest.
+// Plan: chunks of N are folded at once, then combined by the last block, in order, neighbours along N.
 // Bytes that huber_loss_f32 must move: 8 * N read, 4 * N + 4 written.
 
 #include "huber_loss.h"
@@ -99,6 +97,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -128,54 +135,54 @@ __device__ inline T block_fold(T value, Combine combine) {
   return value;
 }
 
+// Is this the last block of the grid to come here? It then sees what all have written before.
+__device__ inline bool is_last_block(uint32_t* ticket) {
+  __threadfence();
+  __syncthreads();
+  const int last = threadIdx.x == 0 && atomicAdd(ticket, 1u) == gridDim.x - 1;
+  const bool found = __syncthreads_or(last) != 0;
+  __threadfence();
+  return found;
+}
+
 // Where the intermediates lie in the workspace.
 struct HuberLossF32Workspace {
-  int64_t total;
   int64_t total_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit HuberLossF32Workspace(int64_t N) {
     (void)N;
-    total = reserve(bytes, 1, 4);
     total_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    huber_loss_f32_part1_kernel(float delta, const float* prediction, const float* target, float* loss,
-                                Index N, float* total_parts) {
-  const Index chunk = Index(larger(8192, ceil_div(N, 1024)));
+__global__ void __launch_bounds__(512)
+    huber_loss_f32_kernel(float delta, const float* prediction, const float* target, float* loss,
+                          float* mean_loss, Index N, float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  float total = 0.0f;
   float total_own = 0.0f;
-  for (Index n = first + Index(threadIdx.x); n < last; n += 256) {
+  for (Index n = first + Index(threadIdx.x); n < last; n += Index(blockDim.x)) {
     const float e = absolute(prediction[n] - target[n]);
     const float each = e <= delta ? e * e / 2.0f : delta * (e - delta / 2.0f);
     loss[n] = each;
     total_own += each;
   }
-  total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+  const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total;
+    total_parts[blockIdx.x] = total_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    huber_loss_f32_part2_combine_kernel(Index N, float* total, float* total_parts) {
-  if (threadIdx.x != 0) return;
-  total[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(N, larger(8192, ceil_div(N, 1024))); ++part) {
-    total[0] = total[0] + total_parts[part];
+  if (!is_last_block(ticket)) return;
+  float total_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total_own2 = total_own2 + total_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256) huber_loss_f32_part3_kernel(float* mean_loss, Index N, float* total) {
+  const float total = block_fold(total_own2, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total[0] / float(maximum(int64_t(N), int64_t{1}));
+    mean_loss[0] = total / float(maximum(int64_t(N), int64_t{1}));
   }
 }
 
@@ -183,18 +190,14 @@ template <class Index>
 cudaError_t huber_loss_f32(float delta, const float* prediction, const float* target, float* loss,
                            float* mean_loss, int64_t N, char* workspace, cudaStream_t stream) {
   const HuberLossF32Workspace space(N);
-  if (const cudaError_t error = launch(
-          huber_loss_f32_part1_kernel<Index>, ceil_div(N, larger(8192, ceil_div(N, 1024))), 256, 512, stream,
-          delta, prediction, target, loss, N, reinterpret_cast<float*>(workspace + space.total_parts));
+  const int64_t chunk = larger(1024, ceil_div(N, 1024)), chunks = larger(ceil_div(N, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error = launch(huber_loss_f32_part2_combine_kernel<Index>, 1, 256, 0, stream, N,
-                                       reinterpret_cast<float*>(workspace + space.total),
-                                       reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(huber_loss_f32_part3_kernel<Index>, 1, 256, 0, stream, mean_loss, N,
-                                       reinterpret_cast<float*>(workspace + space.total));
+  if (const cudaError_t error = launch(huber_loss_f32_kernel<Index>, chunks, block_threads(chunk, chunks),
+                                       512, stream, delta, prediction, target, loss, mean_loss, N,
+                                       reinterpret_cast<float*>(workspace + space.total_parts),
+                                       reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -202,52 +205,42 @@ cudaError_t huber_loss_f32(float delta, const float* prediction, const float* ta
 
 // Where the intermediates lie in the workspace.
 struct HuberLossBf16Workspace {
-  int64_t total;
   int64_t total_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit HuberLossBf16Workspace(int64_t N) {
     (void)N;
-    total = reserve(bytes, 1, 4);
     total_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    huber_loss_bf16_part1_kernel(float delta, const uint16_t* prediction, const uint16_t* target,
-                                 uint16_t* loss, Index N, float* total_parts) {
-  const Index chunk = Index(larger(8192, ceil_div(N, 1024)));
+__global__ void __launch_bounds__(512)
+    huber_loss_bf16_kernel(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
+                           float* mean_loss, Index N, float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  float total = 0.0f;
   float total_own = 0.0f;
-  for (Index n = first + Index(threadIdx.x); n < last; n += 256) {
+  for (Index n = first + Index(threadIdx.x); n < last; n += Index(blockDim.x)) {
     const float e = absolute(from_bf16(prediction[n]) - from_bf16(target[n]));
     const float each = e <= delta ? e * e / 2.0f : delta * (e - delta / 2.0f);
     loss[n] = to_bf16(each);
     total_own += each;
   }
-  total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+  const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total;
+    total_parts[blockIdx.x] = total_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    huber_loss_bf16_part2_combine_kernel(Index N, float* total, float* total_parts) {
-  if (threadIdx.x != 0) return;
-  total[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(N, larger(8192, ceil_div(N, 1024))); ++part) {
-    total[0] = total[0] + total_parts[part];
+  if (!is_last_block(ticket)) return;
+  float total_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total_own2 = total_own2 + total_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256) huber_loss_bf16_part3_kernel(float* mean_loss, Index N, float* total) {
+  const float total = block_fold(total_own2, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total[0] / float(maximum(int64_t(N), int64_t{1}));
+    mean_loss[0] = total / float(maximum(int64_t(N), int64_t{1}));
   }
 }
 
@@ -255,18 +248,14 @@ template <class Index>
 cudaError_t huber_loss_bf16(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
                             float* mean_loss, int64_t N, char* workspace, cudaStream_t stream) {
   const HuberLossBf16Workspace space(N);
-  if (const cudaError_t error = launch(
-          huber_loss_bf16_part1_kernel<Index>, ceil_div(N, larger(8192, ceil_div(N, 1024))), 256, 512, stream,
-          delta, prediction, target, loss, N, reinterpret_cast<float*>(workspace + space.total_parts));
+  const int64_t chunk = larger(1024, ceil_div(N, 1024)), chunks = larger(ceil_div(N, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error = launch(huber_loss_bf16_part2_combine_kernel<Index>, 1, 256, 0, stream, N,
-                                       reinterpret_cast<float*>(workspace + space.total),
-                                       reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(huber_loss_bf16_part3_kernel<Index>, 1, 256, 0, stream, mean_loss, N,
-                                       reinterpret_cast<float*>(workspace + space.total));
+  if (const cudaError_t error = launch(huber_loss_bf16_kernel<Index>, chunks, block_threads(chunk, chunks),
+                                       512, stream, delta, prediction, target, loss, mean_loss, N,
+                                       reinterpret_cast<float*>(workspace + space.total_parts),
+                                       reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -274,52 +263,42 @@ cudaError_t huber_loss_bf16(float delta, const uint16_t* prediction, const uint1
 
 // Where the intermediates lie in the workspace.
 struct HuberLossF16Workspace {
-  int64_t total;
   int64_t total_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit HuberLossF16Workspace(int64_t N) {
     (void)N;
-    total = reserve(bytes, 1, 4);
     total_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    huber_loss_f16_part1_kernel(float delta, const uint16_t* prediction, const uint16_t* target,
-                                uint16_t* loss, Index N, float* total_parts) {
-  const Index chunk = Index(larger(8192, ceil_div(N, 1024)));
+__global__ void __launch_bounds__(512)
+    huber_loss_f16_kernel(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
+                          float* mean_loss, Index N, float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  float total = 0.0f;
   float total_own = 0.0f;
-  for (Index n = first + Index(threadIdx.x); n < last; n += 256) {
+  for (Index n = first + Index(threadIdx.x); n < last; n += Index(blockDim.x)) {
     const float e = absolute(from_f16(prediction[n]) - from_f16(target[n]));
     const float each = e <= delta ? e * e / 2.0f : delta * (e - delta / 2.0f);
     loss[n] = to_f16(each);
     total_own += each;
   }
-  total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+  const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total;
+    total_parts[blockIdx.x] = total_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    huber_loss_f16_part2_combine_kernel(Index N, float* total, float* total_parts) {
-  if (threadIdx.x != 0) return;
-  total[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(N, larger(8192, ceil_div(N, 1024))); ++part) {
-    total[0] = total[0] + total_parts[part];
+  if (!is_last_block(ticket)) return;
+  float total_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total_own2 = total_own2 + total_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256) huber_loss_f16_part3_kernel(float* mean_loss, Index N, float* total) {
+  const float total = block_fold(total_own2, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total[0] / float(maximum(int64_t(N), int64_t{1}));
+    mean_loss[0] = total / float(maximum(int64_t(N), int64_t{1}));
   }
 }
 
@@ -327,18 +306,14 @@ template <class Index>
 cudaError_t huber_loss_f16(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
                            float* mean_loss, int64_t N, char* workspace, cudaStream_t stream) {
   const HuberLossF16Workspace space(N);
-  if (const cudaError_t error = launch(
-          huber_loss_f16_part1_kernel<Index>, ceil_div(N, larger(8192, ceil_div(N, 1024))), 256, 512, stream,
-          delta, prediction, target, loss, N, reinterpret_cast<float*>(workspace + space.total_parts));
+  const int64_t chunk = larger(1024, ceil_div(N, 1024)), chunks = larger(ceil_div(N, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error = launch(huber_loss_f16_part2_combine_kernel<Index>, 1, 256, 0, stream, N,
-                                       reinterpret_cast<float*>(workspace + space.total),
-                                       reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(huber_loss_f16_part3_kernel<Index>, 1, 256, 0, stream, mean_loss, N,
-                                       reinterpret_cast<float*>(workspace + space.total));
+  if (const cudaError_t error = launch(huber_loss_f16_kernel<Index>, chunks, block_threads(chunk, chunks),
+                                       512, stream, delta, prediction, target, loss, mean_loss, N,
+                                       reinterpret_cast<float*>(workspace + space.total_parts),
+                                       reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -3,9 +3,7 @@
 // kl_divergence: loss[b] = sum(target * (log(target) - prediction)), predictions as logarithms; mean_loss =
 // their mean, 0 of none
 //
-// Phase 1: one block does the rest.
-// Phase 2: chunks of B are folded at once, then combined in order, neighbours along V.
-// Phase 3: one block does the rest.
+// Plan: chunks of B are folded at once, then combined by the last block, in order, neighbours along V.
 // Bytes that kl_divergence_f32 must move: 8 * V * B read, 4 * B + 4 written.
 
 #include "kl_divergence.h"
@@ -90,6 +88,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -119,32 +126,41 @@ __device__ inline T block_fold(T value, Combine combine) {
   return value;
 }
 
+// Is this the last block of the grid to come here? It then sees what all have written before.
+__device__ inline bool is_last_block(uint32_t* ticket) {
+  __threadfence();
+  __syncthreads();
+  const int last = threadIdx.x == 0 && atomicAdd(ticket, 1u) == gridDim.x - 1;
+  const bool found = __syncthreads_or(last) != 0;
+  __threadfence();
+  return found;
+}
+
 // Where the intermediates lie in the workspace.
 struct KlDivergenceF32Workspace {
-  int64_t total2;
   int64_t total2_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit KlDivergenceF32Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
-    total2 = reserve(bytes, 1, 4);
     total2_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    kl_divergence_f32_part1_kernel(const float* prediction, const float* target, float* loss, Index B,
-                                   Index V, float* total2_parts) {
-  const Index chunk = Index(larger(1, ceil_div(B, 1024)));
+__global__ void __launch_bounds__(512)
+    kl_divergence_f32_kernel(const float* prediction, const float* target, float* loss, float* mean_loss,
+                             Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total2 = 0.0f;
+  float total2_own = 0.0f;
   for (Index b = first; b < last; ++b) {
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index v = Index(threadIdx.x); v < V; v += 256) {
+    for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
       if (target[b * V + v] > 0.0f) {
         total_own += target[b * V + v] * (logf(target[b * V + v]) - prediction[b * V + v]);
       }
@@ -154,29 +170,23 @@ __global__ void __launch_bounds__(256)
       loss[b] = total;
     }
     __syncthreads();
-    total2 += loss[b];
+    if (threadIdx.x == 0) {
+      total2_own += loss[b];
+    }
     __syncthreads();
   }
+  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    total2_parts[blockIdx.x] = total2;
+    total2_parts[blockIdx.x] = total2_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    kl_divergence_f32_part2_combine_kernel(Index B, float* total2, float* total2_parts) {
-  if (threadIdx.x != 0) return;
-  total2[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(B, larger(1, ceil_div(B, 1024))); ++part) {
-    total2[0] = total2[0] + total2_parts[part];
+  if (!is_last_block(ticket)) return;
+  float total2_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total2_own2 = total2_own2 + total2_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    kl_divergence_f32_part3_kernel(float* mean_loss, Index B, float* total2) {
+  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total2[0] / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -184,18 +194,14 @@ template <class Index>
 cudaError_t kl_divergence_f32(const float* prediction, const float* target, float* loss, float* mean_loss,
                               int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const KlDivergenceF32Workspace space(B, V);
-  if (const cudaError_t error = launch(
-          kl_divergence_f32_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 512, stream,
-          prediction, target, loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts));
+  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error = launch(kl_divergence_f32_part2_combine_kernel<Index>, 1, 256, 0, stream, B,
-                                       reinterpret_cast<float*>(workspace + space.total2),
-                                       reinterpret_cast<float*>(workspace + space.total2_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(kl_divergence_f32_part3_kernel<Index>, 1, 256, 0, stream, mean_loss, B,
-                                       reinterpret_cast<float*>(workspace + space.total2));
+  if (const cudaError_t error =
+          launch(kl_divergence_f32_kernel<Index>, chunks, block_threads(V, chunks), 512, stream, prediction,
+                 target, loss, mean_loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -203,30 +209,30 @@ cudaError_t kl_divergence_f32(const float* prediction, const float* target, floa
 
 // Where the intermediates lie in the workspace.
 struct KlDivergenceBf16Workspace {
-  int64_t total2;
   int64_t total2_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit KlDivergenceBf16Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
-    total2 = reserve(bytes, 1, 4);
     total2_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    kl_divergence_bf16_part1_kernel(const uint16_t* prediction, const uint16_t* target, float* loss, Index B,
-                                    Index V, float* total2_parts) {
-  const Index chunk = Index(larger(1, ceil_div(B, 1024)));
+__global__ void __launch_bounds__(512)
+    kl_divergence_bf16_kernel(const uint16_t* prediction, const uint16_t* target, float* loss,
+                              float* mean_loss, Index B, Index V, float* total2_parts, uint32_t* ticket,
+                              Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total2 = 0.0f;
+  float total2_own = 0.0f;
   for (Index b = first; b < last; ++b) {
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index v = Index(threadIdx.x); v < V; v += 256) {
+    for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
       if (from_bf16(target[b * V + v]) > 0.0f) {
         total_own += from_bf16(target[b * V + v]) *
                      (logf(from_bf16(target[b * V + v])) - from_bf16(prediction[b * V + v]));
@@ -237,29 +243,23 @@ __global__ void __launch_bounds__(256)
       loss[b] = total;
     }
     __syncthreads();
-    total2 += loss[b];
+    if (threadIdx.x == 0) {
+      total2_own += loss[b];
+    }
     __syncthreads();
   }
+  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    total2_parts[blockIdx.x] = total2;
+    total2_parts[blockIdx.x] = total2_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    kl_divergence_bf16_part2_combine_kernel(Index B, float* total2, float* total2_parts) {
-  if (threadIdx.x != 0) return;
-  total2[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(B, larger(1, ceil_div(B, 1024))); ++part) {
-    total2[0] = total2[0] + total2_parts[part];
+  if (!is_last_block(ticket)) return;
+  float total2_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total2_own2 = total2_own2 + total2_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    kl_divergence_bf16_part3_kernel(float* mean_loss, Index B, float* total2) {
+  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total2[0] / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -267,18 +267,14 @@ template <class Index>
 cudaError_t kl_divergence_bf16(const uint16_t* prediction, const uint16_t* target, float* loss,
                                float* mean_loss, int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const KlDivergenceBf16Workspace space(B, V);
-  if (const cudaError_t error = launch(
-          kl_divergence_bf16_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 512, stream,
-          prediction, target, loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts));
+  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error = launch(kl_divergence_bf16_part2_combine_kernel<Index>, 1, 256, 0, stream, B,
-                                       reinterpret_cast<float*>(workspace + space.total2),
-                                       reinterpret_cast<float*>(workspace + space.total2_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(kl_divergence_bf16_part3_kernel<Index>, 1, 256, 0, stream, mean_loss,
-                                       B, reinterpret_cast<float*>(workspace + space.total2));
+  if (const cudaError_t error =
+          launch(kl_divergence_bf16_kernel<Index>, chunks, block_threads(V, chunks), 512, stream, prediction,
+                 target, loss, mean_loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -286,30 +282,30 @@ cudaError_t kl_divergence_bf16(const uint16_t* prediction, const uint16_t* targe
 
 // Where the intermediates lie in the workspace.
 struct KlDivergenceF16Workspace {
-  int64_t total2;
   int64_t total2_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit KlDivergenceF16Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
-    total2 = reserve(bytes, 1, 4);
     total2_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    kl_divergence_f16_part1_kernel(const uint16_t* prediction, const uint16_t* target, float* loss, Index B,
-                                   Index V, float* total2_parts) {
-  const Index chunk = Index(larger(1, ceil_div(B, 1024)));
+__global__ void __launch_bounds__(512)
+    kl_divergence_f16_kernel(const uint16_t* prediction, const uint16_t* target, float* loss,
+                             float* mean_loss, Index B, Index V, float* total2_parts, uint32_t* ticket,
+                             Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total2 = 0.0f;
+  float total2_own = 0.0f;
   for (Index b = first; b < last; ++b) {
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index v = Index(threadIdx.x); v < V; v += 256) {
+    for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
       if (from_f16(target[b * V + v]) > 0.0f) {
         total_own += from_f16(target[b * V + v]) *
                      (logf(from_f16(target[b * V + v])) - from_f16(prediction[b * V + v]));
@@ -320,29 +316,23 @@ __global__ void __launch_bounds__(256)
       loss[b] = total;
     }
     __syncthreads();
-    total2 += loss[b];
+    if (threadIdx.x == 0) {
+      total2_own += loss[b];
+    }
     __syncthreads();
   }
+  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    total2_parts[blockIdx.x] = total2;
+    total2_parts[blockIdx.x] = total2_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    kl_divergence_f16_part2_combine_kernel(Index B, float* total2, float* total2_parts) {
-  if (threadIdx.x != 0) return;
-  total2[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(B, larger(1, ceil_div(B, 1024))); ++part) {
-    total2[0] = total2[0] + total2_parts[part];
+  if (!is_last_block(ticket)) return;
+  float total2_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total2_own2 = total2_own2 + total2_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    kl_divergence_f16_part3_kernel(float* mean_loss, Index B, float* total2) {
+  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total2[0] / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -350,18 +340,14 @@ template <class Index>
 cudaError_t kl_divergence_f16(const uint16_t* prediction, const uint16_t* target, float* loss,
                               float* mean_loss, int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const KlDivergenceF16Workspace space(B, V);
-  if (const cudaError_t error = launch(
-          kl_divergence_f16_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 512, stream,
-          prediction, target, loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts));
+  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error = launch(kl_divergence_f16_part2_combine_kernel<Index>, 1, 256, 0, stream, B,
-                                       reinterpret_cast<float*>(workspace + space.total2),
-                                       reinterpret_cast<float*>(workspace + space.total2_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(kl_divergence_f16_part3_kernel<Index>, 1, 256, 0, stream, mean_loss, B,
-                                       reinterpret_cast<float*>(workspace + space.total2));
+  if (const cudaError_t error =
+          launch(kl_divergence_f16_kernel<Index>, chunks, block_threads(V, chunks), 512, stream, prediction,
+                 target, loss, mean_loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

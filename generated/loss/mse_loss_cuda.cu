@@ -2,9 +2,7 @@
 //
 // mse_loss: loss = mean((prediction - target)^2)
 //
-// Phase 1: one block does the rest.
-// Phase 2: chunks of N are folded at once, then combined in order, neighbours along N.
-// Phase 3: one block does the rest.
+// Plan: chunks of N are folded at once, then combined by the last block, in order, neighbours along N.
 // Bytes that mse_loss_f32 must move: 8 * N read, 4 written.
 
 #include "mse_loss.h"
@@ -89,6 +87,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -118,51 +125,52 @@ __device__ inline T block_fold(T value, Combine combine) {
   return value;
 }
 
+// Is this the last block of the grid to come here? It then sees what all have written before.
+__device__ inline bool is_last_block(uint32_t* ticket) {
+  __threadfence();
+  __syncthreads();
+  const int last = threadIdx.x == 0 && atomicAdd(ticket, 1u) == gridDim.x - 1;
+  const bool found = __syncthreads_or(last) != 0;
+  __threadfence();
+  return found;
+}
+
 // Where the intermediates lie in the workspace.
 struct MseLossF32Workspace {
-  int64_t total;
   int64_t total_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit MseLossF32Workspace(int64_t N) {
     (void)N;
-    total = reserve(bytes, 1, 4);
     total_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    mse_loss_f32_part1_kernel(const float* prediction, const float* target, Index N, float* total_parts) {
-  const Index chunk = Index(larger(8192, ceil_div(N, 1024)));
+__global__ void __launch_bounds__(512)
+    mse_loss_f32_kernel(const float* prediction, const float* target, float* loss, Index N,
+                        float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  float total = 0.0f;
   float total_own = 0.0f;
-  for (Index n = first + Index(threadIdx.x); n < last; n += 256) {
+  for (Index n = first + Index(threadIdx.x); n < last; n += Index(blockDim.x)) {
     const float e = prediction[n] - target[n];
     total_own += e * e;
   }
-  total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+  const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total;
+    total_parts[blockIdx.x] = total_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    mse_loss_f32_part2_combine_kernel(Index N, float* total, float* total_parts) {
-  if (threadIdx.x != 0) return;
-  total[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(N, larger(8192, ceil_div(N, 1024))); ++part) {
-    total[0] = total[0] + total_parts[part];
+  if (!is_last_block(ticket)) return;
+  float total_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total_own2 = total_own2 + total_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256) mse_loss_f32_part3_kernel(float* loss, Index N, float* total) {
+  const float total = block_fold(total_own2, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
-    loss[0] = total[0] / float(maximum(int64_t(N), int64_t{1}));
+    loss[0] = total / float(maximum(int64_t(N), int64_t{1}));
   }
 }
 
@@ -170,18 +178,14 @@ template <class Index>
 cudaError_t mse_loss_f32(const float* prediction, const float* target, float* loss, int64_t N,
                          char* workspace, cudaStream_t stream) {
   const MseLossF32Workspace space(N);
+  const int64_t chunk = larger(1024, ceil_div(N, 1024)), chunks = larger(ceil_div(N, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
   if (const cudaError_t error =
-          launch(mse_loss_f32_part1_kernel<Index>, ceil_div(N, larger(8192, ceil_div(N, 1024))), 256, 512,
-                 stream, prediction, target, N, reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(mse_loss_f32_part2_combine_kernel<Index>, 1, 256, 0, stream, N,
-                                       reinterpret_cast<float*>(workspace + space.total),
-                                       reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(mse_loss_f32_part3_kernel<Index>, 1, 256, 0, stream, loss, N,
-                                       reinterpret_cast<float*>(workspace + space.total));
+          launch(mse_loss_f32_kernel<Index>, chunks, block_threads(chunk, chunks), 512, stream, prediction,
+                 target, loss, N, reinterpret_cast<float*>(workspace + space.total_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -189,50 +193,40 @@ cudaError_t mse_loss_f32(const float* prediction, const float* target, float* lo
 
 // Where the intermediates lie in the workspace.
 struct MseLossBf16Workspace {
-  int64_t total;
   int64_t total_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit MseLossBf16Workspace(int64_t N) {
     (void)N;
-    total = reserve(bytes, 1, 4);
     total_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    mse_loss_bf16_part1_kernel(const uint16_t* prediction, const uint16_t* target, Index N,
-                               float* total_parts) {
-  const Index chunk = Index(larger(8192, ceil_div(N, 1024)));
+__global__ void __launch_bounds__(512)
+    mse_loss_bf16_kernel(const uint16_t* prediction, const uint16_t* target, float* loss, Index N,
+                         float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  float total = 0.0f;
   float total_own = 0.0f;
-  for (Index n = first + Index(threadIdx.x); n < last; n += 256) {
+  for (Index n = first + Index(threadIdx.x); n < last; n += Index(blockDim.x)) {
     const float e = from_bf16(prediction[n]) - from_bf16(target[n]);
     total_own += e * e;
   }
-  total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+  const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total;
+    total_parts[blockIdx.x] = total_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    mse_loss_bf16_part2_combine_kernel(Index N, float* total, float* total_parts) {
-  if (threadIdx.x != 0) return;
-  total[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(N, larger(8192, ceil_div(N, 1024))); ++part) {
-    total[0] = total[0] + total_parts[part];
+  if (!is_last_block(ticket)) return;
+  float total_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total_own2 = total_own2 + total_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256) mse_loss_bf16_part3_kernel(float* loss, Index N, float* total) {
+  const float total = block_fold(total_own2, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
-    loss[0] = total[0] / float(maximum(int64_t(N), int64_t{1}));
+    loss[0] = total / float(maximum(int64_t(N), int64_t{1}));
   }
 }
 
@@ -240,18 +234,14 @@ template <class Index>
 cudaError_t mse_loss_bf16(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
                           char* workspace, cudaStream_t stream) {
   const MseLossBf16Workspace space(N);
+  const int64_t chunk = larger(1024, ceil_div(N, 1024)), chunks = larger(ceil_div(N, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
   if (const cudaError_t error =
-          launch(mse_loss_bf16_part1_kernel<Index>, ceil_div(N, larger(8192, ceil_div(N, 1024))), 256, 512,
-                 stream, prediction, target, N, reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(mse_loss_bf16_part2_combine_kernel<Index>, 1, 256, 0, stream, N,
-                                       reinterpret_cast<float*>(workspace + space.total),
-                                       reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(mse_loss_bf16_part3_kernel<Index>, 1, 256, 0, stream, loss, N,
-                                       reinterpret_cast<float*>(workspace + space.total));
+          launch(mse_loss_bf16_kernel<Index>, chunks, block_threads(chunk, chunks), 512, stream, prediction,
+                 target, loss, N, reinterpret_cast<float*>(workspace + space.total_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -259,50 +249,40 @@ cudaError_t mse_loss_bf16(const uint16_t* prediction, const uint16_t* target, fl
 
 // Where the intermediates lie in the workspace.
 struct MseLossF16Workspace {
-  int64_t total;
   int64_t total_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit MseLossF16Workspace(int64_t N) {
     (void)N;
-    total = reserve(bytes, 1, 4);
     total_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    mse_loss_f16_part1_kernel(const uint16_t* prediction, const uint16_t* target, Index N,
-                              float* total_parts) {
-  const Index chunk = Index(larger(8192, ceil_div(N, 1024)));
+__global__ void __launch_bounds__(512)
+    mse_loss_f16_kernel(const uint16_t* prediction, const uint16_t* target, float* loss, Index N,
+                        float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  float total = 0.0f;
   float total_own = 0.0f;
-  for (Index n = first + Index(threadIdx.x); n < last; n += 256) {
+  for (Index n = first + Index(threadIdx.x); n < last; n += Index(blockDim.x)) {
     const float e = from_f16(prediction[n]) - from_f16(target[n]);
     total_own += e * e;
   }
-  total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+  const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total;
+    total_parts[blockIdx.x] = total_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    mse_loss_f16_part2_combine_kernel(Index N, float* total, float* total_parts) {
-  if (threadIdx.x != 0) return;
-  total[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(N, larger(8192, ceil_div(N, 1024))); ++part) {
-    total[0] = total[0] + total_parts[part];
+  if (!is_last_block(ticket)) return;
+  float total_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total_own2 = total_own2 + total_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256) mse_loss_f16_part3_kernel(float* loss, Index N, float* total) {
+  const float total = block_fold(total_own2, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
-    loss[0] = total[0] / float(maximum(int64_t(N), int64_t{1}));
+    loss[0] = total / float(maximum(int64_t(N), int64_t{1}));
   }
 }
 
@@ -310,18 +290,14 @@ template <class Index>
 cudaError_t mse_loss_f16(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
                          char* workspace, cudaStream_t stream) {
   const MseLossF16Workspace space(N);
+  const int64_t chunk = larger(1024, ceil_div(N, 1024)), chunks = larger(ceil_div(N, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
   if (const cudaError_t error =
-          launch(mse_loss_f16_part1_kernel<Index>, ceil_div(N, larger(8192, ceil_div(N, 1024))), 256, 512,
-                 stream, prediction, target, N, reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(mse_loss_f16_part2_combine_kernel<Index>, 1, 256, 0, stream, N,
-                                       reinterpret_cast<float*>(workspace + space.total),
-                                       reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(mse_loss_f16_part3_kernel<Index>, 1, 256, 0, stream, loss, N,
-                                       reinterpret_cast<float*>(workspace + space.total));
+          launch(mse_loss_f16_kernel<Index>, chunks, block_threads(chunk, chunks), 512, stream, prediction,
+                 target, loss, N, reinterpret_cast<float*>(workspace + space.total_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

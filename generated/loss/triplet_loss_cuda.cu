@@ -3,9 +3,7 @@
 // triplet_loss: loss = max(|anchor - positive| - |anchor - negative| + margin, 0) of each row; mean_loss =
 // their mean, 0 of none
 //
-// Phase 1: one block does the rest.
-// Phase 2: chunks of B are folded at once, then combined in order, neighbours along D.
-// Phase 3: one block does the rest.
+// Plan: chunks of B are folded at once, then combined by the last block, in order, neighbours along D.
 // Bytes that triplet_loss_f32 must move: 12 * D * B read, 4 * B + 4 written.
 
 #include "triplet_loss.h"
@@ -90,6 +88,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -119,34 +126,44 @@ __device__ inline T block_fold(T value, Combine combine) {
   return value;
 }
 
+// Is this the last block of the grid to come here? It then sees what all have written before.
+__device__ inline bool is_last_block(uint32_t* ticket) {
+  __threadfence();
+  __syncthreads();
+  const int last = threadIdx.x == 0 && atomicAdd(ticket, 1u) == gridDim.x - 1;
+  const bool found = __syncthreads_or(last) != 0;
+  __threadfence();
+  return found;
+}
+
 // Where the intermediates lie in the workspace.
 struct TripletLossF32Workspace {
-  int64_t total3;
   int64_t total3_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit TripletLossF32Workspace(int64_t B, int64_t D) {
     (void)B;
     (void)D;
-    total3 = reserve(bytes, 1, 4);
     total3_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    triplet_loss_f32_part1_kernel(const float* anchor, const float* positive, const float* negative,
-                                  float* loss, Index B, Index D, float* total3_parts) {
-  const Index chunk = Index(larger(1, ceil_div(B, 1024)));
+__global__ void __launch_bounds__(512)
+    triplet_loss_f32_kernel(const float* anchor, const float* positive, const float* negative, float* loss,
+                            float* mean_loss, Index B, Index D, float* total3_parts, uint32_t* ticket,
+                            Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total3 = 0.0f;
+  float total3_own = 0.0f;
   for (Index b = first; b < last; ++b) {
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
     float total2_own = 0.0f;
-    for (Index d = Index(threadIdx.x); d < D; d += 256) {
+    for (Index d = Index(threadIdx.x); d < D; d += Index(blockDim.x)) {
       const float v = anchor[b * D + d] - positive[b * D + d];
       const float v_2 = anchor[b * D + d] - negative[b * D + d];
       total_own += v * v;
@@ -158,29 +175,23 @@ __global__ void __launch_bounds__(256)
       loss[b] = maximum(sqrtf(total) - sqrtf(total2) + 1.0f, 0.0f);
     }
     __syncthreads();
-    total3 += loss[b];
+    if (threadIdx.x == 0) {
+      total3_own += loss[b];
+    }
     __syncthreads();
   }
+  const float total3_part = block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    total3_parts[blockIdx.x] = total3;
+    total3_parts[blockIdx.x] = total3_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    triplet_loss_f32_part2_combine_kernel(Index B, float* total3, float* total3_parts) {
-  if (threadIdx.x != 0) return;
-  total3[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(B, larger(1, ceil_div(B, 1024))); ++part) {
-    total3[0] = total3[0] + total3_parts[part];
+  if (!is_last_block(ticket)) return;
+  float total3_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total3_own2 = total3_own2 + total3_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    triplet_loss_f32_part3_kernel(float* mean_loss, Index B, float* total3) {
+  const float total3 = block_fold(total3_own2, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total3[0] / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total3 / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -188,18 +199,14 @@ template <class Index>
 cudaError_t triplet_loss_f32(const float* anchor, const float* positive, const float* negative, float* loss,
                              float* mean_loss, int64_t B, int64_t D, char* workspace, cudaStream_t stream) {
   const TripletLossF32Workspace space(B, D);
-  if (const cudaError_t error = launch(
-          triplet_loss_f32_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 512, stream,
-          anchor, positive, negative, loss, B, D, reinterpret_cast<float*>(workspace + space.total3_parts));
+  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error = launch(triplet_loss_f32_part2_combine_kernel<Index>, 1, 256, 0, stream, B,
-                                       reinterpret_cast<float*>(workspace + space.total3),
-                                       reinterpret_cast<float*>(workspace + space.total3_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(triplet_loss_f32_part3_kernel<Index>, 1, 256, 0, stream, mean_loss, B,
-                                       reinterpret_cast<float*>(workspace + space.total3));
+  if (const cudaError_t error = launch(triplet_loss_f32_kernel<Index>, chunks, block_threads(D, chunks), 512,
+                                       stream, anchor, positive, negative, loss, mean_loss, B, D,
+                                       reinterpret_cast<float*>(workspace + space.total3_parts),
+                                       reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -207,32 +214,32 @@ cudaError_t triplet_loss_f32(const float* anchor, const float* positive, const f
 
 // Where the intermediates lie in the workspace.
 struct TripletLossBf16Workspace {
-  int64_t total3;
   int64_t total3_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit TripletLossBf16Workspace(int64_t B, int64_t D) {
     (void)B;
     (void)D;
-    total3 = reserve(bytes, 1, 4);
     total3_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    triplet_loss_bf16_part1_kernel(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
-                                   float* loss, Index B, Index D, float* total3_parts) {
-  const Index chunk = Index(larger(1, ceil_div(B, 1024)));
+__global__ void __launch_bounds__(512)
+    triplet_loss_bf16_kernel(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
+                             float* loss, float* mean_loss, Index B, Index D, float* total3_parts,
+                             uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total3 = 0.0f;
+  float total3_own = 0.0f;
   for (Index b = first; b < last; ++b) {
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
     float total2_own = 0.0f;
-    for (Index d = Index(threadIdx.x); d < D; d += 256) {
+    for (Index d = Index(threadIdx.x); d < D; d += Index(blockDim.x)) {
       const float v = from_bf16(anchor[b * D + d]) - from_bf16(positive[b * D + d]);
       const float v_2 = from_bf16(anchor[b * D + d]) - from_bf16(negative[b * D + d]);
       total_own += v * v;
@@ -244,29 +251,23 @@ __global__ void __launch_bounds__(256)
       loss[b] = maximum(sqrtf(total) - sqrtf(total2) + 1.0f, 0.0f);
     }
     __syncthreads();
-    total3 += loss[b];
+    if (threadIdx.x == 0) {
+      total3_own += loss[b];
+    }
     __syncthreads();
   }
+  const float total3_part = block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    total3_parts[blockIdx.x] = total3;
+    total3_parts[blockIdx.x] = total3_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    triplet_loss_bf16_part2_combine_kernel(Index B, float* total3, float* total3_parts) {
-  if (threadIdx.x != 0) return;
-  total3[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(B, larger(1, ceil_div(B, 1024))); ++part) {
-    total3[0] = total3[0] + total3_parts[part];
+  if (!is_last_block(ticket)) return;
+  float total3_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total3_own2 = total3_own2 + total3_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    triplet_loss_bf16_part3_kernel(float* mean_loss, Index B, float* total3) {
+  const float total3 = block_fold(total3_own2, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total3[0] / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total3 / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -275,18 +276,14 @@ cudaError_t triplet_loss_bf16(const uint16_t* anchor, const uint16_t* positive, 
                               float* loss, float* mean_loss, int64_t B, int64_t D, char* workspace,
                               cudaStream_t stream) {
   const TripletLossBf16Workspace space(B, D);
-  if (const cudaError_t error = launch(
-          triplet_loss_bf16_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 512, stream,
-          anchor, positive, negative, loss, B, D, reinterpret_cast<float*>(workspace + space.total3_parts));
+  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error = launch(triplet_loss_bf16_part2_combine_kernel<Index>, 1, 256, 0, stream, B,
-                                       reinterpret_cast<float*>(workspace + space.total3),
-                                       reinterpret_cast<float*>(workspace + space.total3_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(triplet_loss_bf16_part3_kernel<Index>, 1, 256, 0, stream, mean_loss, B,
-                                       reinterpret_cast<float*>(workspace + space.total3));
+  if (const cudaError_t error = launch(triplet_loss_bf16_kernel<Index>, chunks, block_threads(D, chunks), 512,
+                                       stream, anchor, positive, negative, loss, mean_loss, B, D,
+                                       reinterpret_cast<float*>(workspace + space.total3_parts),
+                                       reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -294,32 +291,32 @@ cudaError_t triplet_loss_bf16(const uint16_t* anchor, const uint16_t* positive, 
 
 // Where the intermediates lie in the workspace.
 struct TripletLossF16Workspace {
-  int64_t total3;
   int64_t total3_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit TripletLossF16Workspace(int64_t B, int64_t D) {
     (void)B;
     (void)D;
-    total3 = reserve(bytes, 1, 4);
     total3_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    triplet_loss_f16_part1_kernel(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
-                                  float* loss, Index B, Index D, float* total3_parts) {
-  const Index chunk = Index(larger(1, ceil_div(B, 1024)));
+__global__ void __launch_bounds__(512)
+    triplet_loss_f16_kernel(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
+                            float* loss, float* mean_loss, Index B, Index D, float* total3_parts,
+                            uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total3 = 0.0f;
+  float total3_own = 0.0f;
   for (Index b = first; b < last; ++b) {
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
     float total2_own = 0.0f;
-    for (Index d = Index(threadIdx.x); d < D; d += 256) {
+    for (Index d = Index(threadIdx.x); d < D; d += Index(blockDim.x)) {
       const float v = from_f16(anchor[b * D + d]) - from_f16(positive[b * D + d]);
       const float v_2 = from_f16(anchor[b * D + d]) - from_f16(negative[b * D + d]);
       total_own += v * v;
@@ -331,29 +328,23 @@ __global__ void __launch_bounds__(256)
       loss[b] = maximum(sqrtf(total) - sqrtf(total2) + 1.0f, 0.0f);
     }
     __syncthreads();
-    total3 += loss[b];
+    if (threadIdx.x == 0) {
+      total3_own += loss[b];
+    }
     __syncthreads();
   }
+  const float total3_part = block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    total3_parts[blockIdx.x] = total3;
+    total3_parts[blockIdx.x] = total3_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    triplet_loss_f16_part2_combine_kernel(Index B, float* total3, float* total3_parts) {
-  if (threadIdx.x != 0) return;
-  total3[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(B, larger(1, ceil_div(B, 1024))); ++part) {
-    total3[0] = total3[0] + total3_parts[part];
+  if (!is_last_block(ticket)) return;
+  float total3_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total3_own2 = total3_own2 + total3_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    triplet_loss_f16_part3_kernel(float* mean_loss, Index B, float* total3) {
+  const float total3 = block_fold(total3_own2, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total3[0] / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total3 / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -362,18 +353,14 @@ cudaError_t triplet_loss_f16(const uint16_t* anchor, const uint16_t* positive, c
                              float* loss, float* mean_loss, int64_t B, int64_t D, char* workspace,
                              cudaStream_t stream) {
   const TripletLossF16Workspace space(B, D);
-  if (const cudaError_t error = launch(
-          triplet_loss_f16_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 512, stream,
-          anchor, positive, negative, loss, B, D, reinterpret_cast<float*>(workspace + space.total3_parts));
+  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error = launch(triplet_loss_f16_part2_combine_kernel<Index>, 1, 256, 0, stream, B,
-                                       reinterpret_cast<float*>(workspace + space.total3),
-                                       reinterpret_cast<float*>(workspace + space.total3_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(triplet_loss_f16_part3_kernel<Index>, 1, 256, 0, stream, mean_loss, B,
-                                       reinterpret_cast<float*>(workspace + space.total3));
+  if (const cudaError_t error = launch(triplet_loss_f16_kernel<Index>, chunks, block_threads(D, chunks), 512,
+                                       stream, anchor, positive, negative, loss, mean_loss, B, D,
+                                       reinterpret_cast<float*>(workspace + space.total3_parts),
+                                       reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

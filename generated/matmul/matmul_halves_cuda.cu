@@ -63,8 +63,17 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     matmul_halves_kernel(const float* x, const float* y, float* z, Index M, Index K, Index N) {
   for (Index item = Index(blockIdx.x); item < 2; item += Index(gridDim.x)) {
     const Index i = item;
@@ -72,7 +81,7 @@ __global__ void __launch_bounds__(256)
          point < (smaller(i * larger(ceil_div(M, 2), 1) + larger(ceil_div(M, 2), 1), M) -
                   (i * larger(ceil_div(M, 2), 1))) *
                      2;
-         point += 256) {
+         point += Index(blockDim.x)) {
       const Index m = Index((i * larger(ceil_div(M, 2), 1)) + point / 2);
       const Index j = Index(point % 2);
       for (Index n = Index(j * larger(ceil_div(N, 2), 1));
@@ -91,7 +100,8 @@ template <class Index>
 cudaError_t matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N,
                           cudaStream_t stream) {
   if (const cudaError_t error =
-          launch(matmul_halves_kernel<Index>, smaller(2, int64_t{1} << 30), 256, 0, stream, x, y, z, M, K, N);
+          launch(matmul_halves_kernel<Index>, smaller(2, int64_t{1} << 30),
+                 block_threads(larger(ceil_div(M, 2), 1) * 1, 2), 0, stream, x, y, z, M, K, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

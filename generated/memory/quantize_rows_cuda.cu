@@ -85,6 +85,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -115,13 +124,13 @@ __device__ inline T block_fold(T value, Combine combine) {
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     quantize_rows_f32_kernel(const float* x, int8_t* q, float* scale, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
     float greatest = -INFINITY;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       greatest_own = maximum(greatest_own, absolute(x[m * N + n]));
     }
     greatest =
@@ -130,7 +139,7 @@ __global__ void __launch_bounds__(256)
       scale[m] = maximum(greatest, 0.0f) / 127.0f;
     }
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       q[m * N + n] = saturate<int8_t>(scale[m] > 0.0f ? rintf(x[m * N + n] / scale[m]) : 0.0f);
     }
     __syncthreads();
@@ -140,21 +149,21 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t quantize_rows_f32(const float* x, int8_t* q, float* scale, int64_t M, int64_t N,
                               cudaStream_t stream) {
-  if (const cudaError_t error = launch(quantize_rows_f32_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       512, stream, x, q, scale, M, N);
+  if (const cudaError_t error = launch(quantize_rows_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(N, M), 512, stream, x, q, scale, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     quantize_rows_bf16_kernel(const uint16_t* x, int8_t* q, float* scale, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
     float greatest = -INFINITY;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       greatest_own = maximum(greatest_own, absolute(from_bf16(x[m * N + n])));
     }
     greatest =
@@ -163,7 +172,7 @@ __global__ void __launch_bounds__(256)
       scale[m] = maximum(greatest, 0.0f) / 127.0f;
     }
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       q[m * N + n] = saturate<int8_t>(scale[m] > 0.0f ? rintf(from_bf16(x[m * N + n]) / scale[m]) : 0.0f);
     }
     __syncthreads();
@@ -173,21 +182,21 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t quantize_rows_bf16(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N,
                                cudaStream_t stream) {
-  if (const cudaError_t error = launch(quantize_rows_bf16_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       512, stream, x, q, scale, M, N);
+  if (const cudaError_t error = launch(quantize_rows_bf16_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(N, M), 512, stream, x, q, scale, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     quantize_rows_f16_kernel(const uint16_t* x, int8_t* q, float* scale, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
     float greatest = -INFINITY;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       greatest_own = maximum(greatest_own, absolute(from_f16(x[m * N + n])));
     }
     greatest =
@@ -196,7 +205,7 @@ __global__ void __launch_bounds__(256)
       scale[m] = maximum(greatest, 0.0f) / 127.0f;
     }
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       q[m * N + n] = saturate<int8_t>(scale[m] > 0.0f ? rintf(from_f16(x[m * N + n]) / scale[m]) : 0.0f);
     }
     __syncthreads();
@@ -206,8 +215,8 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t quantize_rows_f16(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N,
                               cudaStream_t stream) {
-  if (const cudaError_t error = launch(quantize_rows_f16_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       512, stream, x, q, scale, M, N);
+  if (const cudaError_t error = launch(quantize_rows_f16_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(N, M), 512, stream, x, q, scale, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

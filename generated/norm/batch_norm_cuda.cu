@@ -63,6 +63,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -93,7 +102,7 @@ __device__ inline T block_fold(T value, Combine combine) {
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     batch_norm_f32_kernel(float momentum, const float* x, const float* gamma, const float* beta, float* y,
                           float* batch_mean, float* batch_variance, float* running_mean,
                           float* running_variance, Index B, Index C, Index H, Index W) {
@@ -102,10 +111,10 @@ __global__ void __launch_bounds__(256)
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
-    for (Index b = Index(threadIdx.x); b < B; b += 256) {
-      for (Index hw = 0; hw < H * W; ++hw) {
-        total_own += x[(b * C + c) * (H * W) + hw];
-      }
+    for (Index point = Index(threadIdx.x); point < B * H * W; point += Index(blockDim.x)) {
+      const Index b = Index(point / (H * W));
+      const Index hw = Index(point % (H * W));
+      total_own += x[(b * C + c) * (H * W) + hw];
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     const float m = total / float(int64_t(B) * int64_t(H * W));
@@ -116,11 +125,11 @@ __global__ void __launch_bounds__(256)
       running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
     }
     float total2_own = 0.0f;
-    for (Index b = Index(threadIdx.x); b < B; b += 256) {
-      for (Index hw = 0; hw < H * W; ++hw) {
-        const float d = x[(b * C + c) * (H * W) + hw] - m;
-        total2_own += d * d;
-      }
+    for (Index point = Index(threadIdx.x); point < B * H * W; point += Index(blockDim.x)) {
+      const Index b = Index(point / (H * W));
+      const Index hw = Index(point % (H * W));
+      const float d = x[(b * C + c) * (H * W) + hw] - m;
+      total2_own += d * d;
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     const float v = total2 / float(int64_t(B) * int64_t(H * W));
@@ -130,7 +139,7 @@ __global__ void __launch_bounds__(256)
     if (threadIdx.x == 0) {
       running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
     }
-    for (Index point = Index(threadIdx.x); point < B * H * W; point += 256) {
+    for (Index point = Index(threadIdx.x); point < B * H * W; point += Index(blockDim.x)) {
       const Index b = Index(point / (H * W));
       const Index hw = Index(point % (H * W));
       const float d_ = x[(b * C + c) * (H * W) + hw] - m;
@@ -145,15 +154,16 @@ cudaError_t batch_norm_f32(float momentum, const float* x, const float* gamma, c
                            float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W,
                            cudaStream_t stream) {
   if (const cudaError_t error =
-          launch(batch_norm_f32_kernel<Index>, smaller(C, int64_t{1} << 30), 256, 512, stream, momentum, x,
-                 gamma, beta, y, batch_mean, batch_variance, running_mean, running_variance, B, C, H, W);
+          launch(batch_norm_f32_kernel<Index>, smaller(C, int64_t{1} << 30), block_threads(B * H * W, C), 512,
+                 stream, momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
+                 running_variance, B, C, H, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     batch_norm_bf16_kernel(float momentum, const uint16_t* x, const float* gamma, const float* beta,
                            uint16_t* y, float* batch_mean, float* batch_variance, float* running_mean,
                            float* running_variance, Index B, Index C, Index H, Index W) {
@@ -162,10 +172,10 @@ __global__ void __launch_bounds__(256)
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
-    for (Index b = Index(threadIdx.x); b < B; b += 256) {
-      for (Index hw = 0; hw < H * W; ++hw) {
-        total_own += from_bf16(x[(b * C + c) * (H * W) + hw]);
-      }
+    for (Index point = Index(threadIdx.x); point < B * H * W; point += Index(blockDim.x)) {
+      const Index b = Index(point / (H * W));
+      const Index hw = Index(point % (H * W));
+      total_own += from_bf16(x[(b * C + c) * (H * W) + hw]);
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     const float m = total / float(int64_t(B) * int64_t(H * W));
@@ -176,11 +186,11 @@ __global__ void __launch_bounds__(256)
       running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
     }
     float total2_own = 0.0f;
-    for (Index b = Index(threadIdx.x); b < B; b += 256) {
-      for (Index hw = 0; hw < H * W; ++hw) {
-        const float d = from_bf16(x[(b * C + c) * (H * W) + hw]) - m;
-        total2_own += d * d;
-      }
+    for (Index point = Index(threadIdx.x); point < B * H * W; point += Index(blockDim.x)) {
+      const Index b = Index(point / (H * W));
+      const Index hw = Index(point % (H * W));
+      const float d = from_bf16(x[(b * C + c) * (H * W) + hw]) - m;
+      total2_own += d * d;
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     const float v = total2 / float(int64_t(B) * int64_t(H * W));
@@ -190,7 +200,7 @@ __global__ void __launch_bounds__(256)
     if (threadIdx.x == 0) {
       running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
     }
-    for (Index point = Index(threadIdx.x); point < B * H * W; point += 256) {
+    for (Index point = Index(threadIdx.x); point < B * H * W; point += Index(blockDim.x)) {
       const Index b = Index(point / (H * W));
       const Index hw = Index(point % (H * W));
       const float d_ = from_bf16(x[(b * C + c) * (H * W) + hw]) - m;
@@ -205,8 +215,9 @@ cudaError_t batch_norm_bf16(float momentum, const uint16_t* x, const float* gamm
                             float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W,
                             cudaStream_t stream) {
   if (const cudaError_t error =
-          launch(batch_norm_bf16_kernel<Index>, smaller(C, int64_t{1} << 30), 256, 512, stream, momentum, x,
-                 gamma, beta, y, batch_mean, batch_variance, running_mean, running_variance, B, C, H, W);
+          launch(batch_norm_bf16_kernel<Index>, smaller(C, int64_t{1} << 30), block_threads(B * H * W, C),
+                 512, stream, momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
+                 running_variance, B, C, H, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -62,6 +62,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -92,7 +101,7 @@ __device__ inline T block_fold(T value, Combine combine) {
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     group_norm_f32_kernel(const float* x, const float* gamma, const float* beta, float* y, Index B, Index G,
                           Index C, Index H, Index W) {
   for (Index item = Index(blockIdx.x); item < B * G; item += Index(gridDim.x)) {
@@ -101,21 +110,21 @@ __global__ void __launch_bounds__(256)
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
-    for (Index c = Index(threadIdx.x); c < C; c += 256) {
-      for (Index hw = 0; hw < H * W; ++hw) {
-        total_own += x[((b * G + g) * C + c) * (H * W) + hw];
-      }
+    for (Index point = Index(threadIdx.x); point < C * H * W; point += Index(blockDim.x)) {
+      const Index c = Index(point / (H * W));
+      const Index hw = Index(point % (H * W));
+      total_own += x[((b * G + g) * C + c) * (H * W) + hw];
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     float total2_own = 0.0f;
-    for (Index c = Index(threadIdx.x); c < C; c += 256) {
-      for (Index hw = 0; hw < H * W; ++hw) {
-        const float d = x[((b * G + g) * C + c) * (H * W) + hw] - total / float(int64_t(C) * int64_t(H * W));
-        total2_own += d * d;
-      }
+    for (Index point = Index(threadIdx.x); point < C * H * W; point += Index(blockDim.x)) {
+      const Index c = Index(point / (H * W));
+      const Index hw = Index(point % (H * W));
+      const float d = x[((b * G + g) * C + c) * (H * W) + hw] - total / float(int64_t(C) * int64_t(H * W));
+      total2_own += d * d;
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
-    for (Index point = Index(threadIdx.x); point < C * H * W; point += 256) {
+    for (Index point = Index(threadIdx.x); point < C * H * W; point += Index(blockDim.x)) {
       const Index c = Index(point / (H * W));
       const Index hw = Index(point % (H * W));
       const float d_ = x[((b * G + g) * C + c) * (H * W) + hw] - total / float(int64_t(C) * int64_t(H * W));
@@ -129,15 +138,16 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t group_norm_f32(const float* x, const float* gamma, const float* beta, float* y, int64_t B,
                            int64_t G, int64_t C, int64_t H, int64_t W, cudaStream_t stream) {
-  if (const cudaError_t error = launch(group_norm_f32_kernel<Index>, smaller(B * G, int64_t{1} << 30), 256,
-                                       512, stream, x, gamma, beta, y, B, G, C, H, W);
+  if (const cudaError_t error =
+          launch(group_norm_f32_kernel<Index>, smaller(B * G, int64_t{1} << 30),
+                 block_threads(C * H * W, B * G), 512, stream, x, gamma, beta, y, B, G, C, H, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     group_norm_bf16_kernel(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, Index B,
                            Index G, Index C, Index H, Index W) {
   for (Index item = Index(blockIdx.x); item < B * G; item += Index(gridDim.x)) {
@@ -146,22 +156,22 @@ __global__ void __launch_bounds__(256)
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
-    for (Index c = Index(threadIdx.x); c < C; c += 256) {
-      for (Index hw = 0; hw < H * W; ++hw) {
-        total_own += from_bf16(x[((b * G + g) * C + c) * (H * W) + hw]);
-      }
+    for (Index point = Index(threadIdx.x); point < C * H * W; point += Index(blockDim.x)) {
+      const Index c = Index(point / (H * W));
+      const Index hw = Index(point % (H * W));
+      total_own += from_bf16(x[((b * G + g) * C + c) * (H * W) + hw]);
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     float total2_own = 0.0f;
-    for (Index c = Index(threadIdx.x); c < C; c += 256) {
-      for (Index hw = 0; hw < H * W; ++hw) {
-        const float d =
-            from_bf16(x[((b * G + g) * C + c) * (H * W) + hw]) - total / float(int64_t(C) * int64_t(H * W));
-        total2_own += d * d;
-      }
+    for (Index point = Index(threadIdx.x); point < C * H * W; point += Index(blockDim.x)) {
+      const Index c = Index(point / (H * W));
+      const Index hw = Index(point % (H * W));
+      const float d =
+          from_bf16(x[((b * G + g) * C + c) * (H * W) + hw]) - total / float(int64_t(C) * int64_t(H * W));
+      total2_own += d * d;
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
-    for (Index point = Index(threadIdx.x); point < C * H * W; point += 256) {
+    for (Index point = Index(threadIdx.x); point < C * H * W; point += Index(blockDim.x)) {
       const Index c = Index(point / (H * W));
       const Index hw = Index(point % (H * W));
       const float d_ =
@@ -176,8 +186,9 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t B,
                             int64_t G, int64_t C, int64_t H, int64_t W, cudaStream_t stream) {
-  if (const cudaError_t error = launch(group_norm_bf16_kernel<Index>, smaller(B * G, int64_t{1} << 30), 256,
-                                       512, stream, x, gamma, beta, y, B, G, C, H, W);
+  if (const cudaError_t error =
+          launch(group_norm_bf16_kernel<Index>, smaller(B * G, int64_t{1} << 30),
+                 block_threads(C * H * W, B * G), 512, stream, x, gamma, beta, y, B, G, C, H, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

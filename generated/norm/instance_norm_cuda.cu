@@ -62,6 +62,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -92,7 +101,7 @@ __device__ inline T block_fold(T value, Combine combine) {
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     instance_norm_f32_kernel(const float* x, const float* gamma, const float* beta, float* y, Index B,
                              Index C, Index H, Index W) {
   for (Index item = Index(blockIdx.x); item < B * C; item += Index(gridDim.x)) {
@@ -101,17 +110,17 @@ __global__ void __launch_bounds__(256)
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
-    for (Index hw = Index(threadIdx.x); hw < H * W; hw += 256) {
+    for (Index hw = Index(threadIdx.x); hw < H * W; hw += Index(blockDim.x)) {
       total_own += x[(b * C + c) * (H * W) + hw];
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     float total2_own = 0.0f;
-    for (Index hw = Index(threadIdx.x); hw < H * W; hw += 256) {
+    for (Index hw = Index(threadIdx.x); hw < H * W; hw += Index(blockDim.x)) {
       const float d = x[(b * C + c) * (H * W) + hw] - total / float(int64_t(H * W));
       total2_own += d * d;
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
-    for (Index hw = Index(threadIdx.x); hw < H * W; hw += 256) {
+    for (Index hw = Index(threadIdx.x); hw < H * W; hw += Index(blockDim.x)) {
       const float d_ = x[(b * C + c) * (H * W) + hw] - total / float(int64_t(H * W));
       const float scaled =
           d_ * rsqrtf(total2 / float(int64_t(H * W)) + 1e-05f) * (gamma != nullptr ? gamma[c] : 1.0f);
@@ -123,15 +132,16 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t instance_norm_f32(const float* x, const float* gamma, const float* beta, float* y, int64_t B,
                               int64_t C, int64_t H, int64_t W, cudaStream_t stream) {
-  if (const cudaError_t error = launch(instance_norm_f32_kernel<Index>, smaller(B * C, int64_t{1} << 30), 256,
-                                       512, stream, x, gamma, beta, y, B, C, H, W);
+  if (const cudaError_t error =
+          launch(instance_norm_f32_kernel<Index>, smaller(B * C, int64_t{1} << 30),
+                 block_threads(H * W, B * C), 512, stream, x, gamma, beta, y, B, C, H, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     instance_norm_bf16_kernel(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, Index B,
                               Index C, Index H, Index W) {
   for (Index item = Index(blockIdx.x); item < B * C; item += Index(gridDim.x)) {
@@ -140,17 +150,17 @@ __global__ void __launch_bounds__(256)
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
-    for (Index hw = Index(threadIdx.x); hw < H * W; hw += 256) {
+    for (Index hw = Index(threadIdx.x); hw < H * W; hw += Index(blockDim.x)) {
       total_own += from_bf16(x[(b * C + c) * (H * W) + hw]);
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     float total2_own = 0.0f;
-    for (Index hw = Index(threadIdx.x); hw < H * W; hw += 256) {
+    for (Index hw = Index(threadIdx.x); hw < H * W; hw += Index(blockDim.x)) {
       const float d = from_bf16(x[(b * C + c) * (H * W) + hw]) - total / float(int64_t(H * W));
       total2_own += d * d;
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
-    for (Index hw = Index(threadIdx.x); hw < H * W; hw += 256) {
+    for (Index hw = Index(threadIdx.x); hw < H * W; hw += Index(blockDim.x)) {
       const float d_ = from_bf16(x[(b * C + c) * (H * W) + hw]) - total / float(int64_t(H * W));
       const float scaled =
           d_ * rsqrtf(total2 / float(int64_t(H * W)) + 1e-05f) * (gamma != nullptr ? gamma[c] : 1.0f);
@@ -162,8 +172,9 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
                                int64_t B, int64_t C, int64_t H, int64_t W, cudaStream_t stream) {
-  if (const cudaError_t error = launch(instance_norm_bf16_kernel<Index>, smaller(B * C, int64_t{1} << 30),
-                                       256, 512, stream, x, gamma, beta, y, B, C, H, W);
+  if (const cudaError_t error =
+          launch(instance_norm_bf16_kernel<Index>, smaller(B * C, int64_t{1} << 30),
+                 block_threads(H * W, B * C), 512, stream, x, gamma, beta, y, B, C, H, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

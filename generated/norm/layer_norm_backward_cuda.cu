@@ -89,6 +89,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // Room for `count` elements, so that the next tile is aligned too.
 inline int64_t padded_bytes(int64_t count, int64_t bytes) { return (count * bytes + 15) / 16 * 16; }
 
@@ -164,7 +173,7 @@ __global__ void __launch_bounds__(256)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     layer_norm_backward_f32_part2_kernel(const float* x, const float* gamma, const float* dy, float* dx,
                                          Index M, Index N, float* normal3, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
@@ -178,7 +187,7 @@ __global__ void __launch_bounds__(256)
     float total4 = 0.0f;
     float total_own = 0.0f;
     float total3_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += x[m * N + n];
       const float g = dy[m * N + n] * gamma[n];
       total3_own += g;
@@ -186,14 +195,14 @@ __global__ void __launch_bounds__(256)
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
     total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
     float total2_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const float d = x[m * N + n] - total / float(int64_t(N));
       total2_own += d * d;
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
     const float scale = rsqrtf(total2 / float(int64_t(N)) + 1e-05f);
     float total4_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const float d_ = x[m * N + n] - total / float(int64_t(N));
       const float g_ = dy[m * N + n] * gamma[n];
       const float normal = d_ * scale;
@@ -203,7 +212,7 @@ __global__ void __launch_bounds__(256)
     }
     total4 = total4 + block_fold(total4_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const float g_3 = dy[m * N + n] * gamma[n];
       dx[m * N + n] = scale * (g_3 - total3 / float(int64_t(N)) - normal2[n] * (total4 / float(int64_t(N))));
     }
@@ -238,10 +247,10 @@ cudaError_t layer_norm_backward_f32(const float* x, const float* gamma, const fl
     const int64_t tile_bytes = padded_bytes(N, 4);
     const bool in_shared = tile_bytes <= 32768;
     char* const tiles = in_shared ? nullptr : workspace + space.layer_norm_backward_f32_part2_kernel_tiles;
-    if (const cudaError_t error =
-            launch(layer_norm_backward_f32_part2_kernel<Index>, smaller(M, 1024), 256,
-                   512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, dy, dx, M, N,
-                   reinterpret_cast<float*>(workspace + space.normal3), tiles, tile_bytes);
+    if (const cudaError_t error = launch(
+            layer_norm_backward_f32_part2_kernel<Index>, smaller(M, in_shared ? int64_t{1} << 30 : 1024),
+            block_threads(N, M), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma,
+            dy, dx, M, N, reinterpret_cast<float*>(workspace + space.normal3), tiles, tile_bytes);
         error != cudaSuccess)
       return error;
   }
@@ -284,7 +293,7 @@ __global__ void __launch_bounds__(256)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     layer_norm_backward_bf16_part2_kernel(const uint16_t* x, const float* gamma, const uint16_t* dy,
                                           uint16_t* dx, Index M, Index N, float* normal3, char* tiles,
                                           int64_t tile_bytes) {
@@ -299,7 +308,7 @@ __global__ void __launch_bounds__(256)
     float total4 = 0.0f;
     float total_own = 0.0f;
     float total3_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += from_bf16(x[m * N + n]);
       const float g = from_bf16(dy[m * N + n]) * gamma[n];
       total3_own += g;
@@ -307,14 +316,14 @@ __global__ void __launch_bounds__(256)
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
     total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
     float total2_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const float d = from_bf16(x[m * N + n]) - total / float(int64_t(N));
       total2_own += d * d;
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
     const float scale = rsqrtf(total2 / float(int64_t(N)) + 1e-05f);
     float total4_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const float d_ = from_bf16(x[m * N + n]) - total / float(int64_t(N));
       const float g_ = from_bf16(dy[m * N + n]) * gamma[n];
       const float normal = d_ * scale;
@@ -324,7 +333,7 @@ __global__ void __launch_bounds__(256)
     }
     total4 = total4 + block_fold(total4_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const float g_3 = from_bf16(dy[m * N + n]) * gamma[n];
       dx[m * N + n] =
           to_bf16(scale * (g_3 - total3 / float(int64_t(N)) - normal2[n] * (total4 / float(int64_t(N)))));
@@ -360,10 +369,10 @@ cudaError_t layer_norm_backward_bf16(const uint16_t* x, const float* gamma, cons
     const int64_t tile_bytes = padded_bytes(N, 4);
     const bool in_shared = tile_bytes <= 32768;
     char* const tiles = in_shared ? nullptr : workspace + space.layer_norm_backward_bf16_part2_kernel_tiles;
-    if (const cudaError_t error =
-            launch(layer_norm_backward_bf16_part2_kernel<Index>, smaller(M, 1024), 256,
-                   512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, dy, dx, M, N,
-                   reinterpret_cast<float*>(workspace + space.normal3), tiles, tile_bytes);
+    if (const cudaError_t error = launch(
+            layer_norm_backward_bf16_part2_kernel<Index>, smaller(M, in_shared ? int64_t{1} << 30 : 1024),
+            block_threads(N, M), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma,
+            dy, dx, M, N, reinterpret_cast<float*>(workspace + space.normal3), tiles, tile_bytes);
         error != cudaSuccess)
       return error;
   }
@@ -406,7 +415,7 @@ __global__ void __launch_bounds__(256)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     layer_norm_backward_f16_part2_kernel(const uint16_t* x, const float* gamma, const uint16_t* dy,
                                          uint16_t* dx, Index M, Index N, float* normal3, char* tiles,
                                          int64_t tile_bytes) {
@@ -421,7 +430,7 @@ __global__ void __launch_bounds__(256)
     float total4 = 0.0f;
     float total_own = 0.0f;
     float total3_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += from_f16(x[m * N + n]);
       const float g = from_f16(dy[m * N + n]) * gamma[n];
       total3_own += g;
@@ -429,14 +438,14 @@ __global__ void __launch_bounds__(256)
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
     total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
     float total2_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const float d = from_f16(x[m * N + n]) - total / float(int64_t(N));
       total2_own += d * d;
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
     const float scale = rsqrtf(total2 / float(int64_t(N)) + 1e-05f);
     float total4_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const float d_ = from_f16(x[m * N + n]) - total / float(int64_t(N));
       const float g_ = from_f16(dy[m * N + n]) * gamma[n];
       const float normal = d_ * scale;
@@ -446,7 +455,7 @@ __global__ void __launch_bounds__(256)
     }
     total4 = total4 + block_fold(total4_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const float g_3 = from_f16(dy[m * N + n]) * gamma[n];
       dx[m * N + n] =
           to_f16(scale * (g_3 - total3 / float(int64_t(N)) - normal2[n] * (total4 / float(int64_t(N)))));
@@ -482,10 +491,10 @@ cudaError_t layer_norm_backward_f16(const uint16_t* x, const float* gamma, const
     const int64_t tile_bytes = padded_bytes(N, 4);
     const bool in_shared = tile_bytes <= 32768;
     char* const tiles = in_shared ? nullptr : workspace + space.layer_norm_backward_f16_part2_kernel_tiles;
-    if (const cudaError_t error =
-            launch(layer_norm_backward_f16_part2_kernel<Index>, smaller(M, 1024), 256,
-                   512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, dy, dx, M, N,
-                   reinterpret_cast<float*>(workspace + space.normal3), tiles, tile_bytes);
+    if (const cudaError_t error = launch(
+            layer_norm_backward_f16_part2_kernel<Index>, smaller(M, in_shared ? int64_t{1} << 30 : 1024),
+            block_threads(N, M), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma,
+            dy, dx, M, N, reinterpret_cast<float*>(workspace + space.normal3), tiles, tile_bytes);
         error != cudaSuccess)
       return error;
   }

@@ -67,6 +67,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -97,7 +106,7 @@ __device__ inline T block_fold(T value, Combine combine) {
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     layer_norm_f32_kernel(const float* x, const float* gamma, const float* beta, float* y, Index rows,
                           Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
@@ -105,17 +114,17 @@ __global__ void __launch_bounds__(256)
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += x[row * N + n];
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
     float total2_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const float d = x[row * N + n] - total / float(int64_t(N));
       total2_own += d * d;
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const float d_ = x[row * N + n] - total / float(int64_t(N));
       y[row * N + n] = d_ * rsqrtf(total2 / float(int64_t(N)) + 1e-05f) * gamma[n] + beta[n];
     }
@@ -125,15 +134,15 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t layer_norm_f32(const float* x, const float* gamma, const float* beta, float* y, int64_t rows,
                            int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(layer_norm_f32_kernel<Index>, smaller(rows, int64_t{1} << 30), 256,
-                                       512, stream, x, gamma, beta, y, rows, N);
+  if (const cudaError_t error = launch(layer_norm_f32_kernel<Index>, smaller(rows, int64_t{1} << 30),
+                                       block_threads(N, rows), 512, stream, x, gamma, beta, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     layer_norm_bf16_kernel(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, Index rows,
                            Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
@@ -141,17 +150,17 @@ __global__ void __launch_bounds__(256)
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += from_bf16(x[row * N + n]);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
     float total2_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const float d = from_bf16(x[row * N + n]) - total / float(int64_t(N));
       total2_own += d * d;
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const float d_ = from_bf16(x[row * N + n]) - total / float(int64_t(N));
       y[row * N + n] = to_bf16(d_ * rsqrtf(total2 / float(int64_t(N)) + 1e-05f) * gamma[n] + beta[n]);
     }
@@ -161,15 +170,15 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
                             int64_t rows, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(layer_norm_bf16_kernel<Index>, smaller(rows, int64_t{1} << 30), 256,
-                                       512, stream, x, gamma, beta, y, rows, N);
+  if (const cudaError_t error = launch(layer_norm_bf16_kernel<Index>, smaller(rows, int64_t{1} << 30),
+                                       block_threads(N, rows), 512, stream, x, gamma, beta, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     layer_norm_f16_kernel(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, Index rows,
                           Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
@@ -177,17 +186,17 @@ __global__ void __launch_bounds__(256)
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += from_f16(x[row * N + n]);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
     float total2_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const float d = from_f16(x[row * N + n]) - total / float(int64_t(N));
       total2_own += d * d;
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const float d_ = from_f16(x[row * N + n]) - total / float(int64_t(N));
       y[row * N + n] = to_f16(d_ * rsqrtf(total2 / float(int64_t(N)) + 1e-05f) * gamma[n] + beta[n]);
     }
@@ -197,8 +206,8 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
                            int64_t rows, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(layer_norm_f16_kernel<Index>, smaller(rows, int64_t{1} << 30), 256,
-                                       512, stream, x, gamma, beta, y, rows, N);
+  if (const cudaError_t error = launch(layer_norm_f16_kernel<Index>, smaller(rows, int64_t{1} << 30),
+                                       block_threads(N, rows), 512, stream, x, gamma, beta, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

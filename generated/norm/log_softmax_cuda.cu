@@ -68,6 +68,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -98,24 +107,24 @@ __device__ inline T block_fold(T value, Combine combine) {
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256) log_softmax_f32_kernel(const float* x, float* y, Index rows, Index N) {
+__global__ void __launch_bounds__(512) log_softmax_f32_kernel(const float* x, float* y, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float greatest = -INFINITY;
     float total = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       greatest_own = maximum(greatest_own, x[row * N + n]);
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const float d = x[row * N + n] - greatest;
       total_own += expf(d);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const float d_ = x[row * N + n] - greatest;
       y[row * N + n] = d_ - logf(total);
     }
@@ -124,33 +133,33 @@ __global__ void __launch_bounds__(256) log_softmax_f32_kernel(const float* x, fl
 
 template <class Index>
 cudaError_t log_softmax_f32(const float* x, float* y, int64_t rows, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(log_softmax_f32_kernel<Index>, smaller(rows, int64_t{1} << 30), 256,
-                                       512, stream, x, y, rows, N);
+  if (const cudaError_t error = launch(log_softmax_f32_kernel<Index>, smaller(rows, int64_t{1} << 30),
+                                       block_threads(N, rows), 512, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     log_softmax_f64_kernel(const double* x, double* y, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     double greatest = -double(INFINITY);
     double total = 0.0;
     double greatest_own = -double(INFINITY);
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       greatest_own = maximum(greatest_own, x[row * N + n]);
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](double a, double b) { return double(maximum(a, b)); }));
     double total_own = 0.0;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const double d = x[row * N + n] - greatest;
       total_own += exp(d);
     }
     total = total + block_fold(total_own, [](double a, double b) { return double(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const double d_ = x[row * N + n] - greatest;
       y[row * N + n] = d_ - log(total);
     }
@@ -159,33 +168,33 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t log_softmax_f64(const double* x, double* y, int64_t rows, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(log_softmax_f64_kernel<Index>, smaller(rows, int64_t{1} << 30), 256,
-                                       512, stream, x, y, rows, N);
+  if (const cudaError_t error = launch(log_softmax_f64_kernel<Index>, smaller(rows, int64_t{1} << 30),
+                                       block_threads(N, rows), 512, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     log_softmax_bf16_kernel(const uint16_t* x, uint16_t* y, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float greatest = -INFINITY;
     float total = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       greatest_own = maximum(greatest_own, from_bf16(x[row * N + n]));
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const float d = from_bf16(x[row * N + n]) - greatest;
       total_own += expf(d);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const float d_ = from_bf16(x[row * N + n]) - greatest;
       y[row * N + n] = to_bf16(d_ - logf(total));
     }
@@ -194,33 +203,33 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t log_softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(log_softmax_bf16_kernel<Index>, smaller(rows, int64_t{1} << 30), 256,
-                                       512, stream, x, y, rows, N);
+  if (const cudaError_t error = launch(log_softmax_bf16_kernel<Index>, smaller(rows, int64_t{1} << 30),
+                                       block_threads(N, rows), 512, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     log_softmax_f16_kernel(const uint16_t* x, uint16_t* y, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float greatest = -INFINITY;
     float total = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       greatest_own = maximum(greatest_own, from_f16(x[row * N + n]));
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const float d = from_f16(x[row * N + n]) - greatest;
       total_own += expf(d);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const float d_ = from_f16(x[row * N + n]) - greatest;
       y[row * N + n] = to_f16(d_ - logf(total));
     }
@@ -229,8 +238,8 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t log_softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(log_softmax_f16_kernel<Index>, smaller(rows, int64_t{1} << 30), 256,
-                                       512, stream, x, y, rows, N);
+  if (const cudaError_t error = launch(log_softmax_f16_kernel<Index>, smaller(rows, int64_t{1} << 30),
+                                       block_threads(N, rows), 512, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

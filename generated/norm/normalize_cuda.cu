@@ -73,6 +73,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -103,17 +112,17 @@ __device__ inline T block_fold(T value, Combine combine) {
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     normalize_l1_f32_kernel(const float* x, float* y, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += absolute(x[row * N + n]);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       y[row * N + n] = x[row * N + n] / maximum(total, 1e-12f);
     }
   }
@@ -121,25 +130,25 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t normalize_l1_f32(const float* x, float* y, int64_t rows, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(normalize_l1_f32_kernel<Index>, smaller(rows, int64_t{1} << 30), 256,
-                                       512, stream, x, y, rows, N);
+  if (const cudaError_t error = launch(normalize_l1_f32_kernel<Index>, smaller(rows, int64_t{1} << 30),
+                                       block_threads(N, rows), 512, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     normalize_l1_f64_kernel(const double* x, double* y, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     double total = 0.0;
     double total_own = 0.0;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += absolute(x[row * N + n]);
     }
     total = total + block_fold(total_own, [](double a, double b) { return double(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       y[row * N + n] = x[row * N + n] / maximum(total, 1e-12);
     }
   }
@@ -147,25 +156,25 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t normalize_l1_f64(const double* x, double* y, int64_t rows, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(normalize_l1_f64_kernel<Index>, smaller(rows, int64_t{1} << 30), 256,
-                                       512, stream, x, y, rows, N);
+  if (const cudaError_t error = launch(normalize_l1_f64_kernel<Index>, smaller(rows, int64_t{1} << 30),
+                                       block_threads(N, rows), 512, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     normalize_l1_bf16_kernel(const uint16_t* x, uint16_t* y, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += absolute(from_bf16(x[row * N + n]));
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       y[row * N + n] = to_bf16(from_bf16(x[row * N + n]) / maximum(total, 1e-12f));
     }
   }
@@ -173,25 +182,25 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t normalize_l1_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(normalize_l1_bf16_kernel<Index>, smaller(rows, int64_t{1} << 30), 256,
-                                       512, stream, x, y, rows, N);
+  if (const cudaError_t error = launch(normalize_l1_bf16_kernel<Index>, smaller(rows, int64_t{1} << 30),
+                                       block_threads(N, rows), 512, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     normalize_l1_f16_kernel(const uint16_t* x, uint16_t* y, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += absolute(from_f16(x[row * N + n]));
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       y[row * N + n] = to_f16(from_f16(x[row * N + n]) / maximum(total, 1e-12f));
     }
   }
@@ -199,25 +208,25 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t normalize_l1_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(normalize_l1_f16_kernel<Index>, smaller(rows, int64_t{1} << 30), 256,
-                                       512, stream, x, y, rows, N);
+  if (const cudaError_t error = launch(normalize_l1_f16_kernel<Index>, smaller(rows, int64_t{1} << 30),
+                                       block_threads(N, rows), 512, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     normalize_l2_f32_kernel(const float* x, float* y, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += x[row * N + n] * x[row * N + n];
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       y[row * N + n] = x[row * N + n] / maximum(sqrtf(total), 1e-12f);
     }
   }
@@ -225,25 +234,25 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t normalize_l2_f32(const float* x, float* y, int64_t rows, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(normalize_l2_f32_kernel<Index>, smaller(rows, int64_t{1} << 30), 256,
-                                       512, stream, x, y, rows, N);
+  if (const cudaError_t error = launch(normalize_l2_f32_kernel<Index>, smaller(rows, int64_t{1} << 30),
+                                       block_threads(N, rows), 512, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     normalize_l2_f64_kernel(const double* x, double* y, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     double total = 0.0;
     double total_own = 0.0;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += x[row * N + n] * x[row * N + n];
     }
     total = total + block_fold(total_own, [](double a, double b) { return double(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       y[row * N + n] = x[row * N + n] / maximum(sqrt(total), 1e-12);
     }
   }
@@ -251,25 +260,25 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t normalize_l2_f64(const double* x, double* y, int64_t rows, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(normalize_l2_f64_kernel<Index>, smaller(rows, int64_t{1} << 30), 256,
-                                       512, stream, x, y, rows, N);
+  if (const cudaError_t error = launch(normalize_l2_f64_kernel<Index>, smaller(rows, int64_t{1} << 30),
+                                       block_threads(N, rows), 512, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     normalize_l2_bf16_kernel(const uint16_t* x, uint16_t* y, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += from_bf16(x[row * N + n]) * from_bf16(x[row * N + n]);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       y[row * N + n] = to_bf16(from_bf16(x[row * N + n]) / maximum(sqrtf(total), 1e-12f));
     }
   }
@@ -277,25 +286,25 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t normalize_l2_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(normalize_l2_bf16_kernel<Index>, smaller(rows, int64_t{1} << 30), 256,
-                                       512, stream, x, y, rows, N);
+  if (const cudaError_t error = launch(normalize_l2_bf16_kernel<Index>, smaller(rows, int64_t{1} << 30),
+                                       block_threads(N, rows), 512, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     normalize_l2_f16_kernel(const uint16_t* x, uint16_t* y, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += from_f16(x[row * N + n]) * from_f16(x[row * N + n]);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       y[row * N + n] = to_f16(from_f16(x[row * N + n]) / maximum(sqrtf(total), 1e-12f));
     }
   }
@@ -303,26 +312,26 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t normalize_l2_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(normalize_l2_f16_kernel<Index>, smaller(rows, int64_t{1} << 30), 256,
-                                       512, stream, x, y, rows, N);
+  if (const cudaError_t error = launch(normalize_l2_f16_kernel<Index>, smaller(rows, int64_t{1} << 30),
+                                       block_threads(N, rows), 512, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     normalize_largest_f32_kernel(const float* x, float* y, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float greatest = -INFINITY;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       greatest_own = maximum(greatest_own, absolute(x[row * N + n]));
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       y[row * N + n] = x[row * N + n] / maximum(greatest, 1e-12f);
     }
   }
@@ -331,25 +340,25 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t normalize_largest_f32(const float* x, float* y, int64_t rows, int64_t N, cudaStream_t stream) {
   if (const cudaError_t error = launch(normalize_largest_f32_kernel<Index>, smaller(rows, int64_t{1} << 30),
-                                       256, 512, stream, x, y, rows, N);
+                                       block_threads(N, rows), 512, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     normalize_largest_f64_kernel(const double* x, double* y, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     double greatest = -double(INFINITY);
     double greatest_own = -double(INFINITY);
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       greatest_own = maximum(greatest_own, absolute(x[row * N + n]));
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](double a, double b) { return double(maximum(a, b)); }));
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       y[row * N + n] = x[row * N + n] / maximum(greatest, 1e-12);
     }
   }
@@ -358,25 +367,25 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t normalize_largest_f64(const double* x, double* y, int64_t rows, int64_t N, cudaStream_t stream) {
   if (const cudaError_t error = launch(normalize_largest_f64_kernel<Index>, smaller(rows, int64_t{1} << 30),
-                                       256, 512, stream, x, y, rows, N);
+                                       block_threads(N, rows), 512, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     normalize_largest_bf16_kernel(const uint16_t* x, uint16_t* y, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float greatest = -INFINITY;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       greatest_own = maximum(greatest_own, absolute(from_bf16(x[row * N + n])));
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       y[row * N + n] = to_bf16(from_bf16(x[row * N + n]) / maximum(greatest, 1e-12f));
     }
   }
@@ -386,25 +395,25 @@ template <class Index>
 cudaError_t normalize_largest_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
                                    cudaStream_t stream) {
   if (const cudaError_t error = launch(normalize_largest_bf16_kernel<Index>, smaller(rows, int64_t{1} << 30),
-                                       256, 512, stream, x, y, rows, N);
+                                       block_threads(N, rows), 512, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     normalize_largest_f16_kernel(const uint16_t* x, uint16_t* y, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float greatest = -INFINITY;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       greatest_own = maximum(greatest_own, absolute(from_f16(x[row * N + n])));
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       y[row * N + n] = to_f16(from_f16(x[row * N + n]) / maximum(greatest, 1e-12f));
     }
   }
@@ -414,7 +423,7 @@ template <class Index>
 cudaError_t normalize_largest_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
                                   cudaStream_t stream) {
   if (const cudaError_t error = launch(normalize_largest_f16_kernel<Index>, smaller(rows, int64_t{1} << 30),
-                                       256, 512, stream, x, y, rows, N);
+                                       block_threads(N, rows), 512, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -2,10 +2,8 @@
 //
 // normalize_frobenius: norm = sqrt(sum(x^2)) of all elements, y = x / max(norm, eps)
 //
-// Phase 1: one block does the rest.
-// Phase 2: chunks of M*N are folded at once, then combined in order, neighbours along M*N.
-// Phase 3: one block does the rest.
-// Phase 4: a thread for each of M*N, neighbours along M*N, 4 a thread where arrays and rows are aligned.
+// Phase 1: chunks of M*N are folded at once, then combined by the last block, in order, neighbours along M*N.
+// Phase 2: a thread for each of M*N, neighbours along M*N, 4 a thread where arrays and rows are aligned.
 // Bytes that normalize_frobenius_f32 must move: 4 * N * M read, 4 * N * M + 4 written.
 
 #include "normalize_frobenius.h"
@@ -94,6 +92,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // Do all arrays begin at a multiple of 16 bytes?
 inline bool aligned(std::initializer_list<const void*> arrays) {
   for (const void* array : arrays)
@@ -171,10 +178,21 @@ __device__ inline T block_fold(T value, Combine combine) {
   return value;
 }
 
+// Is this the last block of the grid to come here? It then sees what all have written before.
+__device__ inline bool is_last_block(uint32_t* ticket) {
+  __threadfence();
+  __syncthreads();
+  const int last = threadIdx.x == 0 && atomicAdd(ticket, 1u) == gridDim.x - 1;
+  const bool found = __syncthreads_or(last) != 0;
+  __threadfence();
+  return found;
+}
+
 // Where the intermediates lie in the workspace.
 struct NormalizeFrobeniusF32Workspace {
   int64_t total;
   int64_t total_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit NormalizeFrobeniusF32Workspace(int64_t M, int64_t N) {
@@ -182,38 +200,32 @@ struct NormalizeFrobeniusF32Workspace {
     (void)N;
     total = reserve(bytes, 1, 4);
     total_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_f32_part1_kernel(const float* x, Index M, Index N, float* total_parts) {
-  const Index chunk = Index(larger(8192, ceil_div(M * N, 1024)));
+__global__ void __launch_bounds__(512)
+    normalize_frobenius_f32_part1_kernel(const float* x, float* frobenius, Index M, Index N, float* total,
+                                         float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, M * N));
-  float total = 0.0f;
   float total_own = 0.0f;
-  for (Index mn = first + Index(threadIdx.x); mn < last; mn += 256) {
+  for (Index mn = first + Index(threadIdx.x); mn < last; mn += Index(blockDim.x)) {
     total_own += x[mn] * x[mn];
   }
-  total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+  const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total;
+    total_parts[blockIdx.x] = total_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_f32_part2_combine_kernel(Index M, Index N, float* total, float* total_parts) {
-  if (threadIdx.x != 0) return;
-  total[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(M * N, larger(8192, ceil_div(M * N, 1024))); ++part) {
-    total[0] = total[0] + total_parts[part];
+  if (!is_last_block(ticket)) return;
+  float total_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total_own2 = total_own2 + total_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256) normalize_frobenius_f32_part3_kernel(float* frobenius, float* total) {
+  const float whole = block_fold(total_own2, [](float a, float b) { return float(a + b); });
+  if (threadIdx.x == 0) total[0] = whole;
+  __syncthreads();
   const float length = sqrtf(total[0]);
   if (threadIdx.x == 0) {
     frobenius[0] = length;
@@ -222,7 +234,7 @@ __global__ void __launch_bounds__(256) normalize_frobenius_f32_part3_kernel(floa
 
 template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
-    normalize_frobenius_f32_part4_kernel(const float* x, float* y, Index M, Index N, float* total) {
+    normalize_frobenius_f32_part2_kernel(const float* x, float* y, Index M, Index N, float* total) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index mn_first = item * kElements;
   if (mn_first >= M * N) return;
@@ -241,25 +253,24 @@ template <class Index>
 cudaError_t normalize_frobenius_f32(const float* x, float* frobenius, float* y, int64_t M, int64_t N,
                                     char* workspace, cudaStream_t stream) {
   const NormalizeFrobeniusF32Workspace space(M, N);
-  if (const cudaError_t error = launch(normalize_frobenius_f32_part1_kernel<Index>,
-                                       ceil_div(M * N, larger(8192, ceil_div(M * N, 1024))), 256, 512, stream,
-                                       x, M, N, reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(normalize_frobenius_f32_part2_combine_kernel<Index>, 1, 256, 0, stream,
-                                       M, N, reinterpret_cast<float*>(workspace + space.total),
-                                       reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(normalize_frobenius_f32_part3_kernel<Index>, 1, 256, 0, stream,
-                                       frobenius, reinterpret_cast<float*>(workspace + space.total));
-      error != cudaSuccess)
-    return error;
+  {
+    const int64_t chunk = larger(1024, ceil_div(M * N, 1024)), chunks = larger(ceil_div(M * N, chunk), 1);
+    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error =
+            launch(normalize_frobenius_f32_part1_kernel<Index>, chunks, block_threads(chunk, chunks), 512,
+                   stream, x, frobenius, M, N, reinterpret_cast<float*>(workspace + space.total),
+                   reinterpret_cast<float*>(workspace + space.total_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+        error != cudaSuccess)
+      return error;
+  }
   {
     const int elements = aligned({x, y}) ? 4 : 1;
     const int64_t groups = ceil_div(M * N, elements);
-    if (const cudaError_t error = launch(elements == 4 ? normalize_frobenius_f32_part4_kernel<4, Index>
-                                                       : normalize_frobenius_f32_part4_kernel<1, Index>,
+    if (const cudaError_t error = launch(elements == 4 ? normalize_frobenius_f32_part2_kernel<4, Index>
+                                                       : normalize_frobenius_f32_part2_kernel<1, Index>,
                                          ceil_div(groups, 256), 256, 0, stream, x, y, M, N,
                                          reinterpret_cast<float*>(workspace + space.total));
         error != cudaSuccess)
@@ -272,6 +283,7 @@ cudaError_t normalize_frobenius_f32(const float* x, float* frobenius, float* y, 
 struct NormalizeFrobeniusF64Workspace {
   int64_t total;
   int64_t total_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit NormalizeFrobeniusF64Workspace(int64_t M, int64_t N) {
@@ -279,39 +291,32 @@ struct NormalizeFrobeniusF64Workspace {
     (void)N;
     total = reserve(bytes, 1, 8);
     total_parts = reserve(bytes, 1024, 8);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_f64_part1_kernel(const double* x, Index M, Index N, double* total_parts) {
-  const Index chunk = Index(larger(8192, ceil_div(M * N, 1024)));
+__global__ void __launch_bounds__(512)
+    normalize_frobenius_f64_part1_kernel(const double* x, double* frobenius, Index M, Index N, double* total,
+                                         double* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, M * N));
-  double total = 0.0;
   double total_own = 0.0;
-  for (Index mn = first + Index(threadIdx.x); mn < last; mn += 256) {
+  for (Index mn = first + Index(threadIdx.x); mn < last; mn += Index(blockDim.x)) {
     total_own += x[mn] * x[mn];
   }
-  total = total + block_fold(total_own, [](double a, double b) { return double(a + b); });
+  const double total_part = block_fold(total_own, [](double a, double b) { return double(a + b); });
   if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total;
+    total_parts[blockIdx.x] = total_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_f64_part2_combine_kernel(Index M, Index N, double* total, double* total_parts) {
-  if (threadIdx.x != 0) return;
-  total[0] = 0.0;
-  for (Index part = 0; part < ceil_div(M * N, larger(8192, ceil_div(M * N, 1024))); ++part) {
-    total[0] = total[0] + total_parts[part];
+  if (!is_last_block(ticket)) return;
+  double total_own2 = 0.0;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total_own2 = total_own2 + total_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_f64_part3_kernel(double* frobenius, double* total) {
+  const double whole = block_fold(total_own2, [](double a, double b) { return double(a + b); });
+  if (threadIdx.x == 0) total[0] = whole;
+  __syncthreads();
   const double length = sqrt(total[0]);
   if (threadIdx.x == 0) {
     frobenius[0] = length;
@@ -320,7 +325,7 @@ __global__ void __launch_bounds__(256)
 
 template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
-    normalize_frobenius_f64_part4_kernel(const double* x, double* y, Index M, Index N, double* total) {
+    normalize_frobenius_f64_part2_kernel(const double* x, double* y, Index M, Index N, double* total) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index mn_first = item * kElements;
   if (mn_first >= M * N) return;
@@ -339,25 +344,24 @@ template <class Index>
 cudaError_t normalize_frobenius_f64(const double* x, double* frobenius, double* y, int64_t M, int64_t N,
                                     char* workspace, cudaStream_t stream) {
   const NormalizeFrobeniusF64Workspace space(M, N);
-  if (const cudaError_t error = launch(normalize_frobenius_f64_part1_kernel<Index>,
-                                       ceil_div(M * N, larger(8192, ceil_div(M * N, 1024))), 256, 512, stream,
-                                       x, M, N, reinterpret_cast<double*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(normalize_frobenius_f64_part2_combine_kernel<Index>, 1, 256, 0, stream,
-                                       M, N, reinterpret_cast<double*>(workspace + space.total),
-                                       reinterpret_cast<double*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(normalize_frobenius_f64_part3_kernel<Index>, 1, 256, 0, stream,
-                                       frobenius, reinterpret_cast<double*>(workspace + space.total));
-      error != cudaSuccess)
-    return error;
+  {
+    const int64_t chunk = larger(1024, ceil_div(M * N, 1024)), chunks = larger(ceil_div(M * N, chunk), 1);
+    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error =
+            launch(normalize_frobenius_f64_part1_kernel<Index>, chunks, block_threads(chunk, chunks), 512,
+                   stream, x, frobenius, M, N, reinterpret_cast<double*>(workspace + space.total),
+                   reinterpret_cast<double*>(workspace + space.total_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+        error != cudaSuccess)
+      return error;
+  }
   {
     const int elements = aligned({x, y}) ? 2 : 1;
     const int64_t groups = ceil_div(M * N, elements);
-    if (const cudaError_t error = launch(elements == 2 ? normalize_frobenius_f64_part4_kernel<2, Index>
-                                                       : normalize_frobenius_f64_part4_kernel<1, Index>,
+    if (const cudaError_t error = launch(elements == 2 ? normalize_frobenius_f64_part2_kernel<2, Index>
+                                                       : normalize_frobenius_f64_part2_kernel<1, Index>,
                                          ceil_div(groups, 256), 256, 0, stream, x, y, M, N,
                                          reinterpret_cast<double*>(workspace + space.total));
         error != cudaSuccess)
@@ -370,6 +374,7 @@ cudaError_t normalize_frobenius_f64(const double* x, double* frobenius, double* 
 struct NormalizeFrobeniusBf16Workspace {
   int64_t total;
   int64_t total_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit NormalizeFrobeniusBf16Workspace(int64_t M, int64_t N) {
@@ -377,39 +382,32 @@ struct NormalizeFrobeniusBf16Workspace {
     (void)N;
     total = reserve(bytes, 1, 4);
     total_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_bf16_part1_kernel(const uint16_t* x, Index M, Index N, float* total_parts) {
-  const Index chunk = Index(larger(8192, ceil_div(M * N, 1024)));
+__global__ void __launch_bounds__(512)
+    normalize_frobenius_bf16_part1_kernel(const uint16_t* x, uint16_t* frobenius, Index M, Index N,
+                                          float* total, float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, M * N));
-  float total = 0.0f;
   float total_own = 0.0f;
-  for (Index mn = first + Index(threadIdx.x); mn < last; mn += 256) {
+  for (Index mn = first + Index(threadIdx.x); mn < last; mn += Index(blockDim.x)) {
     total_own += from_bf16(x[mn]) * from_bf16(x[mn]);
   }
-  total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+  const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total;
+    total_parts[blockIdx.x] = total_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_bf16_part2_combine_kernel(Index M, Index N, float* total, float* total_parts) {
-  if (threadIdx.x != 0) return;
-  total[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(M * N, larger(8192, ceil_div(M * N, 1024))); ++part) {
-    total[0] = total[0] + total_parts[part];
+  if (!is_last_block(ticket)) return;
+  float total_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total_own2 = total_own2 + total_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_bf16_part3_kernel(uint16_t* frobenius, float* total) {
+  const float whole = block_fold(total_own2, [](float a, float b) { return float(a + b); });
+  if (threadIdx.x == 0) total[0] = whole;
+  __syncthreads();
   const float length = sqrtf(total[0]);
   if (threadIdx.x == 0) {
     frobenius[0] = to_bf16(length);
@@ -418,7 +416,7 @@ __global__ void __launch_bounds__(256)
 
 template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
-    normalize_frobenius_bf16_part4_kernel(const uint16_t* x, uint16_t* y, Index M, Index N, float* total) {
+    normalize_frobenius_bf16_part2_kernel(const uint16_t* x, uint16_t* y, Index M, Index N, float* total) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index mn_first = item * kElements;
   if (mn_first >= M * N) return;
@@ -437,25 +435,24 @@ template <class Index>
 cudaError_t normalize_frobenius_bf16(const uint16_t* x, uint16_t* frobenius, uint16_t* y, int64_t M,
                                      int64_t N, char* workspace, cudaStream_t stream) {
   const NormalizeFrobeniusBf16Workspace space(M, N);
-  if (const cudaError_t error = launch(normalize_frobenius_bf16_part1_kernel<Index>,
-                                       ceil_div(M * N, larger(8192, ceil_div(M * N, 1024))), 256, 512, stream,
-                                       x, M, N, reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(normalize_frobenius_bf16_part2_combine_kernel<Index>, 1, 256, 0,
-                                       stream, M, N, reinterpret_cast<float*>(workspace + space.total),
-                                       reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(normalize_frobenius_bf16_part3_kernel<Index>, 1, 256, 0, stream,
-                                       frobenius, reinterpret_cast<float*>(workspace + space.total));
-      error != cudaSuccess)
-    return error;
+  {
+    const int64_t chunk = larger(1024, ceil_div(M * N, 1024)), chunks = larger(ceil_div(M * N, chunk), 1);
+    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error =
+            launch(normalize_frobenius_bf16_part1_kernel<Index>, chunks, block_threads(chunk, chunks), 512,
+                   stream, x, frobenius, M, N, reinterpret_cast<float*>(workspace + space.total),
+                   reinterpret_cast<float*>(workspace + space.total_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+        error != cudaSuccess)
+      return error;
+  }
   {
     const int elements = aligned({x, y}) ? 8 : 1;
     const int64_t groups = ceil_div(M * N, elements);
-    if (const cudaError_t error = launch(elements == 8 ? normalize_frobenius_bf16_part4_kernel<8, Index>
-                                                       : normalize_frobenius_bf16_part4_kernel<1, Index>,
+    if (const cudaError_t error = launch(elements == 8 ? normalize_frobenius_bf16_part2_kernel<8, Index>
+                                                       : normalize_frobenius_bf16_part2_kernel<1, Index>,
                                          ceil_div(groups, 256), 256, 0, stream, x, y, M, N,
                                          reinterpret_cast<float*>(workspace + space.total));
         error != cudaSuccess)
@@ -468,6 +465,7 @@ cudaError_t normalize_frobenius_bf16(const uint16_t* x, uint16_t* frobenius, uin
 struct NormalizeFrobeniusF16Workspace {
   int64_t total;
   int64_t total_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit NormalizeFrobeniusF16Workspace(int64_t M, int64_t N) {
@@ -475,39 +473,32 @@ struct NormalizeFrobeniusF16Workspace {
     (void)N;
     total = reserve(bytes, 1, 4);
     total_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_f16_part1_kernel(const uint16_t* x, Index M, Index N, float* total_parts) {
-  const Index chunk = Index(larger(8192, ceil_div(M * N, 1024)));
+__global__ void __launch_bounds__(512)
+    normalize_frobenius_f16_part1_kernel(const uint16_t* x, uint16_t* frobenius, Index M, Index N,
+                                         float* total, float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, M * N));
-  float total = 0.0f;
   float total_own = 0.0f;
-  for (Index mn = first + Index(threadIdx.x); mn < last; mn += 256) {
+  for (Index mn = first + Index(threadIdx.x); mn < last; mn += Index(blockDim.x)) {
     total_own += from_f16(x[mn]) * from_f16(x[mn]);
   }
-  total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+  const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total;
+    total_parts[blockIdx.x] = total_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_f16_part2_combine_kernel(Index M, Index N, float* total, float* total_parts) {
-  if (threadIdx.x != 0) return;
-  total[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(M * N, larger(8192, ceil_div(M * N, 1024))); ++part) {
-    total[0] = total[0] + total_parts[part];
+  if (!is_last_block(ticket)) return;
+  float total_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total_own2 = total_own2 + total_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_f16_part3_kernel(uint16_t* frobenius, float* total) {
+  const float whole = block_fold(total_own2, [](float a, float b) { return float(a + b); });
+  if (threadIdx.x == 0) total[0] = whole;
+  __syncthreads();
   const float length = sqrtf(total[0]);
   if (threadIdx.x == 0) {
     frobenius[0] = to_f16(length);
@@ -516,7 +507,7 @@ __global__ void __launch_bounds__(256)
 
 template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
-    normalize_frobenius_f16_part4_kernel(const uint16_t* x, uint16_t* y, Index M, Index N, float* total) {
+    normalize_frobenius_f16_part2_kernel(const uint16_t* x, uint16_t* y, Index M, Index N, float* total) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index mn_first = item * kElements;
   if (mn_first >= M * N) return;
@@ -535,25 +526,24 @@ template <class Index>
 cudaError_t normalize_frobenius_f16(const uint16_t* x, uint16_t* frobenius, uint16_t* y, int64_t M, int64_t N,
                                     char* workspace, cudaStream_t stream) {
   const NormalizeFrobeniusF16Workspace space(M, N);
-  if (const cudaError_t error = launch(normalize_frobenius_f16_part1_kernel<Index>,
-                                       ceil_div(M * N, larger(8192, ceil_div(M * N, 1024))), 256, 512, stream,
-                                       x, M, N, reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(normalize_frobenius_f16_part2_combine_kernel<Index>, 1, 256, 0, stream,
-                                       M, N, reinterpret_cast<float*>(workspace + space.total),
-                                       reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(normalize_frobenius_f16_part3_kernel<Index>, 1, 256, 0, stream,
-                                       frobenius, reinterpret_cast<float*>(workspace + space.total));
-      error != cudaSuccess)
-    return error;
+  {
+    const int64_t chunk = larger(1024, ceil_div(M * N, 1024)), chunks = larger(ceil_div(M * N, chunk), 1);
+    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error =
+            launch(normalize_frobenius_f16_part1_kernel<Index>, chunks, block_threads(chunk, chunks), 512,
+                   stream, x, frobenius, M, N, reinterpret_cast<float*>(workspace + space.total),
+                   reinterpret_cast<float*>(workspace + space.total_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+        error != cudaSuccess)
+      return error;
+  }
   {
     const int elements = aligned({x, y}) ? 8 : 1;
     const int64_t groups = ceil_div(M * N, elements);
-    if (const cudaError_t error = launch(elements == 8 ? normalize_frobenius_f16_part4_kernel<8, Index>
-                                                       : normalize_frobenius_f16_part4_kernel<1, Index>,
+    if (const cudaError_t error = launch(elements == 8 ? normalize_frobenius_f16_part2_kernel<8, Index>
+                                                       : normalize_frobenius_f16_part2_kernel<1, Index>,
                                          ceil_div(groups, 256), 256, 0, stream, x, y, M, N,
                                          reinterpret_cast<float*>(workspace + space.total));
         error != cudaSuccess)

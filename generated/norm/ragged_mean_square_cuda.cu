@@ -13,6 +13,14 @@
 
 namespace {
 
+__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
 template <class A, class B>
 __host__ __device__ inline auto smaller(A a, B b) {
   return a < b ? a : b;
@@ -62,6 +70,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -92,13 +109,14 @@ __device__ inline T block_fold(T value, Combine combine) {
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256) ragged_mean_square_kernel(const int64_t* row_start, const float* x,
+__global__ void __launch_bounds__(512) ragged_mean_square_kernel(const int64_t* row_start, const float* x,
                                                                  float* rms, float* y, Index B, Index N) {
   for (Index item = Index(blockIdx.x); item < B; item += Index(gridDim.x)) {
     const Index b = item;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < row_at(row_start, b + 1, N) - row_at(row_start, b, N); n += 256) {
+    for (Index n = Index(threadIdx.x); n < row_at(row_start, b + 1, N) - row_at(row_start, b, N);
+         n += Index(blockDim.x)) {
       total_own += x[row_at(row_start, b, N) + n] * x[row_at(row_start, b, N) + n];
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
@@ -106,7 +124,8 @@ __global__ void __launch_bounds__(256) ragged_mean_square_kernel(const int64_t* 
       rms[b] = sqrtf(total / float(row_at(row_start, b + 1, N) - row_at(row_start, b, N)));
     }
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < row_at(row_start, b + 1, N) - row_at(row_start, b, N); n += 256) {
+    for (Index n = Index(threadIdx.x); n < row_at(row_start, b + 1, N) - row_at(row_start, b, N);
+         n += Index(blockDim.x)) {
       y[row_at(row_start, b, N) + n] = rms[b] > 0.0f ? x[row_at(row_start, b, N) + n] / rms[b] : 0.0f;
     }
     __syncthreads();
@@ -117,8 +136,9 @@ template <class Index>
 cudaError_t ragged_mean_square(const int64_t* row_start, const float* x, float* rms, float* y, int64_t B,
                                int64_t N, int32_t* table_status, cudaStream_t stream) {
   (void)table_status;
-  if (const cudaError_t error = launch(ragged_mean_square_kernel<Index>, smaller(B, int64_t{1} << 30), 256,
-                                       512, stream, row_start, x, rms, y, B, N);
+  if (const cudaError_t error =
+          launch(ragged_mean_square_kernel<Index>, smaller(B, int64_t{1} << 30),
+                 block_threads(ceil_div(N, larger(B, 1)), B), 512, stream, row_start, x, rms, y, B, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -67,6 +67,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -97,17 +106,17 @@ __device__ inline T block_fold(T value, Combine combine) {
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     rms_norm_f32_kernel(const float* x, const float* gamma, float* y, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += x[row * N + n] * x[row * N + n];
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       y[row * N + n] = x[row * N + n] * rsqrtf(total / float(int64_t(N)) + 1e-06f) * gamma[n];
     }
   }
@@ -116,25 +125,25 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t rms_norm_f32(const float* x, const float* gamma, float* y, int64_t rows, int64_t N,
                          cudaStream_t stream) {
-  if (const cudaError_t error = launch(rms_norm_f32_kernel<Index>, smaller(rows, int64_t{1} << 30), 256, 512,
-                                       stream, x, gamma, y, rows, N);
+  if (const cudaError_t error = launch(rms_norm_f32_kernel<Index>, smaller(rows, int64_t{1} << 30),
+                                       block_threads(N, rows), 512, stream, x, gamma, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     rms_norm_bf16_kernel(const uint16_t* x, const float* gamma, uint16_t* y, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += from_bf16(x[row * N + n]) * from_bf16(x[row * N + n]);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       y[row * N + n] =
           to_bf16(from_bf16(x[row * N + n]) * rsqrtf(total / float(int64_t(N)) + 1e-06f) * gamma[n]);
     }
@@ -144,25 +153,25 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t rms_norm_bf16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows, int64_t N,
                           cudaStream_t stream) {
-  if (const cudaError_t error = launch(rms_norm_bf16_kernel<Index>, smaller(rows, int64_t{1} << 30), 256, 512,
-                                       stream, x, gamma, y, rows, N);
+  if (const cudaError_t error = launch(rms_norm_bf16_kernel<Index>, smaller(rows, int64_t{1} << 30),
+                                       block_threads(N, rows), 512, stream, x, gamma, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     rms_norm_f16_kernel(const uint16_t* x, const float* gamma, uint16_t* y, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += from_f16(x[row * N + n]) * from_f16(x[row * N + n]);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       y[row * N + n] =
           to_f16(from_f16(x[row * N + n]) * rsqrtf(total / float(int64_t(N)) + 1e-06f) * gamma[n]);
     }
@@ -172,8 +181,8 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t rms_norm_f16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows, int64_t N,
                          cudaStream_t stream) {
-  if (const cudaError_t error = launch(rms_norm_f16_kernel<Index>, smaller(rows, int64_t{1} << 30), 256, 512,
-                                       stream, x, gamma, y, rows, N);
+  if (const cudaError_t error = launch(rms_norm_f16_kernel<Index>, smaller(rows, int64_t{1} << 30),
+                                       block_threads(N, rows), 512, stream, x, gamma, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

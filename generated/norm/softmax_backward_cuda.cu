@@ -62,6 +62,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -92,17 +101,17 @@ __device__ inline T block_fold(T value, Combine combine) {
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     softmax_backward_f32_kernel(const float* y, const float* dy, float* dx, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += dy[row * N + n] * y[row * N + n];
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       dx[row * N + n] = y[row * N + n] * (dy[row * N + n] - total);
     }
   }
@@ -112,24 +121,24 @@ template <class Index>
 cudaError_t softmax_backward_f32(const float* y, const float* dy, float* dx, int64_t rows, int64_t N,
                                  cudaStream_t stream) {
   if (const cudaError_t error = launch(softmax_backward_f32_kernel<Index>, smaller(rows, int64_t{1} << 30),
-                                       256, 512, stream, y, dy, dx, rows, N);
+                                       block_threads(N, rows), 512, stream, y, dy, dx, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     softmax_backward_f64_kernel(const double* y, const double* dy, double* dx, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     double total = 0.0;
     double total_own = 0.0;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += dy[row * N + n] * y[row * N + n];
     }
     total = total + block_fold(total_own, [](double a, double b) { return double(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       dx[row * N + n] = y[row * N + n] * (dy[row * N + n] - total);
     }
   }
@@ -139,24 +148,24 @@ template <class Index>
 cudaError_t softmax_backward_f64(const double* y, const double* dy, double* dx, int64_t rows, int64_t N,
                                  cudaStream_t stream) {
   if (const cudaError_t error = launch(softmax_backward_f64_kernel<Index>, smaller(rows, int64_t{1} << 30),
-                                       256, 512, stream, y, dy, dx, rows, N);
+                                       block_threads(N, rows), 512, stream, y, dy, dx, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     softmax_backward_bf16_kernel(const uint16_t* y, const uint16_t* dy, uint16_t* dx, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += from_bf16(dy[row * N + n]) * from_bf16(y[row * N + n]);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       dx[row * N + n] = to_bf16(from_bf16(y[row * N + n]) * (from_bf16(dy[row * N + n]) - total));
     }
   }
@@ -166,24 +175,24 @@ template <class Index>
 cudaError_t softmax_backward_bf16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows,
                                   int64_t N, cudaStream_t stream) {
   if (const cudaError_t error = launch(softmax_backward_bf16_kernel<Index>, smaller(rows, int64_t{1} << 30),
-                                       256, 512, stream, y, dy, dx, rows, N);
+                                       block_threads(N, rows), 512, stream, y, dy, dx, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     softmax_backward_f16_kernel(const uint16_t* y, const uint16_t* dy, uint16_t* dx, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += from_f16(dy[row * N + n]) * from_f16(y[row * N + n]);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       dx[row * N + n] = to_f16(from_f16(y[row * N + n]) * (from_f16(dy[row * N + n]) - total));
     }
   }
@@ -193,7 +202,7 @@ template <class Index>
 cudaError_t softmax_backward_f16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows, int64_t N,
                                  cudaStream_t stream) {
   if (const cudaError_t error = launch(softmax_backward_f16_kernel<Index>, smaller(rows, int64_t{1} << 30),
-                                       256, 512, stream, y, dy, dx, rows, N);
+                                       block_threads(N, rows), 512, stream, y, dy, dx, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -79,6 +79,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // Room for `count` elements, so that the next tile is aligned too.
 inline int64_t padded_bytes(int64_t count, int64_t bytes) { return (count * bytes + 15) / 16 * 16; }
 
@@ -136,7 +145,7 @@ struct SoftmaxF32Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     softmax_f32_kernel(const float* x, float* y, Index rows, Index N, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
@@ -146,19 +155,19 @@ __global__ void __launch_bounds__(256)
     float greatest = -INFINITY;
     float total = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       greatest_own = maximum(greatest_own, x[row * N + n]);
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       e[n] = expf(x[row * N + n] - greatest);
       total_own += e[n];
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       y[row * N + n] = e[n] / total;
     }
     __syncthreads();
@@ -172,9 +181,10 @@ cudaError_t softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char*
   const int64_t tile_bytes = padded_bytes(N, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.softmax_f32_kernel_tiles;
-  if (const cudaError_t error = launch(softmax_f32_kernel<Index>, smaller(rows, 1024), 256,
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y,
-                                       rows, N, tiles, tile_bytes);
+  if (const cudaError_t error =
+          launch(softmax_f32_kernel<Index>, smaller(rows, in_shared ? int64_t{1} << 30 : 1024),
+                 block_threads(N, rows), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
+                 y, rows, N, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -192,7 +202,7 @@ struct SoftmaxF64Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     softmax_f64_kernel(const double* x, double* y, Index rows, Index N, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
@@ -202,19 +212,19 @@ __global__ void __launch_bounds__(256)
     double greatest = -double(INFINITY);
     double total = 0.0;
     double greatest_own = -double(INFINITY);
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       greatest_own = maximum(greatest_own, x[row * N + n]);
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](double a, double b) { return double(maximum(a, b)); }));
     double total_own = 0.0;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       e[n] = exp(x[row * N + n] - greatest);
       total_own += e[n];
     }
     total = total + block_fold(total_own, [](double a, double b) { return double(a + b); });
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       y[row * N + n] = e[n] / total;
     }
     __syncthreads();
@@ -228,9 +238,10 @@ cudaError_t softmax_f64(const double* x, double* y, int64_t rows, int64_t N, cha
   const int64_t tile_bytes = padded_bytes(N, 8);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.softmax_f64_kernel_tiles;
-  if (const cudaError_t error = launch(softmax_f64_kernel<Index>, smaller(rows, 1024), 256,
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y,
-                                       rows, N, tiles, tile_bytes);
+  if (const cudaError_t error =
+          launch(softmax_f64_kernel<Index>, smaller(rows, in_shared ? int64_t{1} << 30 : 1024),
+                 block_threads(N, rows), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
+                 y, rows, N, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -248,7 +259,7 @@ struct SoftmaxBf16Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256) softmax_bf16_kernel(const uint16_t* x, uint16_t* y, Index rows,
+__global__ void __launch_bounds__(512) softmax_bf16_kernel(const uint16_t* x, uint16_t* y, Index rows,
                                                            Index N, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
@@ -258,19 +269,19 @@ __global__ void __launch_bounds__(256) softmax_bf16_kernel(const uint16_t* x, ui
     float greatest = -INFINITY;
     float total = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       greatest_own = maximum(greatest_own, from_bf16(x[row * N + n]));
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       e[n] = expf(from_bf16(x[row * N + n]) - greatest);
       total_own += e[n];
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       y[row * N + n] = to_bf16(e[n] / total);
     }
     __syncthreads();
@@ -284,9 +295,10 @@ cudaError_t softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N
   const int64_t tile_bytes = padded_bytes(N, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.softmax_bf16_kernel_tiles;
-  if (const cudaError_t error = launch(softmax_bf16_kernel<Index>, smaller(rows, 1024), 256,
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y,
-                                       rows, N, tiles, tile_bytes);
+  if (const cudaError_t error =
+          launch(softmax_bf16_kernel<Index>, smaller(rows, in_shared ? int64_t{1} << 30 : 1024),
+                 block_threads(N, rows), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
+                 y, rows, N, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -304,7 +316,7 @@ struct SoftmaxF16Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     softmax_f16_kernel(const uint16_t* x, uint16_t* y, Index rows, Index N, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
@@ -314,19 +326,19 @@ __global__ void __launch_bounds__(256)
     float greatest = -INFINITY;
     float total = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       greatest_own = maximum(greatest_own, from_f16(x[row * N + n]));
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       e[n] = expf(from_f16(x[row * N + n]) - greatest);
       total_own += e[n];
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       y[row * N + n] = to_f16(e[n] / total);
     }
     __syncthreads();
@@ -340,9 +352,10 @@ cudaError_t softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
   const int64_t tile_bytes = padded_bytes(N, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.softmax_f16_kernel_tiles;
-  if (const cudaError_t error = launch(softmax_f16_kernel<Index>, smaller(rows, 1024), 256,
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y,
-                                       rows, N, tiles, tile_bytes);
+  if (const cudaError_t error =
+          launch(softmax_f16_kernel<Index>, smaller(rows, in_shared ? int64_t{1} << 30 : 1024),
+                 block_threads(N, rows), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
+                 y, rows, N, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -74,6 +74,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -115,7 +124,7 @@ __device__ inline T block_fold(T value, Combine combine) {
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     argmin_f32_kernel(const float* x, int64_t* position, float* value, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -125,7 +134,7 @@ __global__ void __launch_bounds__(256)
     int64_t where_own = -1;
     float best_own = 0.0f;
     float least_own = INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       if (where_own < 0 || below(x[m * N + n], best_own)) {
         best_own = x[m * N + n];
         where_own = int64_t(n);
@@ -155,15 +164,15 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t argmin_f32(const float* x, int64_t* position, float* value, int64_t M, int64_t N,
                        cudaStream_t stream) {
-  if (const cudaError_t error = launch(argmin_f32_kernel<Index>, smaller(M, int64_t{1} << 30), 256, 512,
-                                       stream, x, position, value, M, N);
+  if (const cudaError_t error = launch(argmin_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(N, M), 512, stream, x, position, value, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     argmin_f64_kernel(const double* x, int64_t* position, double* value, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -173,7 +182,7 @@ __global__ void __launch_bounds__(256)
     int64_t where_own = -1;
     double best_own = 0.0;
     double least_own = double(INFINITY);
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       if (where_own < 0 || below(x[m * N + n], best_own)) {
         best_own = x[m * N + n];
         where_own = int64_t(n);
@@ -204,15 +213,15 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t argmin_f64(const double* x, int64_t* position, double* value, int64_t M, int64_t N,
                        cudaStream_t stream) {
-  if (const cudaError_t error = launch(argmin_f64_kernel<Index>, smaller(M, int64_t{1} << 30), 256, 512,
-                                       stream, x, position, value, M, N);
+  if (const cudaError_t error = launch(argmin_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(N, M), 512, stream, x, position, value, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     argmin_bf16_kernel(const uint16_t* x, int64_t* position, uint16_t* value, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -222,7 +231,7 @@ __global__ void __launch_bounds__(256)
     int64_t where_own = -1;
     float best_own = 0.0f;
     float least_own = INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       if (where_own < 0 || below(from_bf16(x[m * N + n]), best_own)) {
         best_own = from_bf16(x[m * N + n]);
         where_own = int64_t(n);
@@ -252,8 +261,8 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t argmin_bf16(const uint16_t* x, int64_t* position, uint16_t* value, int64_t M, int64_t N,
                         cudaStream_t stream) {
-  if (const cudaError_t error = launch(argmin_bf16_kernel<Index>, smaller(M, int64_t{1} << 30), 256, 512,
-                                       stream, x, position, value, M, N);
+  if (const cudaError_t error = launch(argmin_bf16_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(N, M), 512, stream, x, position, value, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

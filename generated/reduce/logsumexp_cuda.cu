@@ -73,6 +73,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -103,20 +112,20 @@ __device__ inline T block_fold(T value, Combine combine) {
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256) logsumexp_f32_kernel(const float* x, float* y, Index M, Index N) {
+__global__ void __launch_bounds__(512) logsumexp_f32_kernel(const float* x, float* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m_ = item;
     float greatest = -INFINITY;
     float total = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       greatest_own = maximum(greatest_own, x[m_ * N + n]);
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
     const float m = greatest;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += expf(x[m_ * N + n] - m);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
@@ -128,28 +137,28 @@ __global__ void __launch_bounds__(256) logsumexp_f32_kernel(const float* x, floa
 
 template <class Index>
 cudaError_t logsumexp_f32(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(logsumexp_f32_kernel<Index>, smaller(M, int64_t{1} << 30), 256, 512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(logsumexp_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256) logsumexp_f64_kernel(const double* x, double* y, Index M, Index N) {
+__global__ void __launch_bounds__(512) logsumexp_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m_ = item;
     double greatest = -double(INFINITY);
     double total = 0.0;
     double greatest_own = -double(INFINITY);
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       greatest_own = maximum(greatest_own, x[m_ * N + n]);
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](double a, double b) { return double(maximum(a, b)); }));
     const double m = greatest;
     double total_own = 0.0;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += exp(x[m_ * N + n] - m);
     }
     total = total + block_fold(total_own, [](double a, double b) { return double(a + b); });
@@ -161,29 +170,29 @@ __global__ void __launch_bounds__(256) logsumexp_f64_kernel(const double* x, dou
 
 template <class Index>
 cudaError_t logsumexp_f64(const double* x, double* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(logsumexp_f64_kernel<Index>, smaller(M, int64_t{1} << 30), 256, 512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(logsumexp_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     logsumexp_bf16_kernel(const uint16_t* x, uint16_t* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m_ = item;
     float greatest = -INFINITY;
     float total = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       greatest_own = maximum(greatest_own, from_bf16(x[m_ * N + n]));
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
     const float m = greatest;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += expf(from_bf16(x[m_ * N + n]) - m);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
@@ -195,29 +204,29 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(logsumexp_bf16_kernel<Index>, smaller(M, int64_t{1} << 30), 256, 512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(logsumexp_bf16_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     logsumexp_f16_kernel(const uint16_t* x, uint16_t* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m_ = item;
     float greatest = -INFINITY;
     float total = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       greatest_own = maximum(greatest_own, from_f16(x[m_ * N + n]));
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
     const float m = greatest;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += expf(from_f16(x[m_ * N + n]) - m);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
@@ -229,8 +238,8 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(logsumexp_f16_kernel<Index>, smaller(M, int64_t{1} << 30), 256, 512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(logsumexp_f16_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

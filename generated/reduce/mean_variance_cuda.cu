@@ -63,6 +63,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -93,14 +102,14 @@ __device__ inline T block_fold(T value, Combine combine) {
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     mean_variance_f32_f32_kernel(const float* x, float* row_mean, float* row_variance, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m_ = item;
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += x[m_ * N + n];
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
@@ -109,7 +118,7 @@ __global__ void __launch_bounds__(256)
       row_mean[m_] = m;
     }
     float total2_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const float d = x[m_ * N + n] - m;
       total2_own += d * d;
     }
@@ -123,22 +132,22 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance, int64_t M, int64_t N,
                                   cudaStream_t stream) {
-  if (const cudaError_t error = launch(mean_variance_f32_f32_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       512, stream, x, row_mean, row_variance, M, N);
+  if (const cudaError_t error = launch(mean_variance_f32_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(N, M), 512, stream, x, row_mean, row_variance, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     mean_variance_f64_f64_kernel(const double* x, double* row_mean, double* row_variance, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m_ = item;
     double total = 0.0;
     double total2 = 0.0;
     double total_own = 0.0;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += x[m_ * N + n];
     }
     total = total + block_fold(total_own, [](double a, double b) { return double(a + b); });
@@ -147,7 +156,7 @@ __global__ void __launch_bounds__(256)
       row_mean[m_] = m;
     }
     double total2_own = 0.0;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const double d = x[m_ * N + n] - m;
       total2_own += d * d;
     }
@@ -161,22 +170,22 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t mean_variance_f64_f64(const double* x, double* row_mean, double* row_variance, int64_t M,
                                   int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(mean_variance_f64_f64_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       512, stream, x, row_mean, row_variance, M, N);
+  if (const cudaError_t error = launch(mean_variance_f64_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(N, M), 512, stream, x, row_mean, row_variance, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     mean_variance_bf16_f32_kernel(const uint16_t* x, float* row_mean, float* row_variance, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m_ = item;
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += from_bf16(x[m_ * N + n]);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
@@ -185,7 +194,7 @@ __global__ void __launch_bounds__(256)
       row_mean[m_] = m;
     }
     float total2_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const float d = from_bf16(x[m_ * N + n]) - m;
       total2_own += d * d;
     }
@@ -200,21 +209,21 @@ template <class Index>
 cudaError_t mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
                                    int64_t N, cudaStream_t stream) {
   if (const cudaError_t error = launch(mean_variance_bf16_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       256, 512, stream, x, row_mean, row_variance, M, N);
+                                       block_threads(N, M), 512, stream, x, row_mean, row_variance, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     mean_variance_f16_f32_kernel(const uint16_t* x, float* row_mean, float* row_variance, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m_ = item;
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       total_own += from_f16(x[m_ * N + n]);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
@@ -223,7 +232,7 @@ __global__ void __launch_bounds__(256)
       row_mean[m_] = m;
     }
     float total2_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       const float d = from_f16(x[m_ * N + n]) - m;
       total2_own += d * d;
     }
@@ -237,8 +246,8 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
                                   int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(mean_variance_f16_f32_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       512, stream, x, row_mean, row_variance, M, N);
+  if (const cudaError_t error = launch(mean_variance_f16_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(N, M), 512, stream, x, row_mean, row_variance, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

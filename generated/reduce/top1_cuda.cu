@@ -75,6 +75,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -116,7 +125,7 @@ __device__ inline T block_fold(T value, Combine combine) {
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     top1_f32_kernel(const float* score, int32_t* best, float* probability, Index B, Index V) {
   for (Index item = Index(blockIdx.x); item < B; item += Index(gridDim.x)) {
     const Index b = item;
@@ -127,7 +136,7 @@ __global__ void __launch_bounds__(256)
     int64_t where_own = -1;
     float best2_own = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index v = Index(threadIdx.x); v < V; v += 256) {
+    for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
       if (where_own < 0 || above(score[b * V + v], best2_own)) {
         best2_own = score[b * V + v];
         where_own = int64_t(v);
@@ -151,7 +160,7 @@ __global__ void __launch_bounds__(256)
       best[b] = int32_t(where);
     }
     float total_own = 0.0f;
-    for (Index v = Index(threadIdx.x); v < V; v += 256) {
+    for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
       total_own += expf(score[b * V + v] - greatest);
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
@@ -164,15 +173,15 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t top1_f32(const float* score, int32_t* best, float* probability, int64_t B, int64_t V,
                      cudaStream_t stream) {
-  if (const cudaError_t error = launch(top1_f32_kernel<Index>, smaller(B, int64_t{1} << 30), 256, 512, stream,
-                                       score, best, probability, B, V);
+  if (const cudaError_t error = launch(top1_f32_kernel<Index>, smaller(B, int64_t{1} << 30),
+                                       block_threads(V, B), 512, stream, score, best, probability, B, V);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     top1_bf16_kernel(const uint16_t* score, int32_t* best, float* probability, Index B, Index V) {
   for (Index item = Index(blockIdx.x); item < B; item += Index(gridDim.x)) {
     const Index b = item;
@@ -183,7 +192,7 @@ __global__ void __launch_bounds__(256)
     int64_t where_own = -1;
     float best2_own = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index v = Index(threadIdx.x); v < V; v += 256) {
+    for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
       if (where_own < 0 || above(from_bf16(score[b * V + v]), best2_own)) {
         best2_own = from_bf16(score[b * V + v]);
         where_own = int64_t(v);
@@ -207,7 +216,7 @@ __global__ void __launch_bounds__(256)
       best[b] = int32_t(where);
     }
     float total_own = 0.0f;
-    for (Index v = Index(threadIdx.x); v < V; v += 256) {
+    for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
       total_own += expf(from_bf16(score[b * V + v]) - greatest);
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
@@ -220,15 +229,15 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t top1_bf16(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V,
                       cudaStream_t stream) {
-  if (const cudaError_t error = launch(top1_bf16_kernel<Index>, smaller(B, int64_t{1} << 30), 256, 512,
-                                       stream, score, best, probability, B, V);
+  if (const cudaError_t error = launch(top1_bf16_kernel<Index>, smaller(B, int64_t{1} << 30),
+                                       block_threads(V, B), 512, stream, score, best, probability, B, V);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     top1_f16_kernel(const uint16_t* score, int32_t* best, float* probability, Index B, Index V) {
   for (Index item = Index(blockIdx.x); item < B; item += Index(gridDim.x)) {
     const Index b = item;
@@ -239,7 +248,7 @@ __global__ void __launch_bounds__(256)
     int64_t where_own = -1;
     float best2_own = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index v = Index(threadIdx.x); v < V; v += 256) {
+    for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
       if (where_own < 0 || above(from_f16(score[b * V + v]), best2_own)) {
         best2_own = from_f16(score[b * V + v]);
         where_own = int64_t(v);
@@ -263,7 +272,7 @@ __global__ void __launch_bounds__(256)
       best[b] = int32_t(where);
     }
     float total_own = 0.0f;
-    for (Index v = Index(threadIdx.x); v < V; v += 256) {
+    for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
       total_own += expf(from_f16(score[b * V + v]) - greatest);
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
@@ -276,8 +285,8 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t top1_f16(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V,
                      cudaStream_t stream) {
-  if (const cudaError_t error = launch(top1_f16_kernel<Index>, smaller(B, int64_t{1} << 30), 256, 512, stream,
-                                       score, best, probability, B, V);
+  if (const cudaError_t error = launch(top1_f16_kernel<Index>, smaller(B, int64_t{1} << 30),
+                                       block_threads(V, B), 512, stream, score, best, probability, B, V);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -61,6 +61,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // Room for `count` elements, so that the next tile is aligned too.
 inline int64_t padded_bytes(int64_t count, int64_t bytes) { return (count * bytes + 15) / 16 * 16; }
 
@@ -128,7 +137,7 @@ struct CumsumF32Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     cumsum_f32_kernel(const float* x, float* inclusive, float* exclusive, float* reverse, Index M, Index N,
                       char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
@@ -171,9 +180,10 @@ cudaError_t cumsum_f32(const float* x, float* inclusive, float* exclusive, float
   const int64_t tile_bytes = padded_bytes(N, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.cumsum_f32_kernel_tiles;
-  if (const cudaError_t error = launch(cumsum_f32_kernel<Index>, smaller(M, 1024), 256,
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
-                                       inclusive, exclusive, reverse, M, N, tiles, tile_bytes);
+  if (const cudaError_t error =
+          launch(cumsum_f32_kernel<Index>, smaller(M, in_shared ? int64_t{1} << 30 : 1024),
+                 block_threads(1, M), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
+                 inclusive, exclusive, reverse, M, N, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -191,7 +201,7 @@ struct CumsumF64Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     cumsum_f64_kernel(const double* x, double* inclusive, double* exclusive, double* reverse, Index M,
                       Index N, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
@@ -234,9 +244,10 @@ cudaError_t cumsum_f64(const double* x, double* inclusive, double* exclusive, do
   const int64_t tile_bytes = padded_bytes(N, 8);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.cumsum_f64_kernel_tiles;
-  if (const cudaError_t error = launch(cumsum_f64_kernel<Index>, smaller(M, 1024), 256,
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
-                                       inclusive, exclusive, reverse, M, N, tiles, tile_bytes);
+  if (const cudaError_t error =
+          launch(cumsum_f64_kernel<Index>, smaller(M, in_shared ? int64_t{1} << 30 : 1024),
+                 block_threads(1, M), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
+                 inclusive, exclusive, reverse, M, N, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -254,7 +265,7 @@ struct CumsumI32Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     cumsum_i32_kernel(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, Index M,
                       Index N, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
@@ -297,9 +308,10 @@ cudaError_t cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive,
   const int64_t tile_bytes = padded_bytes(N, 8);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.cumsum_i32_kernel_tiles;
-  if (const cudaError_t error = launch(cumsum_i32_kernel<Index>, smaller(M, 1024), 256,
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
-                                       inclusive, exclusive, reverse, M, N, tiles, tile_bytes);
+  if (const cudaError_t error =
+          launch(cumsum_i32_kernel<Index>, smaller(M, in_shared ? int64_t{1} << 30 : 1024),
+                 block_threads(1, M), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
+                 inclusive, exclusive, reverse, M, N, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

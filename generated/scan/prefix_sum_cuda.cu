@@ -63,6 +63,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -103,7 +112,7 @@ __device__ inline T broadcast(T value) {
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256) prefix_sum_kernel(const float* x, float* y, Index M, Index N) {
+__global__ void __launch_bounds__(512) prefix_sum_kernel(const float* x, float* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
     const Index n = item;
     float carry = 0.0f;
@@ -131,8 +140,8 @@ __global__ void __launch_bounds__(256) prefix_sum_kernel(const float* x, float* 
 
 template <class Index>
 cudaError_t prefix_sum(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(prefix_sum_kernel<Index>, smaller(N, int64_t{1} << 30), 256, 512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(prefix_sum_kernel<Index>, smaller(N, int64_t{1} << 30),
+                                       block_threads(1, N), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -61,6 +61,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -101,7 +110,7 @@ __device__ inline T broadcast(T value) {
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumprod_f32_kernel(const float* x, float* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -119,15 +128,15 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_f32_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(running_cumprod_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumprod_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -145,15 +154,15 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t running_cumprod_f64(const double* x, double* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_f64_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(running_cumprod_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumprod_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -171,15 +180,15 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_i32_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(running_cumprod_i32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumprod_exclusive_f32_kernel(const float* x, float* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -198,15 +207,16 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t N,
                                           cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_exclusive_f32_kernel<Index>,
-                                       smaller(M, int64_t{1} << 30), 256, 512, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(running_cumprod_exclusive_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                 block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumprod_exclusive_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -225,15 +235,16 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t running_cumprod_exclusive_f64(const double* x, double* y, int64_t M, int64_t N,
                                           cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_exclusive_f64_kernel<Index>,
-                                       smaller(M, int64_t{1} << 30), 256, 512, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(running_cumprod_exclusive_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
+                 block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumprod_exclusive_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -252,15 +263,16 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                           cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_exclusive_i32_kernel<Index>,
-                                       smaller(M, int64_t{1} << 30), 256, 512, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(running_cumprod_exclusive_i32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                 block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumprod_reverse_f32_kernel(const float* x, float* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -278,15 +290,16 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_reverse_f32_kernel<Index>,
-                                       smaller(M, int64_t{1} << 30), 256, 512, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(running_cumprod_reverse_f32_kernel<Index>, smaller(M, int64_t{1} << 30), block_threads(1, M),
+                 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumprod_reverse_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -305,15 +318,16 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t running_cumprod_reverse_f64(const double* x, double* y, int64_t M, int64_t N,
                                         cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_reverse_f64_kernel<Index>,
-                                       smaller(M, int64_t{1} << 30), 256, 512, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(running_cumprod_reverse_f64_kernel<Index>, smaller(M, int64_t{1} << 30), block_threads(1, M),
+                 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumprod_reverse_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -332,15 +346,16 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                         cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_reverse_i32_kernel<Index>,
-                                       smaller(M, int64_t{1} << 30), 256, 512, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(running_cumprod_reverse_i32_kernel<Index>, smaller(M, int64_t{1} << 30), block_threads(1, M),
+                 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumprod_reverse_exclusive_f32_kernel(const float* x, float* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -359,15 +374,16 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, int64_t N,
                                                   cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_reverse_exclusive_f32_kernel<Index>,
-                                       smaller(M, int64_t{1} << 30), 256, 512, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(running_cumprod_reverse_exclusive_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                 block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumprod_reverse_exclusive_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -386,15 +402,16 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t running_cumprod_reverse_exclusive_f64(const double* x, double* y, int64_t M, int64_t N,
                                                   cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_reverse_exclusive_f64_kernel<Index>,
-                                       smaller(M, int64_t{1} << 30), 256, 512, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(running_cumprod_reverse_exclusive_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
+                 block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumprod_reverse_exclusive_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -413,15 +430,16 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                   cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_reverse_exclusive_i32_kernel<Index>,
-                                       smaller(M, int64_t{1} << 30), 256, 512, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(running_cumprod_reverse_exclusive_i32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                 block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256) running_cummax_f32_kernel(const float* x, float* y, Index M, Index N) {
+__global__ void __launch_bounds__(512) running_cummax_f32_kernel(const float* x, float* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
     float carry = -INFINITY;
@@ -438,15 +456,15 @@ __global__ void __launch_bounds__(256) running_cummax_f32_kernel(const float* x,
 
 template <class Index>
 cudaError_t running_cummax_f32(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cummax_f32_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(running_cummax_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cummax_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -464,15 +482,15 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t running_cummax_f64(const double* x, double* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cummax_f64_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(running_cummax_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cummax_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -490,8 +508,8 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cummax_i32_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(running_cummax_i32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

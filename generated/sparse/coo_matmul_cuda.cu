@@ -80,6 +80,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 // Room for `count` elements, so that the next tile is aligned too.
 inline int64_t padded_bytes(int64_t count, int64_t bytes) { return (count * bytes + 15) / 16 * 16; }
 
@@ -140,7 +149,7 @@ struct CooMatmulWorkspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     coo_matmul_kernel(const int32_t* row, const int32_t* col, const float* a, const float* x, float* z,
                       Index S, Index M, Index K, Index N, int32_t* table_status, char* tiles,
                       int64_t tile_bytes) {
@@ -149,7 +158,8 @@ __global__ void __launch_bounds__(256)
   float* const total = take<float>(tile, 64);
   for (Index item = Index(blockIdx.x); item < ceil_div(N, 128); item += Index(gridDim.x)) {
     const Index j = item;
-    for (Index n = Index(j * 128) + Index(threadIdx.x); n < smaller(j * 128 + 128, N); n += 256) {
+    for (Index n = Index(j * 128) + Index(threadIdx.x); n < smaller(j * 128 + 128, N);
+         n += Index(blockDim.x)) {
       for (Index s_ = 0; s_ < S; ++s_) {
         if (!(int64_t(table_at(col, s_, S)) * 64 < K)) {
           if (table_status != nullptr) *table_status = 20;
@@ -200,9 +210,10 @@ cudaError_t coo_matmul(const int32_t* row, const int32_t* col, const float* a, c
   const int64_t tile_bytes = padded_bytes(64, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.coo_matmul_kernel_tiles;
-  if (const cudaError_t error = launch(coo_matmul_kernel<Index>, smaller(ceil_div(N, 128), 1024), 256,
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, row,
-                                       col, a, x, z, S, M, K, N, table_status, tiles, tile_bytes);
+  if (const cudaError_t error = launch(
+          coo_matmul_kernel<Index>, smaller(ceil_div(N, 128), in_shared ? int64_t{1} << 30 : 1024),
+          block_threads(128, ceil_div(N, 128)), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
+          stream, row, col, a, x, z, S, M, K, N, table_status, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

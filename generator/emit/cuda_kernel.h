@@ -1,6 +1,7 @@
 // CUDA C++ for one variation: a __global__ function per phase and the host function that launches them in order.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -10,8 +11,11 @@
 
 namespace kgen {
 
-constexpr int kBlockThreads = 256;
-constexpr int kFoldBytes = 32 * 16; // one slot a warp for folds over the block
+constexpr int kBlockThreads = 256;     // of maps
+constexpr int kMostBlockThreads = 512; // that share a work item: with more, ptxas keeps to 32 registers and spills
+constexpr int kMostNested = 64;
+constexpr int64_t kMostChunks = 1024; // of a whole-array fold
+constexpr int kFoldBytes = 32 * 16;   // one slot a warp for folds over the block
 
 class CudaKernel {
 public:
@@ -32,6 +36,7 @@ private:
   };
 
   void prepare_storage();
+  bool is_used_after(size_t finish, VarId var) const;
   void collect_block_lists(const std::vector<PlanNode> &list);
   void print_phase(size_t index);
   // How the printed body is launched.
@@ -42,14 +47,20 @@ private:
     bool folds = false;       // over the block
     int together = 1;         // positions a thread: `elements` says whether that is so, or 1
     std::string prepare = {}; // statements of the host before it
+    bool shared = false;      // threads share an item: their number hangs on the length of their loops
+    std::string chunk = {};   // the type of `chunk`: `chunks` blocks take so many points each
   };
 
   void thread_phase(const std::vector<const PlanNode *> &chain);
   void packed_phase(const std::vector<const PlanNode *> &chain, int together);
   void tiled_phase(const std::vector<const PlanNode *> &chain, const Crossing &crossing);
   void block_phase(const Phase &phase, const std::vector<const PlanNode *> &chain);
-  void chunked_phase(const Phase &phase);
-  void combine_parts(const Phase &phase, const std::string &slots);
+  void phase_nodes(const std::vector<PlanNode> &nodes);
+  void chunked_phase(const Phase &phase, const Phase *next);
+  bool goes_by_points(const PlanNode &root);
+  void fold_chunk(const Phase &phase, const std::vector<const PlanNode *> &chain, bool points, const std::string &type,
+                  bool tiles);
+  void fold_parts(const Phase &phase, bool goes_on);
   void guard_work_item(const std::vector<const PlanNode *> &chain, const std::string &leave);
   void finish(const Launch &launch);
 
@@ -58,15 +69,29 @@ private:
   void block_node(const PlanNode &node, const std::vector<PlanNode> &siblings);
   void block_loop(const PlanNode &node);
   bool in_memory(VarId var) const;
-  void block_reduction(const PlanNode &node, const Printer::Range &range);
+  // What each thread has of a fold, while it goes through its share of a loop.
+  struct Share {
+    std::string whole, mine; // names
+    Storage::Kind kind;
+  };
+  using Shares = std::map<VarId, Share>;
+  Shares begin_shares(const std::vector<const PlanNode *> &folds);
+  void end_shares(const Shares &shares);
+  void fold_shares(const PlanNode &fold, const Shares &shares, bool fresh = false);
+  void block_reduction(const PlanNode &node, const Printer::Range *part = nullptr);
   void block_in_order(const PlanNode &node);
   void block_steps(const PlanNode &node);
   void barrier_after(const PlanNode &node);
   Code agreed_condition(const PlanNode &node);
   void find_shared(const std::vector<PlanNode> &list);
-  void strided(const std::vector<const PlanNode *> &chain, const std::vector<PlanNode> &body);
+  void strided(const std::vector<const PlanNode *> &chain, const std::vector<PlanNode> &body,
+               const Printer::Range *part = nullptr);
+  bool counted_by_arrays(const std::vector<const PlanNode *> &chain) const;
+  void note_length(const std::vector<const PlanNode *> &chain);
+  std::string threads_text(const std::string &blocks);
   void decode(const std::vector<const PlanNode *> &chain, const std::string &item);
-  std::vector<const PlanNode *> chain_of(const PlanNode &root, int most);
+  std::vector<const PlanNode *> chain_of(const PlanNode &root, int most,
+                                         PlanNode::Order order = PlanNode::Order::parallel);
   std::string items_text(const std::vector<const PlanNode *> &chain);
   Printer::Range range_of(const PlanNode &node);
   void take_tiles(const std::vector<PlanNode> &nodes);
@@ -85,11 +110,13 @@ private:
   std::vector<Offset> offsets_;
   std::vector<std::string> functions_;
   std::string host_;                                    // launches so far
+  int kernels_ = 0;                                     // that there will be
   std::set<const std::vector<PlanNode> *> block_lists_; // lists whose statements all threads of a block reach
   std::set<VarId> shared_;                              // memory that statements of the phase exchange
   std::set<VarId> tiles_;                               // worker buffers
-  std::set<std::string> own_;                           // names that the kernel declares itself
+  std::set<VarId> pending_;                             // folds that go on over the rows of a block
   bool folds_ = false;                                  // does the kernel being printed fold over the block
+  std::vector<std::string> lengths_;                    // of the loops that its threads share, for the host
 };
 
 } // namespace kgen

@@ -102,6 +102,11 @@ struct Plan {
 
 Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target);
 
+// CUDA. A statement that only sets an accumulator of a chunked phase, where its parts are combined.
+bool starts_chunks(const Plan &plan, const PlanNode &node);
+// Does the phase become a kernel? What one worker does after chunks, the last block of their kernel does.
+bool is_kernel(const Plan &plan, size_t phase);
+
 std::string print(const Plan &plan);
 
 } // namespace kgen

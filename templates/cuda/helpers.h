@@ -172,6 +172,15 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
+//@ block_threads
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the device idle.
+inline int block_threads(int64_t length, int64_t blocks) {
+  int threads = 32;
+  while (threads < 512 &&
+         (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
 //@ aligned
 // Do all arrays begin at a multiple of 16 bytes?
 inline bool aligned(std::initializer_list<const void*> arrays) {
@@ -277,4 +286,14 @@ template <class T> DEVICE T broadcast(T value) {
   if (threadIdx.x == 0) *slot = value;
   __syncthreads();
   return *slot;
+}
+//@ is_last_block
+// Is this the last block of the grid to come here? It then sees what all have written before.
+DEVICE bool is_last_block(uint32_t* ticket) {
+  __threadfence();
+  __syncthreads();
+  const int last = threadIdx.x == 0 && atomicAdd(ticket, 1u) == gridDim.x - 1;
+  const bool found = __syncthreads_or(last) != 0;
+  __threadfence();
+  return found;
 }

@@ -1,0 +1,78 @@
+// How the threads of a CUDA block, and the blocks of a grid, share a fold.
+#include <doctest/doctest.h>
+
+#include "emit_testing.h"
+
+namespace kgen {
+namespace {
+
+std::string cuda_text(const std::string &operands, const std::string &body, const std::string &start = "__global__") {
+  return emitted_text("kernel = \"k\"\ndoc = \"d\"\n" + operands + "body = '''\n" + body + "\n'''\n", ".cu", start);
+}
+
+size_t count(const std::string &text, const std::string &part) {
+  size_t found = 0;
+  for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size())
+    ++found;
+  return found;
+}
+
+TEST_CASE("a block folds by shuffles, and has a slot a warp") {
+  const std::string text =
+      cuda_text("inputs.x = \"f32[M, N]\"\noutputs.s = \"f32[M]\"\n", "s = sum(x, N);", "T from_lane");
+  CHECK(has(text, "__shfl_sync(0xffffffffu, value, int(lane))"));
+  CHECK(has(text,
+            "value = combine(value, from_lane(value, lane + distance)); if (warps == 1) return from_lane(value, 0);"));
+  CHECK(has(text, "launch(k_kernel<Index>, smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream"));
+}
+
+TEST_CASE("a pair goes to another lane member by member") {
+  const std::string text =
+      cuda_text("inputs.x = \"f64[M, N]\"\noutputs.s = \"i64[M]\"\n", "s = argmax(x, N);", "T from_lane");
+  CHECK(has(text, "return {from_lane(best.value, lane), from_lane(best.index, lane)};"));
+}
+
+TEST_CASE("the threads of a block share all loops of a fold") {
+  const std::string text = cuda_text("inputs.x = \"f32[B, C, H]\"\noutputs.s = \"f32[C]\"\n", "s = sum(x, B, H);");
+  CHECK(has(text, "for (Index point = Index(threadIdx.x); point < B * H; point += Index(blockDim.x)) { const Index b = "
+                  "Index(point / H); const Index h = Index(point % H); total_own += x[(b * C + c) * H + h]; }"));
+  CHECK(has(text, "block_threads(B * H, C)"));
+}
+
+TEST_CASE("points of a fold that no array counts may be more than an index can tell") {
+  const std::string text = cuda_text("inputs.x = \"f32[M, K]\"\ninputs.y = \"f32[M, N]\"\noutputs.s = \"f32[M]\"\n",
+                                     "s = max(x + y, K, N);");
+  CHECK(has(text,
+            "for (int64_t point = int64_t(threadIdx.x); point < int64_t{1} * K * N; point += int64_t(blockDim.x))"));
+}
+
+TEST_CASE("a whole-array fold is one launch, whose last block does the rest") {
+  const std::string text = cuda_text("inputs.x = \"f32[N]\"\noutputs.s = \"f32[]\"\n", "s = sum(x * x, N) / 2;");
+  CHECK(count(text, "__global__") == 1);
+  CHECK(
+      has(text, "if (threadIdx.x == 0) { total_parts[blockIdx.x] = total_part; } if (!is_last_block(ticket)) return;"));
+  CHECK(has(text, "for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x)"));
+  CHECK(has(text, "if (threadIdx.x == 0) { s[0] = total / 2.0f; }"));
+  CHECK(has(text, "chunks = larger(ceil_div(N, chunk), 1);")); // nothing to fold: a block still says so
+  CHECK(has(text, "cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream)"));
+}
+
+TEST_CASE("what later phases need of a whole-array fold goes through the workspace") {
+  const std::string text = cuda_text("inputs.x = \"f32[N]\"\noutputs.z = \"f32[N]\"\n", "z = x / sum(x, N);");
+  CHECK(count(text, "__global__") == 2);
+  CHECK(has(text, "if (threadIdx.x == 0) total[0] = whole;"));
+  CHECK(has(text, "/ total[0]"));
+}
+
+TEST_CASE("chunks of a nest are points of all its loops, those of rows with folds inside are rows") {
+  const std::string nest =
+      cuda_text("inputs.x = \"f32[M, N]\"\ninputs.w = \"f32[N]\"\noutputs.s = \"f32[]\"\n", "s = sum(x * w, M, N);");
+  CHECK(has(nest, "for (Index point = first + Index(threadIdx.x); point < last; point += Index(blockDim.x))"));
+  const std::string rows = cuda_text("inputs.x = \"f32[M, N]\"\noutputs.s = \"f32[]\"\n", "s = sum(max(x, N), M);");
+  CHECK(has(rows, "for (Index m = first; m < last; ++m)"));
+  CHECK(has(rows, "if (threadIdx.x == 0) { total_own += greatest; }"));
+  CHECK(has(rows, "block_threads(N, chunks)"));
+}
+
+} // namespace
+} // namespace kgen
