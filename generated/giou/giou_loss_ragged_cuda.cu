@@ -82,12 +82,12 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
@@ -95,8 +95,8 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
 
 // The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
 // device idle.
-inline int block_threads(int64_t length, int64_t blocks) {
-  int threads = 32;
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
   while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
     threads *= 2;
   return threads;
@@ -131,11 +131,11 @@ __device__ inline T block_fold(T value, Combine combine) {
   return value;
 }
 
-// Is this the last block of the grid to come here? It then sees what all have written before.
-__device__ inline bool is_last_block(uint32_t* ticket) {
+// Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
+__device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
   __threadfence();
   __syncthreads();
-  const int last = threadIdx.x == 0 && atomicAdd(ticket, 1u) == gridDim.x - 1;
+  const int last = threadIdx.x == 0 && threadIdx.y == 0 && atomicAdd(ticket, 1u) == blocks - 1;
   const bool found = __syncthreads_or(last) != 0;
   __threadfence();
   return found;
@@ -206,7 +206,7 @@ __global__ void __launch_bounds__(512)
     total3_parts[blockIdx.x] = total3_part;
     total2_parts[blockIdx.x] = total2_part;
   }
-  if (!is_last_block(ticket)) return;
+  if (!is_last_block(ticket, gridDim.x)) return;
   int64_t total3_own2 = 0;
   float total2_own2 = 0.0f;
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {

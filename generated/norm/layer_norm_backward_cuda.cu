@@ -78,12 +78,12 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
@@ -91,12 +91,31 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
 
 // The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
 // device idle.
-inline int block_threads(int64_t length, int64_t blocks) {
-  int threads = 32;
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
   while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
     threads *= 2;
   return threads;
 }
+
+// How folds of columns are shared out: a block takes `wide` columns, with `deep` threads for each; where
+// columns are few, `chunks` blocks share the rows.
+struct ColumnShape {
+  unsigned wide = 32, deep = 1, chunks = 1;
+  int64_t chunk, blocks, parts, tickets;
+  ColumnShape(int64_t rows, int64_t columns, unsigned most_chunks) {
+    while (deep < 16 && deep * 4 < rows && columns < 262144 / deep) deep *= 2;
+    if (deep < 8) wide = 256 / deep;
+    while (chunks < most_chunks && chunks * deep * 16 < rows && columns < 262144 / (chunks * deep))
+      chunks *= 2;
+    const int64_t tiles = ceil_div(columns, wide);
+    chunk = ceil_div(rows, chunks);
+    blocks = tiles * chunks;
+    parts = chunks > 1 ? columns * chunks : 0;
+    tickets = chunks > 1 ? tiles : 0;
+  }
+  size_t fold_bytes() const { return deep > 1 ? size_t{16} * wide * deep : 0; }
+};
 
 // Room for `count` elements, so that the next tile is aligned too.
 inline int64_t padded_bytes(int64_t count, int64_t bytes) { return (count * bytes + 15) / 16 * 16; }
@@ -143,33 +162,86 @@ __device__ inline T block_fold(T value, Combine combine) {
   return value;
 }
 
+// Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
+__device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
+  __threadfence();
+  __syncthreads();
+  const int last = threadIdx.x == 0 && threadIdx.y == 0 && atomicAdd(ticket, 1u) == blocks - 1;
+  const bool found = __syncthreads_or(last) != 0;
+  __threadfence();
+  return found;
+}
+
+// Folds the values of the block's threads of one column, in a fixed order; each of them gets the result.
+template <class T, class Combine>
+__device__ inline T column_fold(T value, Combine combine) {
+  if (blockDim.y == 1) return value;
+  T* const slots = reinterpret_cast<T*>(shared_memory()) + threadIdx.x;
+  __syncthreads();  // what the fold before has left there is read
+  slots[threadIdx.y * blockDim.x] = value;
+  __syncthreads();
+  value = slots[0];
+  for (unsigned y = 1; y < blockDim.y; ++y) value = combine(value, slots[y * blockDim.x]);
+  return value;
+}
+
 // Where the intermediates lie in the workspace.
 struct LayerNormBackwardF32Workspace {
   int64_t total5;
   int64_t normal3;
+  int64_t total6_parts;
+  int64_t total6_tickets;
+  int64_t total5_parts;
+  int64_t total5_tickets;
   int64_t layer_norm_backward_f32_part2_kernel_tiles;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF32Workspace(int64_t M, int64_t N) {
     total5 = reserve(bytes, N, 4);
     normal3 = reserve(bytes, M * N, 4);
+    total6_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total6_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+    total5_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total5_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
     layer_norm_backward_f32_part2_kernel_tiles =
         reserve(bytes, workspace_tiles(padded_bytes(N, 4), 32768, 1024), 1);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    layer_norm_backward_f32_part1_kernel(const float* dy, float* dbeta, Index M, Index N, float* total5) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
+__global__ void __launch_bounds__(512)
+    layer_norm_backward_f32_part1_kernel(const float* dy, float* dbeta, Index M, Index N, float* total5,
+                                         float* total6_parts, uint32_t* total6_tickets, Index chunk,
+                                         unsigned chunks) {
+  const Index items = N;
+  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column, items - 1);
+  const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  total5[n] = 0.0f;
-  float total6 = 0.0f;
-  for (Index m = 0; m < M; ++m) {
-    total6 += dy[m * N + n];
+  if (writes) {
+    total5[n] = 0.0f;
   }
-  dbeta[n] = total6;
+  float total6 = 0.0f;
+  const Index first = Index(blockIdx.x % chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, M));
+  float total6_own = 0.0f;
+  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
+    total6_own += dy[m * N + n];
+  }
+  total6_own = column_fold(total6_own, [](float a, float b) { return float(a + b); });
+  if (chunks > 1) {
+    if (writes) total6_parts[Index(blockIdx.x % chunks) * items + item] = total6_own;
+    if (!is_last_block(total6_tickets + blockIdx.x / chunks, chunks)) return;
+    total6_own = 0.0f;
+    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
+      total6_own = total6_own + total6_parts[Index(part) * items + item];
+    }
+    total6_own = column_fold(total6_own, [](float a, float b) { return float(a + b); });
+  }
+  total6 = total6 + total6_own;
+  if (writes) {
+    dbeta[n] = total6;
+  }
 }
 
 template <class Index>
@@ -221,16 +293,35 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     layer_norm_backward_f32_part3_kernel(const float* dy, float* dgamma, Index M, Index N, float* total5,
-                                         float* normal3) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
+                                         float* normal3, float* total5_parts, uint32_t* total5_tickets,
+                                         Index chunk, unsigned chunks) {
+  const Index items = N;
+  const Index column2 = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column2, items - 1);
+  const bool writes2 = column2 < items && threadIdx.y == 0;
   const Index n = item;
-  for (Index m = 0; m < M; ++m) {
-    total5[n] += dy[m * N + n] * normal3[m * N + n];
+  const Index first = Index(blockIdx.x % chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, M));
+  float total5_own = 0.0f;
+  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
+    total5_own += dy[m * N + n] * normal3[m * N + n];
   }
-  dgamma[n] = total5[n];
+  total5_own = column_fold(total5_own, [](float a, float b) { return float(a + b); });
+  if (chunks > 1) {
+    if (writes2) total5_parts[Index(blockIdx.x % chunks) * items + item] = total5_own;
+    if (!is_last_block(total5_tickets + blockIdx.x / chunks, chunks)) return;
+    total5_own = 0.0f;
+    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
+      total5_own = total5_own + total5_parts[Index(part) * items + item];
+    }
+    total5_own = column_fold(total5_own, [](float a, float b) { return float(a + b); });
+  }
+  if (writes2) total5[n] = total5[n] + total5_own;
+  if (writes2) {
+    dgamma[n] = total5[n];
+  }
 }
 
 template <class Index>
@@ -238,11 +329,23 @@ cudaError_t layer_norm_backward_f32(const float* x, const float* gamma, const fl
                                     float* dgamma, float* dbeta, int64_t M, int64_t N, char* workspace,
                                     cudaStream_t stream) {
   const LayerNormBackwardF32Workspace space(M, N);
-  if (const cudaError_t error =
-          launch(layer_norm_backward_f32_part1_kernel<Index>, ceil_div(N, 256), 256, 0, stream, dy, dbeta, M,
-                 N, reinterpret_cast<float*>(workspace + space.total5));
-      error != cudaSuccess)
-    return error;
+  {
+    const ColumnShape shape(M, N, 1024);
+    if (const cudaError_t error =
+            shape.tickets == 0
+                ? cudaSuccess
+                : cudaMemsetAsync(workspace + space.total6_tickets, 0,
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(
+            layer_norm_backward_f32_part1_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+            shape.fold_bytes(), stream, dy, dbeta, M, N, reinterpret_cast<float*>(workspace + space.total5),
+            reinterpret_cast<float*>(workspace + space.total6_parts),
+            reinterpret_cast<uint32_t*>(workspace + space.total6_tickets), shape.chunk, shape.chunks);
+        error != cudaSuccess)
+      return error;
+  }
   {
     const int64_t tile_bytes = padded_bytes(N, 4);
     const bool in_shared = tile_bytes <= 32768;
@@ -254,12 +357,24 @@ cudaError_t layer_norm_backward_f32(const float* x, const float* gamma, const fl
         error != cudaSuccess)
       return error;
   }
-  if (const cudaError_t error =
-          launch(layer_norm_backward_f32_part3_kernel<Index>, ceil_div(N, 256), 256, 0, stream, dy, dgamma, M,
-                 N, reinterpret_cast<float*>(workspace + space.total5),
-                 reinterpret_cast<float*>(workspace + space.normal3));
-      error != cudaSuccess)
-    return error;
+  {
+    const ColumnShape shape(M, N, 1024);
+    if (const cudaError_t error =
+            shape.tickets == 0
+                ? cudaSuccess
+                : cudaMemsetAsync(workspace + space.total5_tickets, 0,
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(
+            layer_norm_backward_f32_part3_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+            shape.fold_bytes(), stream, dy, dgamma, M, N, reinterpret_cast<float*>(workspace + space.total5),
+            reinterpret_cast<float*>(workspace + space.normal3),
+            reinterpret_cast<float*>(workspace + space.total5_parts),
+            reinterpret_cast<uint32_t*>(workspace + space.total5_tickets), shape.chunk, shape.chunks);
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 
@@ -267,29 +382,59 @@ cudaError_t layer_norm_backward_f32(const float* x, const float* gamma, const fl
 struct LayerNormBackwardBf16Workspace {
   int64_t total5;
   int64_t normal3;
+  int64_t total6_parts;
+  int64_t total6_tickets;
+  int64_t total5_parts;
+  int64_t total5_tickets;
   int64_t layer_norm_backward_bf16_part2_kernel_tiles;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardBf16Workspace(int64_t M, int64_t N) {
     total5 = reserve(bytes, N, 4);
     normal3 = reserve(bytes, M * N, 4);
+    total6_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total6_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+    total5_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total5_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
     layer_norm_backward_bf16_part2_kernel_tiles =
         reserve(bytes, workspace_tiles(padded_bytes(N, 4), 32768, 1024), 1);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    layer_norm_backward_bf16_part1_kernel(const uint16_t* dy, float* dbeta, Index M, Index N, float* total5) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
+__global__ void __launch_bounds__(512)
+    layer_norm_backward_bf16_part1_kernel(const uint16_t* dy, float* dbeta, Index M, Index N, float* total5,
+                                          float* total6_parts, uint32_t* total6_tickets, Index chunk,
+                                          unsigned chunks) {
+  const Index items = N;
+  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column, items - 1);
+  const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  total5[n] = 0.0f;
-  float total6 = 0.0f;
-  for (Index m = 0; m < M; ++m) {
-    total6 += from_bf16(dy[m * N + n]);
+  if (writes) {
+    total5[n] = 0.0f;
   }
-  dbeta[n] = total6;
+  float total6 = 0.0f;
+  const Index first = Index(blockIdx.x % chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, M));
+  float total6_own = 0.0f;
+  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
+    total6_own += from_bf16(dy[m * N + n]);
+  }
+  total6_own = column_fold(total6_own, [](float a, float b) { return float(a + b); });
+  if (chunks > 1) {
+    if (writes) total6_parts[Index(blockIdx.x % chunks) * items + item] = total6_own;
+    if (!is_last_block(total6_tickets + blockIdx.x / chunks, chunks)) return;
+    total6_own = 0.0f;
+    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
+      total6_own = total6_own + total6_parts[Index(part) * items + item];
+    }
+    total6_own = column_fold(total6_own, [](float a, float b) { return float(a + b); });
+  }
+  total6 = total6 + total6_own;
+  if (writes) {
+    dbeta[n] = total6;
+  }
 }
 
 template <class Index>
@@ -343,16 +488,35 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     layer_norm_backward_bf16_part3_kernel(const uint16_t* dy, float* dgamma, Index M, Index N, float* total5,
-                                          float* normal3) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
+                                          float* normal3, float* total5_parts, uint32_t* total5_tickets,
+                                          Index chunk, unsigned chunks) {
+  const Index items = N;
+  const Index column2 = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column2, items - 1);
+  const bool writes2 = column2 < items && threadIdx.y == 0;
   const Index n = item;
-  for (Index m = 0; m < M; ++m) {
-    total5[n] += from_bf16(dy[m * N + n]) * normal3[m * N + n];
+  const Index first = Index(blockIdx.x % chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, M));
+  float total5_own = 0.0f;
+  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
+    total5_own += from_bf16(dy[m * N + n]) * normal3[m * N + n];
   }
-  dgamma[n] = total5[n];
+  total5_own = column_fold(total5_own, [](float a, float b) { return float(a + b); });
+  if (chunks > 1) {
+    if (writes2) total5_parts[Index(blockIdx.x % chunks) * items + item] = total5_own;
+    if (!is_last_block(total5_tickets + blockIdx.x / chunks, chunks)) return;
+    total5_own = 0.0f;
+    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
+      total5_own = total5_own + total5_parts[Index(part) * items + item];
+    }
+    total5_own = column_fold(total5_own, [](float a, float b) { return float(a + b); });
+  }
+  if (writes2) total5[n] = total5[n] + total5_own;
+  if (writes2) {
+    dgamma[n] = total5[n];
+  }
 }
 
 template <class Index>
@@ -360,11 +524,23 @@ cudaError_t layer_norm_backward_bf16(const uint16_t* x, const float* gamma, cons
                                      float* dgamma, float* dbeta, int64_t M, int64_t N, char* workspace,
                                      cudaStream_t stream) {
   const LayerNormBackwardBf16Workspace space(M, N);
-  if (const cudaError_t error =
-          launch(layer_norm_backward_bf16_part1_kernel<Index>, ceil_div(N, 256), 256, 0, stream, dy, dbeta, M,
-                 N, reinterpret_cast<float*>(workspace + space.total5));
-      error != cudaSuccess)
-    return error;
+  {
+    const ColumnShape shape(M, N, 1024);
+    if (const cudaError_t error =
+            shape.tickets == 0
+                ? cudaSuccess
+                : cudaMemsetAsync(workspace + space.total6_tickets, 0,
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(
+            layer_norm_backward_bf16_part1_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+            shape.fold_bytes(), stream, dy, dbeta, M, N, reinterpret_cast<float*>(workspace + space.total5),
+            reinterpret_cast<float*>(workspace + space.total6_parts),
+            reinterpret_cast<uint32_t*>(workspace + space.total6_tickets), shape.chunk, shape.chunks);
+        error != cudaSuccess)
+      return error;
+  }
   {
     const int64_t tile_bytes = padded_bytes(N, 4);
     const bool in_shared = tile_bytes <= 32768;
@@ -376,12 +552,24 @@ cudaError_t layer_norm_backward_bf16(const uint16_t* x, const float* gamma, cons
         error != cudaSuccess)
       return error;
   }
-  if (const cudaError_t error =
-          launch(layer_norm_backward_bf16_part3_kernel<Index>, ceil_div(N, 256), 256, 0, stream, dy, dgamma,
-                 M, N, reinterpret_cast<float*>(workspace + space.total5),
-                 reinterpret_cast<float*>(workspace + space.normal3));
-      error != cudaSuccess)
-    return error;
+  {
+    const ColumnShape shape(M, N, 1024);
+    if (const cudaError_t error =
+            shape.tickets == 0
+                ? cudaSuccess
+                : cudaMemsetAsync(workspace + space.total5_tickets, 0,
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(
+            layer_norm_backward_bf16_part3_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+            shape.fold_bytes(), stream, dy, dgamma, M, N, reinterpret_cast<float*>(workspace + space.total5),
+            reinterpret_cast<float*>(workspace + space.normal3),
+            reinterpret_cast<float*>(workspace + space.total5_parts),
+            reinterpret_cast<uint32_t*>(workspace + space.total5_tickets), shape.chunk, shape.chunks);
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 
@@ -389,29 +577,59 @@ cudaError_t layer_norm_backward_bf16(const uint16_t* x, const float* gamma, cons
 struct LayerNormBackwardF16Workspace {
   int64_t total5;
   int64_t normal3;
+  int64_t total6_parts;
+  int64_t total6_tickets;
+  int64_t total5_parts;
+  int64_t total5_tickets;
   int64_t layer_norm_backward_f16_part2_kernel_tiles;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF16Workspace(int64_t M, int64_t N) {
     total5 = reserve(bytes, N, 4);
     normal3 = reserve(bytes, M * N, 4);
+    total6_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total6_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+    total5_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total5_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
     layer_norm_backward_f16_part2_kernel_tiles =
         reserve(bytes, workspace_tiles(padded_bytes(N, 4), 32768, 1024), 1);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    layer_norm_backward_f16_part1_kernel(const uint16_t* dy, float* dbeta, Index M, Index N, float* total5) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
+__global__ void __launch_bounds__(512)
+    layer_norm_backward_f16_part1_kernel(const uint16_t* dy, float* dbeta, Index M, Index N, float* total5,
+                                         float* total6_parts, uint32_t* total6_tickets, Index chunk,
+                                         unsigned chunks) {
+  const Index items = N;
+  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column, items - 1);
+  const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  total5[n] = 0.0f;
-  float total6 = 0.0f;
-  for (Index m = 0; m < M; ++m) {
-    total6 += from_f16(dy[m * N + n]);
+  if (writes) {
+    total5[n] = 0.0f;
   }
-  dbeta[n] = total6;
+  float total6 = 0.0f;
+  const Index first = Index(blockIdx.x % chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, M));
+  float total6_own = 0.0f;
+  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
+    total6_own += from_f16(dy[m * N + n]);
+  }
+  total6_own = column_fold(total6_own, [](float a, float b) { return float(a + b); });
+  if (chunks > 1) {
+    if (writes) total6_parts[Index(blockIdx.x % chunks) * items + item] = total6_own;
+    if (!is_last_block(total6_tickets + blockIdx.x / chunks, chunks)) return;
+    total6_own = 0.0f;
+    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
+      total6_own = total6_own + total6_parts[Index(part) * items + item];
+    }
+    total6_own = column_fold(total6_own, [](float a, float b) { return float(a + b); });
+  }
+  total6 = total6 + total6_own;
+  if (writes) {
+    dbeta[n] = total6;
+  }
 }
 
 template <class Index>
@@ -465,16 +683,35 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     layer_norm_backward_f16_part3_kernel(const uint16_t* dy, float* dgamma, Index M, Index N, float* total5,
-                                         float* normal3) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
+                                         float* normal3, float* total5_parts, uint32_t* total5_tickets,
+                                         Index chunk, unsigned chunks) {
+  const Index items = N;
+  const Index column2 = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column2, items - 1);
+  const bool writes2 = column2 < items && threadIdx.y == 0;
   const Index n = item;
-  for (Index m = 0; m < M; ++m) {
-    total5[n] += from_f16(dy[m * N + n]) * normal3[m * N + n];
+  const Index first = Index(blockIdx.x % chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, M));
+  float total5_own = 0.0f;
+  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
+    total5_own += from_f16(dy[m * N + n]) * normal3[m * N + n];
   }
-  dgamma[n] = total5[n];
+  total5_own = column_fold(total5_own, [](float a, float b) { return float(a + b); });
+  if (chunks > 1) {
+    if (writes2) total5_parts[Index(blockIdx.x % chunks) * items + item] = total5_own;
+    if (!is_last_block(total5_tickets + blockIdx.x / chunks, chunks)) return;
+    total5_own = 0.0f;
+    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
+      total5_own = total5_own + total5_parts[Index(part) * items + item];
+    }
+    total5_own = column_fold(total5_own, [](float a, float b) { return float(a + b); });
+  }
+  if (writes2) total5[n] = total5[n] + total5_own;
+  if (writes2) {
+    dgamma[n] = total5[n];
+  }
 }
 
 template <class Index>
@@ -482,11 +719,23 @@ cudaError_t layer_norm_backward_f16(const uint16_t* x, const float* gamma, const
                                     float* dgamma, float* dbeta, int64_t M, int64_t N, char* workspace,
                                     cudaStream_t stream) {
   const LayerNormBackwardF16Workspace space(M, N);
-  if (const cudaError_t error =
-          launch(layer_norm_backward_f16_part1_kernel<Index>, ceil_div(N, 256), 256, 0, stream, dy, dbeta, M,
-                 N, reinterpret_cast<float*>(workspace + space.total5));
-      error != cudaSuccess)
-    return error;
+  {
+    const ColumnShape shape(M, N, 1024);
+    if (const cudaError_t error =
+            shape.tickets == 0
+                ? cudaSuccess
+                : cudaMemsetAsync(workspace + space.total6_tickets, 0,
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(
+            layer_norm_backward_f16_part1_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+            shape.fold_bytes(), stream, dy, dbeta, M, N, reinterpret_cast<float*>(workspace + space.total5),
+            reinterpret_cast<float*>(workspace + space.total6_parts),
+            reinterpret_cast<uint32_t*>(workspace + space.total6_tickets), shape.chunk, shape.chunks);
+        error != cudaSuccess)
+      return error;
+  }
   {
     const int64_t tile_bytes = padded_bytes(N, 4);
     const bool in_shared = tile_bytes <= 32768;
@@ -498,12 +747,24 @@ cudaError_t layer_norm_backward_f16(const uint16_t* x, const float* gamma, const
         error != cudaSuccess)
       return error;
   }
-  if (const cudaError_t error =
-          launch(layer_norm_backward_f16_part3_kernel<Index>, ceil_div(N, 256), 256, 0, stream, dy, dgamma, M,
-                 N, reinterpret_cast<float*>(workspace + space.total5),
-                 reinterpret_cast<float*>(workspace + space.normal3));
-      error != cudaSuccess)
-    return error;
+  {
+    const ColumnShape shape(M, N, 1024);
+    if (const cudaError_t error =
+            shape.tickets == 0
+                ? cudaSuccess
+                : cudaMemsetAsync(workspace + space.total5_tickets, 0,
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(
+            layer_norm_backward_f16_part3_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+            shape.fold_bytes(), stream, dy, dgamma, M, N, reinterpret_cast<float*>(workspace + space.total5),
+            reinterpret_cast<float*>(workspace + space.normal3),
+            reinterpret_cast<float*>(workspace + space.total5_parts),
+            reinterpret_cast<uint32_t*>(workspace + space.total5_tickets), shape.chunk, shape.chunks);
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 

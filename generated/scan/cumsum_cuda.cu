@@ -50,12 +50,12 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
@@ -63,8 +63,8 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int thr
 
 // The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
 // device idle.
-inline int block_threads(int64_t length, int64_t blocks) {
-  int threads = 32;
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
   while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
     threads *= 2;
   return threads;

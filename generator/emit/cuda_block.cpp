@@ -7,6 +7,8 @@
 
 namespace kgen {
 
+constexpr int64_t kUnknownLength = 2048; // of loops whose length the host does not know
+
 // ---- tiles ---------------------------------------------------------------------------------------------------------
 
 bool CudaKernel::uses_tiles(const std::vector<PlanNode> &nodes) const {
@@ -148,7 +150,7 @@ void CudaKernel::block_node(const PlanNode &node, const std::vector<PlanNode> &s
     written.partner = kNone;
   }
   if (memory)
-    out().add("if (threadIdx.x == 0) {");
+    out().add("if (" + team_.writer + ") {");
   printer_.node(written, siblings);
   if (memory)
     out().add("}");
@@ -161,7 +163,7 @@ void CudaKernel::strided(const std::vector<const PlanNode *> &chain, const std::
   note_length(chain);
   const bool single = chain.size() == 1 && chain[0]->kind == PlanNode::Kind::loop;
   const bool wide = !counted_by_arrays(chain);
-  const std::string type = wide ? "int64_t" : "Index", own = type + "(threadIdx.x)",
+  const std::string type = wide ? "int64_t" : "Index", own = type + "(" + team_.index + ")",
                     v = single ? printer_.axis_name(chain[0]->axis) : "point";
   Printer::Range points{"0", (wide ? "int64_t{1} * " : "") + items_text(chain)};
   if (part != nullptr)
@@ -172,7 +174,7 @@ void CudaKernel::strided(const std::vector<const PlanNode *> &chain, const std::
                                  [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
   out().add("for (" + type + " " + v + " = " +
             (points.begin == "0" ? own : (named ? points.begin : type + "(" + points.begin + ")") + " + " + own) +
-            "; " + v + " < " + points.end + "; " + v + " += " + type + "(blockDim.x)) {");
+            "; " + v + " < " + points.end + "; " + v + " += " + type + "(" + team_.size + ")) {");
   if (!single)
     decode(chain, v);
   printer_.list(body);
@@ -190,8 +192,8 @@ bool CudaKernel::counted_by_arrays(const std::vector<const PlanNode *> &chain) c
          });
 }
 
-// The host chooses the threads of a block by the number of points that they share, where it knows it from sizes.
-void CudaKernel::note_length(const std::vector<const PlanNode *> &chain) {
+// The number of points of a nest of loops, as the host knows it; empty: it hangs on more than sizes.
+std::string CudaKernel::length_of(const std::vector<const PlanNode *> &chain) {
   std::string length;
   for (const PlanNode *node : chain) {
     Size extent = Size::integer(1);
@@ -206,11 +208,24 @@ void CudaKernel::note_length(const std::vector<const PlanNode *> &chain) {
     if (any_node(extent, [](const Size &s) {
           return s.op == Size::Op::grid || s.op == Size::Op::grid_size || s.op == Size::Op::table;
         }))
-      return;
+      return "";
     length += (length.empty() ? "" : " * ") + at_least(printer_.size(extent), binding::kMultiply);
   }
+  return length;
+}
+
+// The host chooses the threads of a block by the number of points that they share.
+void CudaKernel::note_length(const std::vector<const PlanNode *> &chain) {
+  const std::string known = length_of(chain), length = known.empty() ? std::to_string(kUnknownLength) : known;
   if (std::find(lengths_.begin(), lengths_.end(), length) == lengths_.end())
     lengths_.push_back(length);
+}
+
+std::string CudaKernel::longest_length() {
+  std::string longest = lengths_.empty() ? "1" : lengths_.back();
+  for (size_t i = lengths_.size(); i-- > 1;)
+    longest = spelling().helper("larger") + "(" + lengths_[i - 1] + ", " + longest + ")";
+  return longest;
 }
 
 void CudaKernel::block_loop(const PlanNode &node) {

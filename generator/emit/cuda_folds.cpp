@@ -62,8 +62,8 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, bool fr
   const std::string place = printer_.element(fold.target, {}, {}), &mine = shares.at(fold.target).mine;
   if (fold.partner == kNone) {
     const std::string c_type = Spelling::arithmetic(type);
-    const std::string folded = spelling().helper("block_fold") + "(" + mine + ", [](" + c_type + " " + a + ", " +
-                               c_type + " " + b + ") { return " + c_type + "(" +
+    const std::string folded = spelling().helper(team_.fold) + "(" + mine + ", [](" + c_type + " " + a + ", " + c_type +
+                               " " + b + ") { return " + c_type + "(" +
                                spelling().combine(fold.monoid, type, a, {b}).text + "); })";
     // What is in memory is read and written by one thread, when all have come through the fold.
     const bool memory = in_memory(fold.target);
@@ -72,7 +72,7 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, bool fr
       out().add("const " + c_type + " " + whole + " = " + folded + ";");
     if (fresh && !memory)
       printer_.mark_declared(fold.target);
-    out().add((memory  ? "if (threadIdx.x == 0) "
+    out().add((memory  ? "if (" + team_.writer + ") "
                : fresh ? "const " + c_type + " "
                        : "") +
               place + " = " + (fresh ? whole : spelling().combine(fold.monoid, type, place, {whole}).text) + ";");
@@ -84,8 +84,8 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, bool fr
   const std::string better = spelling().helper(fold.monoid == Monoid::argmax ? "above" : "below");
   const std::string pair = names_.claim("found");
   out().add("const " + spelling().helper("Best") + "<" + value_type + "> " + pair + " = " +
-            spelling().helper("block_fold") + "(Best<" + value_type + ">{" + shares.at(fold.partner).mine + ", " +
-            mine + "}, [](Best<" + value_type + "> " + a + ", Best<" + value_type + "> " + b + ") { return " + b +
+            spelling().helper(team_.fold) + "(Best<" + value_type + ">{" + shares.at(fold.partner).mine + ", " + mine +
+            "}, [](Best<" + value_type + "> " + a + ", Best<" + value_type + "> " + b + ") { return " + b +
             ".index >= 0 && (" + a + ".index < 0 || " + better + "(" + b + ".value, " + a + ".value) || (!" + better +
             "(" + a + ".value, " + b + ".value) && " + b + ".index < " + a + ".index)) ? " + b + " : " + a + "; });");
   if (fresh) {
@@ -94,7 +94,7 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, bool fr
       if (!memory)
         printer_.mark_declared(var);
       out().add(
-          (memory ? "if (threadIdx.x == 0) " : "const " + Spelling::arithmetic(plan_.kernel.vars[var].type) + " ") +
+          (memory ? "if (" + team_.writer + ") " : "const " + Spelling::arithmetic(plan_.kernel.vars[var].type) + " ") +
           printer_.element(var, {}, {}) + " = " + pair + field + ";");
     }
     return;
@@ -112,8 +112,8 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, bool fr
     out().add("if (" + wins + ") {\n" + keeps_value + "\n" + keeps_index + "\n}");
     return;
   }
-  out().add("if (" + wins + (in_memory(fold.partner) ? " && threadIdx.x == 0) " : ") ") + keeps_value);
-  out().add("if (" + wins + (in_memory(fold.target) ? " && threadIdx.x == 0) " : ") ") + keeps_index);
+  out().add("if (" + wins + (in_memory(fold.partner) ? " && " + team_.writer + ") " : ") ") + keeps_value);
+  out().add("if (" + wins + (in_memory(fold.target) ? " && " + team_.writer + ") " : ") ") + keeps_index);
 }
 
 // ---- over the grid --------------------------------------------------------------------------------------------------
@@ -156,8 +156,18 @@ void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
   out().add("const " + type + " last = " + type + "(" + spelling().helper("smaller") + "(first + chunk, " + range.end +
             "));");
   fold_chunk(phase, chain, points, type, tiles);
-  out().add("if (!" + spelling().helper("is_last_block") + "(ticket)) return;");
-  fold_parts(phase, next != nullptr);
+  out().add("if (!" + spelling().helper("is_last_block") + "(ticket, gridDim.x)) return;");
+  const std::vector<const PlanNode *> folds = folds_over(root);
+  const Shares shares = begin_shares(folds);
+  out().add("for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {");
+  fold_parts(folds, shares, "part");
+  out().add("}");
+  end_shares(shares);
+  for (const PlanNode *fold : folds)
+    fold_shares(*fold, shares, true);
+  if (next != nullptr &&
+      std::any_of(phase.partials.begin(), phase.partials.end(), [&](VarId var) { return in_memory(var); }))
+    out().add("__syncthreads();");
   if (next != nullptr) {
     shared_.clear();
     find_shared(next->nodes);
@@ -216,29 +226,21 @@ void CudaKernel::fold_chunk(const Phase &phase, const std::vector<const PlanNode
   end_shares(places);
 }
 
-// The threads of the last block share the parts, then fold what they have.
-void CudaKernel::fold_parts(const Phase &phase, bool goes_on) {
-  const std::vector<const PlanNode *> folds = folds_over(phase.nodes.front());
-  const Shares shares = begin_shares(folds);
-  out().add("for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {");
+// A thread takes what a block has found into its share.
+void CudaKernel::fold_parts(const std::vector<const PlanNode *> &folds, const Shares &shares, const std::string &slot) {
+  auto part_of = [&](VarId var) { return shares.at(var).whole + "_parts[" + slot + "]"; };
   for (const PlanNode *fold : folds) {
-    const std::string &mine = shares.at(fold->target).mine, part = shares.at(fold->target).whole + "_parts[part]";
+    const std::string &mine = shares.at(fold->target).mine, part = part_of(fold->target);
     if (fold->partner == kNone) {
       out().add(mine + " = " +
                 spelling().combine(fold->monoid, plan_.kernel.vars[fold->target].type, mine, {part}).text + ";");
       continue;
     }
-    const std::string &best = shares.at(fold->partner).mine, value = shares.at(fold->partner).whole + "_parts[part]";
+    const std::string &best = shares.at(fold->partner).mine, value = part_of(fold->partner);
     out().add("if (" + part + " >= 0 && (" + mine + " < 0 || " +
               spelling().helper(fold->monoid == Monoid::argmax ? "above" : "below") + "(" + value + ", " + best +
               "))) {\n" + mine + " = " + part + ";\n" + best + " = " + value + ";\n}");
   }
-  out().add("}");
-  end_shares(shares);
-  for (const PlanNode *fold : folds)
-    fold_shares(*fold, shares, true);
-  if (goes_on && std::any_of(phase.partials.begin(), phase.partials.end(), [&](VarId var) { return in_memory(var); }))
-    out().add("__syncthreads();");
 }
 
 } // namespace kgen

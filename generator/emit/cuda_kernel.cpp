@@ -88,6 +88,9 @@ void CudaKernel::prepare_storage() {
                           plan_.kernel.vars[v].type});
   }
   for (const Phase &phase : plan_.phases)
+    if (phase.kind == Phase::Kind::parallel && phase.mapping == Phase::Mapping::item_per_thread)
+      reserve_columns(phase);
+  for (const Phase &phase : plan_.phases)
     for (VarId var : phase.partials)
       offsets_.push_back({parts_name(var), std::to_string(kMostChunks), plan_.kernel.vars[var].type});
   if (std::any_of(plan_.phases.begin(), plan_.phases.end(), [](const Phase &p) { return !p.partials.empty(); }))
@@ -215,7 +218,7 @@ void CudaKernel::print_phase(size_t index) {
     return block_phase(phase, {});
   const std::vector<const PlanNode *> chain = chain_of(phase.nodes.front(), phase.split);
   if (phase.mapping == Phase::Mapping::item_per_thread)
-    return thread_phase(chain);
+    return folds_columns(phase, chain) ? column_phase(chain) : thread_phase(chain);
   block_phase(phase, chain);
 }
 
@@ -273,10 +276,7 @@ void CudaKernel::phase_nodes(const std::vector<PlanNode> &nodes) {
 
 // The threads of a block, for the host.
 std::string CudaKernel::threads_text(const std::string &blocks) {
-  std::string longest = lengths_.empty() ? "1" : lengths_.back();
-  for (size_t i = lengths_.size(); i-- > 1;)
-    longest = spelling().helper("larger") + "(" + lengths_[i - 1] + ", " + longest + ")";
-  return spelling().helper("block_threads") + "(" + longest + ", " + blocks + ")";
+  return spelling().helper("block_threads") + "(" + longest_length() + ", " + blocks + ")";
 }
 
 // Makes the kernel function of the printed body and its launch.
@@ -303,7 +303,9 @@ void CudaKernel::finish(const Launch &launch) {
       const std::string type = Spelling::c_type(o.type);
       add(type + "* " + o.field, "reinterpret_cast<" + type + "*>(workspace + space." + o.field + ")");
     }
-  if (!launch.chunk.empty())
+  if (launch.columns && !launch.chunk.empty())
+    add("Index chunk", "shape.chunk"), add("unsigned chunks", "shape.chunks");
+  else if (!launch.chunk.empty())
     add(launch.chunk + " chunk", "chunk");
   std::string prepare = launch.prepare, grid = launch.blocks, shared = launch.folds ? std::to_string(kFoldBytes) : "0";
   if (launch.tiles) {
@@ -332,13 +334,18 @@ void CudaKernel::finish(const Launch &launch) {
   const std::string many = std::to_string(launch.together);
   if (launch.together > 1)
     kernel = "elements == " + many + " ? " + base + "<" + many + ", Index> : " + base + "<1, Index>";
-  const std::string most = std::to_string(launch.shared ? kMostBlockThreads : kBlockThreads);
+  if (launch.columns)
+    shared = "shape.fold_bytes()";
+  const std::string most = std::to_string(launch.shared || launch.columns ? kMostBlockThreads : kBlockThreads);
   functions_.push_back(std::string("template <") + (launch.together > 1 ? "int kElements, " : "") +
                        "class Index>\n__global__ void __launch_bounds__(" + most + ") " + base + "(" + parameters +
                        ") {\n" + body + "}\n");
   const std::string call = "if (const cudaError_t error = " + spelling().helper("launch") + "(" + kernel + ", " + grid +
-                           ", " + (launch.shared ? threads_text(launch.blocks) : most) + ", " + shared + ", stream" +
-                           arguments + "); error != cudaSuccess) return error;\n";
+                           ", " +
+                           (launch.columns  ? "dim3(shape.wide, shape.deep)"
+                            : launch.shared ? threads_text(launch.blocks)
+                                            : most) +
+                           ", " + shared + ", stream" + arguments + "); error != cudaSuccess) return error;\n";
   host_ += prepare.empty() || kernels_ == 1 ? prepare + call : "{\n" + prepare + call + "}\n";
 }
 

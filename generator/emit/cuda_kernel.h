@@ -48,7 +48,19 @@ private:
     int together = 1;         // positions a thread: `elements` says whether that is so, or 1
     std::string prepare = {}; // statements of the host before it
     bool shared = false;      // threads share an item: their number hangs on the length of their loops
+    bool columns = false;     // the host's `shape` says how many blocks and threads
     std::string chunk = {};   // the type of `chunk`: `chunks` blocks take so many points each
+  };
+
+  // What each thread has of a fold, while it goes through its share of a loop.
+  struct Share {
+    std::string whole, mine; // names
+    Storage::Kind kind;
+  };
+  using Shares = std::map<VarId, Share>;
+  // The threads that share a work item: how one of them knows its place, and which writes what all have.
+  struct Team {
+    std::string index = "threadIdx.x", size = "blockDim.x", writer = "threadIdx.x == 0", fold = "block_fold";
   };
 
   void thread_phase(const std::vector<const PlanNode *> &chain);
@@ -60,7 +72,14 @@ private:
   bool goes_by_points(const PlanNode &root);
   void fold_chunk(const Phase &phase, const std::vector<const PlanNode *> &chain, bool points, const std::string &type,
                   bool tiles);
-  void fold_parts(const Phase &phase, bool goes_on);
+  void fold_parts(const std::vector<const PlanNode *> &folds, const Shares &shares, const std::string &slot);
+  bool folds_columns(const Phase &phase, const std::vector<const PlanNode *> &chain);
+  const PlanNode *split_fold(const std::vector<PlanNode> &body);
+  std::string tickets_name(const PlanNode &split) const;
+  void reserve_columns(const Phase &phase);
+  std::string shape_text(const std::vector<const PlanNode *> &chain, const PlanNode *split);
+  void column_phase(const std::vector<const PlanNode *> &chain);
+  void split_columns(const PlanNode &node);
   void guard_work_item(const std::vector<const PlanNode *> &chain, const std::string &leave);
   void finish(const Launch &launch);
 
@@ -69,12 +88,6 @@ private:
   void block_node(const PlanNode &node, const std::vector<PlanNode> &siblings);
   void block_loop(const PlanNode &node);
   bool in_memory(VarId var) const;
-  // What each thread has of a fold, while it goes through its share of a loop.
-  struct Share {
-    std::string whole, mine; // names
-    Storage::Kind kind;
-  };
-  using Shares = std::map<VarId, Share>;
   Shares begin_shares(const std::vector<const PlanNode *> &folds);
   void end_shares(const Shares &shares);
   void fold_shares(const PlanNode &fold, const Shares &shares, bool fresh = false);
@@ -87,7 +100,9 @@ private:
   void strided(const std::vector<const PlanNode *> &chain, const std::vector<PlanNode> &body,
                const Printer::Range *part = nullptr);
   bool counted_by_arrays(const std::vector<const PlanNode *> &chain) const;
+  std::string length_of(const std::vector<const PlanNode *> &chain);
   void note_length(const std::vector<const PlanNode *> &chain);
+  std::string longest_length();
   std::string threads_text(const std::string &blocks);
   void decode(const std::vector<const PlanNode *> &chain, const std::string &item);
   std::vector<const PlanNode *> chain_of(const PlanNode &root, int most,
@@ -114,9 +129,10 @@ private:
   std::set<const std::vector<PlanNode> *> block_lists_; // lists whose statements all threads of a block reach
   std::set<VarId> shared_;                              // memory that statements of the phase exchange
   std::set<VarId> tiles_;                               // worker buffers
-  std::set<VarId> pending_;                             // folds that go on over the rows of a block
-  bool folds_ = false;                                  // does the kernel being printed fold over the block
-  std::vector<std::string> lengths_;                    // of the loops that its threads share, for the host
+  Team team_;
+  std::set<VarId> pending_;          // folds that go on over the rows of a block
+  bool folds_ = false;               // does the kernel being printed fold over the block
+  std::vector<std::string> lengths_; // of the loops that its threads share, for the host
 };
 
 } // namespace kgen

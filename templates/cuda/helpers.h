@@ -163,24 +163,42 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
 //@ launch
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes, cudaStream_t stream, Arguments... arguments) {
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes, cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 //@ block_threads
 // The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the device idle.
-inline int block_threads(int64_t length, int64_t blocks) {
-  int threads = 32;
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
   while (threads < 512 &&
          (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
     threads *= 2;
   return threads;
 }
+//@ ColumnShape: ceil_div
+// How folds of columns are shared out: a block takes `wide` columns, with `deep` threads for each; where columns are few,
+// `chunks` blocks share the rows.
+struct ColumnShape {
+  unsigned wide = 32, deep = 1, chunks = 1;
+  int64_t chunk, blocks, parts, tickets;
+  ColumnShape(int64_t rows, int64_t columns, unsigned most_chunks) {
+    while (deep < 16 && deep * 4 < rows && columns < 262144 / deep) deep *= 2;
+    if (deep < 8) wide = 256 / deep;
+    while (chunks < most_chunks && chunks * deep * 16 < rows && columns < 262144 / (chunks * deep)) chunks *= 2;
+    const int64_t tiles = ceil_div(columns, wide);
+    chunk = ceil_div(rows, chunks);
+    blocks = tiles * chunks;
+    parts = chunks > 1 ? columns * chunks : 0;
+    tickets = chunks > 1 ? tiles : 0;
+  }
+  size_t fold_bytes() const { return deep > 1 ? size_t{16} * wide * deep : 0; }
+};
 //@ aligned
 // Do all arrays begin at a multiple of 16 bytes?
 inline bool aligned(std::initializer_list<const void*> arrays) {
@@ -288,12 +306,24 @@ template <class T> DEVICE T broadcast(T value) {
   return *slot;
 }
 //@ is_last_block
-// Is this the last block of the grid to come here? It then sees what all have written before.
-DEVICE bool is_last_block(uint32_t* ticket) {
+// Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
+DEVICE bool is_last_block(uint32_t* ticket, unsigned blocks) {
   __threadfence();
   __syncthreads();
-  const int last = threadIdx.x == 0 && atomicAdd(ticket, 1u) == gridDim.x - 1;
+  const int last = threadIdx.x == 0 && threadIdx.y == 0 && atomicAdd(ticket, 1u) == blocks - 1;
   const bool found = __syncthreads_or(last) != 0;
   __threadfence();
   return found;
+}
+//@ column_fold: block_fold
+// Folds the values of the block's threads of one column, in a fixed order; each of them gets the result.
+template <class T, class Combine> DEVICE T column_fold(T value, Combine combine) {
+  if (blockDim.y == 1) return value;
+  T* const slots = reinterpret_cast<T*>(shared_memory()) + threadIdx.x;
+  __syncthreads(); // what the fold before has left there is read
+  slots[threadIdx.y * blockDim.x] = value;
+  __syncthreads();
+  value = slots[0];
+  for (unsigned y = 1; y < blockDim.y; ++y) value = combine(value, slots[y * blockDim.x]);
+  return value;
 }

@@ -49,8 +49,9 @@ TEST_CASE("points of a fold that no array counts may be more than an index can t
 TEST_CASE("a whole-array fold is one launch, whose last block does the rest") {
   const std::string text = cuda_text("inputs.x = \"f32[N]\"\noutputs.s = \"f32[]\"\n", "s = sum(x * x, N) / 2;");
   CHECK(count(text, "__global__") == 1);
-  CHECK(
-      has(text, "if (threadIdx.x == 0) { total_parts[blockIdx.x] = total_part; } if (!is_last_block(ticket)) return;"));
+  CHECK(has(text,
+            "if (threadIdx.x == 0) { total_parts[blockIdx.x] = total_part; } if (!is_last_block(ticket, gridDim.x)) "
+            "return;"));
   CHECK(has(text, "for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x)"));
   CHECK(has(text, "if (threadIdx.x == 0) { s[0] = total / 2.0f; }"));
   CHECK(has(text, "chunks = larger(ceil_div(N, chunk), 1);")); // nothing to fold: a block still says so
@@ -72,6 +73,29 @@ TEST_CASE("chunks of a nest are points of all its loops, those of rows with fold
   CHECK(has(rows, "for (Index m = first; m < last; ++m)"));
   CHECK(has(rows, "if (threadIdx.x == 0) { total_own += greatest; }"));
   CHECK(has(rows, "block_threads(N, chunks)"));
+}
+
+TEST_CASE("threads of a block share the rows of each column, blocks too where folds are of one loop") {
+  const std::string columns = cuda_text("inputs.x = \"f32[M, N]\"\noutputs.s = \"f32[N]\"\n", "s = sum(x, M);");
+  CHECK(has(columns,
+            "for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) { total_own += x[m * "
+            "N + n]; }"));
+  CHECK(has(columns, "if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;"));
+  CHECK(has(columns, "const ColumnShape shape(M, N, 1024);"));
+  CHECK(has(columns, "if (writes) { s[n] = total; }"));
+  const std::string twice = cuda_text("inputs.x = \"f32[M, N]\"\noutputs.s = \"f32[N]\"\n",
+                                      "float m = mean(x, M);\ns = sum((x - m) * (x - m), M);");
+  CHECK(has(twice, "const ColumnShape shape(M, N, 1);"));
+  CHECK(count(twice, "m_ += Index(blockDim.y)") == 2);
+}
+
+TEST_CASE("products of arrays and windows of them are no columns") {
+  CHECK(
+      cuda_text("inputs.x = \"f32[M, K]\"\ninputs.y = \"f32[K, N]\"\noutputs.z = \"f32[M, N]\"\n", "z = dot(x, y, K);")
+          .find("threadIdx.y") == std::string::npos);
+  CHECK(cuda_text("axes.W = 3\ninputs.x = \"f32[N]\"\noutputs.z = \"f32[N]\"\n",
+                  "z = sum(at(x, N = index(N) + index(W)), W);")
+            .find("threadIdx.y") == std::string::npos);
 }
 
 } // namespace
