@@ -88,6 +88,54 @@ inline unsigned block_threads(int64_t length, int64_t blocks) {
   return threads;
 }
 
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (kWide && left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
+
 // Room for `count` elements, so that the next tile is aligned too.
 inline int64_t padded_bytes(int64_t count, int64_t bytes) { return (count * bytes + 15) / 16 * 16; }
 
@@ -149,7 +197,7 @@ struct AttentionCausalF32D64Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     attention_causal_f32_d64_kernel(float scale, const float* q, const float* k, const float* v, float* o,
                                     Index B, Index H, Index S, Index R, char* tiles, int64_t tile_bytes) {
@@ -183,11 +231,19 @@ __global__ void __launch_bounds__(512)
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total2_own = 0.0f;
-    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-      p[r] = expf(s_[r] - greatest);
-      if (int64_t(r) <= int64_t(s_3)) {
-        total2_own += p[r];
+    for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(R - r_first);
+      const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      Pack<float, 4> p_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const Index r = r_first + (i < remaining ? i : remaining - 1);
+        p_pack[i] = expf(s__pack[i] - greatest);
+        if (i < remaining && int64_t(r) <= int64_t(s_3)) {
+          total2_own += p_pack[i];
+        }
       }
+      store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
@@ -212,10 +268,12 @@ cudaError_t attention_causal_f32_d64(float scale, const float* q, const float* k
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_causal_f32_d64_kernel_tiles;
+  const bool wide = aligned({tiles});
   if (const cudaError_t error = launch(
-          attention_causal_f32_d64_kernel<Index>, smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
-          block_threads(larger(64, R), B * H * S), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
-          stream, scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
+          wide ? attention_causal_f32_d64_kernel<true, Index> : attention_causal_f32_d64_kernel<false, Index>,
+          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(64, R), B * H * S),
+          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale, q, k, v, o, B, H, S, R,
+          tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -237,7 +295,7 @@ struct AttentionCausalF32D128Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     attention_causal_f32_d128_kernel(float scale, const float* q, const float* k, const float* v, float* o,
                                      Index B, Index H, Index S, Index R, char* tiles, int64_t tile_bytes) {
@@ -271,11 +329,19 @@ __global__ void __launch_bounds__(512)
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total2_own = 0.0f;
-    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-      p[r] = expf(s_[r] - greatest);
-      if (int64_t(r) <= int64_t(s_3)) {
-        total2_own += p[r];
+    for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(R - r_first);
+      const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      Pack<float, 4> p_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const Index r = r_first + (i < remaining ? i : remaining - 1);
+        p_pack[i] = expf(s__pack[i] - greatest);
+        if (i < remaining && int64_t(r) <= int64_t(s_3)) {
+          total2_own += p_pack[i];
+        }
       }
+      store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
@@ -300,10 +366,13 @@ cudaError_t attention_causal_f32_d128(float scale, const float* q, const float* 
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_causal_f32_d128_kernel_tiles;
-  if (const cudaError_t error = launch(
-          attention_causal_f32_d128_kernel<Index>, smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
-          block_threads(larger(128, R), B * H * S), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
-          stream, scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
+  const bool wide = aligned({tiles});
+  if (const cudaError_t error = launch(wide ? attention_causal_f32_d128_kernel<true, Index>
+                                            : attention_causal_f32_d128_kernel<false, Index>,
+                                       smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
+                                       block_threads(larger(128, R), B * H * S),
+                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale,
+                                       q, k, v, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -325,7 +394,7 @@ struct AttentionCausalBf16D64Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     attention_causal_bf16_d64_kernel(float scale, const uint16_t* q, const uint16_t* k, const uint16_t* v,
                                      uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
@@ -360,11 +429,19 @@ __global__ void __launch_bounds__(512)
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total2_own = 0.0f;
-    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-      p[r] = expf(s_[r] - greatest);
-      if (int64_t(r) <= int64_t(s_3)) {
-        total2_own += p[r];
+    for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(R - r_first);
+      const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      Pack<float, 4> p_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const Index r = r_first + (i < remaining ? i : remaining - 1);
+        p_pack[i] = expf(s__pack[i] - greatest);
+        if (i < remaining && int64_t(r) <= int64_t(s_3)) {
+          total2_own += p_pack[i];
+        }
       }
+      store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
@@ -389,10 +466,13 @@ cudaError_t attention_causal_bf16_d64(float scale, const uint16_t* q, const uint
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_causal_bf16_d64_kernel_tiles;
-  if (const cudaError_t error = launch(
-          attention_causal_bf16_d64_kernel<Index>, smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
-          block_threads(larger(64, R), B * H * S), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
-          stream, scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
+  const bool wide = aligned({tiles});
+  if (const cudaError_t error = launch(wide ? attention_causal_bf16_d64_kernel<true, Index>
+                                            : attention_causal_bf16_d64_kernel<false, Index>,
+                                       smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
+                                       block_threads(larger(64, R), B * H * S),
+                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale,
+                                       q, k, v, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -414,7 +494,7 @@ struct AttentionCausalBf16D128Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     attention_causal_bf16_d128_kernel(float scale, const uint16_t* q, const uint16_t* k, const uint16_t* v,
                                       uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
@@ -449,11 +529,19 @@ __global__ void __launch_bounds__(512)
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total2_own = 0.0f;
-    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-      p[r] = expf(s_[r] - greatest);
-      if (int64_t(r) <= int64_t(s_3)) {
-        total2_own += p[r];
+    for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(R - r_first);
+      const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      Pack<float, 4> p_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const Index r = r_first + (i < remaining ? i : remaining - 1);
+        p_pack[i] = expf(s__pack[i] - greatest);
+        if (i < remaining && int64_t(r) <= int64_t(s_3)) {
+          total2_own += p_pack[i];
+        }
       }
+      store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
@@ -478,10 +566,13 @@ cudaError_t attention_causal_bf16_d128(float scale, const uint16_t* q, const uin
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_causal_bf16_d128_kernel_tiles;
-  if (const cudaError_t error = launch(
-          attention_causal_bf16_d128_kernel<Index>, smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
-          block_threads(larger(128, R), B * H * S), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
-          stream, scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
+  const bool wide = aligned({tiles});
+  if (const cudaError_t error = launch(wide ? attention_causal_bf16_d128_kernel<true, Index>
+                                            : attention_causal_bf16_d128_kernel<false, Index>,
+                                       smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
+                                       block_threads(larger(128, R), B * H * S),
+                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale,
+                                       q, k, v, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

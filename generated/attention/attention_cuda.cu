@@ -93,6 +93,54 @@ inline unsigned block_threads(int64_t length, int64_t blocks) {
   return threads;
 }
 
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (kWide && left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
+
 // Room for `count` elements, so that the next tile is aligned too.
 inline int64_t padded_bytes(int64_t count, int64_t bytes) { return (count * bytes + 15) / 16 * 16; }
 
@@ -154,7 +202,7 @@ struct AttentionF32D64Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     attention_f32_d64_kernel(const float* q, const float* k, const float* v, float scale, float* o, Index B,
                              Index H, Index S, Index R, char* tiles, int64_t tile_bytes) {
@@ -186,9 +234,18 @@ __global__ void __launch_bounds__(512)
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total3_own = 0.0f;
-    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-      p[r] = expf(s_[r] - greatest);
-      total3_own += p[r];
+    for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(R - r_first);
+      const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      Pack<float, 4> p_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        p_pack[i] = expf(s__pack[i] - greatest);
+        if (i < remaining) {
+          total3_own += p_pack[i];
+        }
+      }
+      store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
     total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
@@ -210,10 +267,12 @@ cudaError_t attention_f32_d64(const float* q, const float* k, const float* v, fl
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_f32_d64_kernel_tiles;
+  const bool wide = aligned({tiles});
   if (const cudaError_t error = launch(
-          attention_f32_d64_kernel<Index>, smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
-          block_threads(larger(64, R), B * H * S), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
-          stream, q, k, v, scale, o, B, H, S, R, tiles, tile_bytes);
+          wide ? attention_f32_d64_kernel<true, Index> : attention_f32_d64_kernel<false, Index>,
+          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(64, R), B * H * S),
+          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, scale, o, B, H, S, R,
+          tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -235,7 +294,7 @@ struct AttentionF32D128Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     attention_f32_d128_kernel(const float* q, const float* k, const float* v, float scale, float* o, Index B,
                               Index H, Index S, Index R, char* tiles, int64_t tile_bytes) {
@@ -267,9 +326,18 @@ __global__ void __launch_bounds__(512)
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total3_own = 0.0f;
-    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-      p[r] = expf(s_[r] - greatest);
-      total3_own += p[r];
+    for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(R - r_first);
+      const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      Pack<float, 4> p_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        p_pack[i] = expf(s__pack[i] - greatest);
+        if (i < remaining) {
+          total3_own += p_pack[i];
+        }
+      }
+      store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
     total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
@@ -291,10 +359,12 @@ cudaError_t attention_f32_d128(const float* q, const float* k, const float* v, f
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_f32_d128_kernel_tiles;
+  const bool wide = aligned({tiles});
   if (const cudaError_t error = launch(
-          attention_f32_d128_kernel<Index>, smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
-          block_threads(larger(128, R), B * H * S), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
-          stream, q, k, v, scale, o, B, H, S, R, tiles, tile_bytes);
+          wide ? attention_f32_d128_kernel<true, Index> : attention_f32_d128_kernel<false, Index>,
+          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(128, R), B * H * S),
+          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, scale, o, B, H, S, R,
+          tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -316,7 +386,7 @@ struct AttentionBf16D64Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     attention_bf16_d64_kernel(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
                               uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
@@ -349,9 +419,18 @@ __global__ void __launch_bounds__(512)
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total3_own = 0.0f;
-    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-      p[r] = expf(s_[r] - greatest);
-      total3_own += p[r];
+    for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(R - r_first);
+      const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      Pack<float, 4> p_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        p_pack[i] = expf(s__pack[i] - greatest);
+        if (i < remaining) {
+          total3_own += p_pack[i];
+        }
+      }
+      store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
     total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
@@ -373,10 +452,12 @@ cudaError_t attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint1
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_bf16_d64_kernel_tiles;
+  const bool wide = aligned({tiles});
   if (const cudaError_t error = launch(
-          attention_bf16_d64_kernel<Index>, smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
-          block_threads(larger(64, R), B * H * S), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
-          stream, q, k, v, scale, o, B, H, S, R, tiles, tile_bytes);
+          wide ? attention_bf16_d64_kernel<true, Index> : attention_bf16_d64_kernel<false, Index>,
+          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(64, R), B * H * S),
+          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, scale, o, B, H, S, R,
+          tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -398,7 +479,7 @@ struct AttentionBf16D128Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     attention_bf16_d128_kernel(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
                                uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
@@ -431,9 +512,18 @@ __global__ void __launch_bounds__(512)
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total3_own = 0.0f;
-    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-      p[r] = expf(s_[r] - greatest);
-      total3_own += p[r];
+    for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(R - r_first);
+      const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      Pack<float, 4> p_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        p_pack[i] = expf(s__pack[i] - greatest);
+        if (i < remaining) {
+          total3_own += p_pack[i];
+        }
+      }
+      store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
     total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
@@ -455,10 +545,12 @@ cudaError_t attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_bf16_d128_kernel_tiles;
+  const bool wide = aligned({tiles});
   if (const cudaError_t error = launch(
-          attention_bf16_d128_kernel<Index>, smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
-          block_threads(larger(128, R), B * H * S), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
-          stream, q, k, v, scale, o, B, H, S, R, tiles, tile_bytes);
+          wide ? attention_bf16_d128_kernel<true, Index> : attention_bf16_d128_kernel<false, Index>,
+          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(128, R), B * H * S),
+          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, scale, o, B, H, S, R,
+          tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -480,7 +572,7 @@ struct AttentionF16D64Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     attention_f16_d64_kernel(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
                              uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
@@ -513,9 +605,18 @@ __global__ void __launch_bounds__(512)
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total3_own = 0.0f;
-    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-      p[r] = expf(s_[r] - greatest);
-      total3_own += p[r];
+    for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(R - r_first);
+      const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      Pack<float, 4> p_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        p_pack[i] = expf(s__pack[i] - greatest);
+        if (i < remaining) {
+          total3_own += p_pack[i];
+        }
+      }
+      store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
     total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
@@ -537,10 +638,12 @@ cudaError_t attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_f16_d64_kernel_tiles;
+  const bool wide = aligned({tiles});
   if (const cudaError_t error = launch(
-          attention_f16_d64_kernel<Index>, smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
-          block_threads(larger(64, R), B * H * S), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
-          stream, q, k, v, scale, o, B, H, S, R, tiles, tile_bytes);
+          wide ? attention_f16_d64_kernel<true, Index> : attention_f16_d64_kernel<false, Index>,
+          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(64, R), B * H * S),
+          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, scale, o, B, H, S, R,
+          tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -562,7 +665,7 @@ struct AttentionF16D128Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     attention_f16_d128_kernel(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
                               uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
@@ -595,9 +698,18 @@ __global__ void __launch_bounds__(512)
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total3_own = 0.0f;
-    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-      p[r] = expf(s_[r] - greatest);
-      total3_own += p[r];
+    for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(R - r_first);
+      const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      Pack<float, 4> p_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        p_pack[i] = expf(s__pack[i] - greatest);
+        if (i < remaining) {
+          total3_own += p_pack[i];
+        }
+      }
+      store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
     total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
@@ -619,10 +731,12 @@ cudaError_t attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint1
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_f16_d128_kernel_tiles;
+  const bool wide = aligned({tiles});
   if (const cudaError_t error = launch(
-          attention_f16_d128_kernel<Index>, smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
-          block_threads(larger(128, R), B * H * S), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
-          stream, q, k, v, scale, o, B, H, S, R, tiles, tile_bytes);
+          wide ? attention_f16_d128_kernel<true, Index> : attention_f16_d128_kernel<false, Index>,
+          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(128, R), B * H * S),
+          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, scale, o, B, H, S, R,
+          tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -95,6 +95,54 @@ inline unsigned block_threads(int64_t length, int64_t blocks) {
   return threads;
 }
 
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (kWide && left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -150,7 +198,7 @@ struct GiouLossPaddedWorkspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     giou_loss_padded_kernel(const float* pred, const float* target, float* giou, bool* mask, float* loss,
                             Index B, Index N, float* total_parts, int64_t* total2_parts, uint32_t* ticket,
@@ -159,27 +207,41 @@ __global__ void __launch_bounds__(512)
   const Index last = Index(smaller(first + chunk, B * N));
   float total_own = 0.0f;
   int64_t total2_own = 0;
-  for (Index bn = first + Index(threadIdx.x); bn < last; bn += Index(blockDim.x)) {
-    mask[bn] = target[bn * 4 + 3] != 0.0f;
-    const float left_p = pred[bn * 4];
-    const float top_p = pred[bn * 4 + 1];
-    const float right_p = pred[bn * 4 + 2];
-    const float bottom_p = pred[bn * 4 + 3];
-    const float left_t = target[bn * 4];
-    const float top_t = target[bn * 4 + 1];
-    const float right_t = target[bn * 4 + 2];
-    const float bottom_t = target[bn * 4 + 3];
-    const float area_p = (right_p - left_p) * (bottom_p - top_p);
-    const float area_t = (right_t - left_t) * (bottom_t - top_t);
-    const float overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                          (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
-    const float joined = area_p + area_t - overlap;
-    const float hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                       (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-    giou[bn] = float(int32_t(mask[bn])) *
-               (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
-    total_own += giou[bn];
-    total2_own = total2_own + int64_t(mask[bn]);
+  for (Index bn_first = first + Index(threadIdx.x) * 2; bn_first < last; bn_first += Index(blockDim.x) * 2) {
+    const Index remaining = Index(last - bn_first);
+    const auto target_pack = load_pack<2, 4, kWide>(&target[bn_first * 4], remaining);
+    Pack<bool, 2> mask_pack;
+    const auto pred_pack = load_pack<2, 4, kWide>(&pred[bn_first * 4], remaining);
+    Pack<float, 2> giou_pack;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      mask_pack[i] = target_pack[4 * i + 3] != 0.0f;
+      const float left_p = pred_pack[4 * i];
+      const float top_p = pred_pack[4 * i + 1];
+      const float right_p = pred_pack[4 * i + 2];
+      const float bottom_p = pred_pack[4 * i + 3];
+      const float left_t = target_pack[4 * i];
+      const float top_t = target_pack[4 * i + 1];
+      const float right_t = target_pack[4 * i + 2];
+      const float bottom_t = target_pack[4 * i + 3];
+      const float area_p = (right_p - left_p) * (bottom_p - top_p);
+      const float area_t = (right_t - left_t) * (bottom_t - top_t);
+      const float overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                            (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+      const float joined = area_p + area_t - overlap;
+      const float hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                         (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+      giou_pack[i] = float(int32_t(mask_pack[i])) *
+                     (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
+      if (i < remaining) {
+        total_own += giou_pack[i];
+      }
+      if (i < remaining) {
+        total2_own = total2_own + int64_t(mask_pack[i]);
+      }
+    }
+    store_pack<kWide>(&mask[bn_first], mask_pack, remaining);
+    store_pack<kWide>(&giou[bn_first], giou_pack, remaining);
   }
   const float total_part = block_fold(total_own, [](float a, float b_) { return float(a + b_); });
   const int64_t total2_part = block_fold(total2_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
@@ -205,13 +267,15 @@ template <class Index>
 cudaError_t giou_loss_padded(const float* pred, const float* target, float* giou, bool* mask, float* loss,
                              int64_t B, int64_t N, char* workspace, cudaStream_t stream) {
   const GiouLossPaddedWorkspace space(B, N);
-  const int64_t chunk = larger(1024, ceil_div(B * N, 1024)), chunks = larger(ceil_div(B * N, chunk), 1);
+  const bool wide = aligned({target, mask, pred, giou});
+  const int64_t chunk = larger(1024, ceil_div(B * N, 16384) * 16), chunks = larger(ceil_div(B * N, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(giou_loss_padded_kernel<Index>, chunks, block_threads(chunk, chunks), 512, stream, pred,
-                 target, giou, mask, loss, B, N, reinterpret_cast<float*>(workspace + space.total_parts),
+          launch(wide ? giou_loss_padded_kernel<true, Index> : giou_loss_padded_kernel<false, Index>, chunks,
+                 block_threads(chunk, chunks), 512, stream, pred, target, giou, mask, loss, B, N,
+                 reinterpret_cast<float*>(workspace + space.total_parts),
                  reinterpret_cast<int64_t*>(workspace + space.total2_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)

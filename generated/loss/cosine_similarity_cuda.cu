@@ -82,6 +82,43 @@ inline unsigned block_threads(int64_t length, int64_t blocks) {
   return threads;
 }
 
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -111,7 +148,7 @@ __device__ inline T block_fold(T value, Combine combine) {
   return value;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     cosine_similarity_f32_kernel(const float* x, const float* y, float* similarity, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
@@ -122,10 +159,22 @@ __global__ void __launch_bounds__(512)
     float total_own = 0.0f;
     float total2_own = 0.0f;
     float total3_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      total_own += x[m * N + n] * y[m * N + n];
-      total2_own += x[m * N + n] * x[m * N + n];
-      total3_own += y[m * N + n] * y[m * N + n];
+    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto y_pack = load_pack<4, 1, kWide>(&y[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own += x_pack[i] * y_pack[i];
+        }
+        if (i < remaining) {
+          total2_own += x_pack[i] * x_pack[i];
+        }
+        if (i < remaining) {
+          total3_own += y_pack[i] * y_pack[i];
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
     total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
@@ -139,14 +188,16 @@ __global__ void __launch_bounds__(512)
 template <class Index>
 cudaError_t cosine_similarity_f32(const float* x, const float* y, float* similarity, int64_t M, int64_t N,
                                   cudaStream_t stream) {
-  if (const cudaError_t error = launch(cosine_similarity_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       block_threads(N, M), 512, stream, x, y, similarity, M, N);
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  if (const cudaError_t error = launch(
+          wide ? cosine_similarity_f32_kernel<true, Index> : cosine_similarity_f32_kernel<false, Index>,
+          smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, similarity, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     cosine_similarity_f64_kernel(const double* x, const double* y, double* similarity, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
@@ -157,10 +208,22 @@ __global__ void __launch_bounds__(512)
     double total_own = 0.0;
     double total2_own = 0.0;
     double total3_own = 0.0;
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      total_own += x[m * N + n] * y[m * N + n];
-      total2_own += x[m * N + n] * x[m * N + n];
-      total3_own += y[m * N + n] * y[m * N + n];
+    for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto y_pack = load_pack<2, 1, kWide>(&y[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (i < remaining) {
+          total_own += x_pack[i] * y_pack[i];
+        }
+        if (i < remaining) {
+          total2_own += x_pack[i] * x_pack[i];
+        }
+        if (i < remaining) {
+          total3_own += y_pack[i] * y_pack[i];
+        }
+      }
     }
     total = total + block_fold(total_own, [](double a, double b) { return double(a + b); });
     total2 = total2 + block_fold(total2_own, [](double a, double b) { return double(a + b); });
@@ -174,14 +237,16 @@ __global__ void __launch_bounds__(512)
 template <class Index>
 cudaError_t cosine_similarity_f64(const double* x, const double* y, double* similarity, int64_t M, int64_t N,
                                   cudaStream_t stream) {
-  if (const cudaError_t error = launch(cosine_similarity_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       block_threads(N, M), 512, stream, x, y, similarity, M, N);
+  const bool wide = aligned({x, y}) && N % 2 == 0;
+  if (const cudaError_t error = launch(
+          wide ? cosine_similarity_f64_kernel<true, Index> : cosine_similarity_f64_kernel<false, Index>,
+          smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, similarity, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512) cosine_similarity_bf16_kernel(const uint16_t* x, const uint16_t* y,
                                                                      uint16_t* similarity, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
@@ -192,10 +257,22 @@ __global__ void __launch_bounds__(512) cosine_similarity_bf16_kernel(const uint1
     float total_own = 0.0f;
     float total2_own = 0.0f;
     float total3_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      total_own += from_bf16(x[m * N + n]) * from_bf16(y[m * N + n]);
-      total2_own += from_bf16(x[m * N + n]) * from_bf16(x[m * N + n]);
-      total3_own += from_bf16(y[m * N + n]) * from_bf16(y[m * N + n]);
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto y_pack = load_pack<8, 1, kWide>(&y[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          total_own += from_bf16(x_pack[i]) * from_bf16(y_pack[i]);
+        }
+        if (i < remaining) {
+          total2_own += from_bf16(x_pack[i]) * from_bf16(x_pack[i]);
+        }
+        if (i < remaining) {
+          total3_own += from_bf16(y_pack[i]) * from_bf16(y_pack[i]);
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
     total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
@@ -209,14 +286,16 @@ __global__ void __launch_bounds__(512) cosine_similarity_bf16_kernel(const uint1
 template <class Index>
 cudaError_t cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M,
                                    int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(cosine_similarity_bf16_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       block_threads(N, M), 512, stream, x, y, similarity, M, N);
+  const bool wide = aligned({x, y}) && N % 8 == 0;
+  if (const cudaError_t error = launch(
+          wide ? cosine_similarity_bf16_kernel<true, Index> : cosine_similarity_bf16_kernel<false, Index>,
+          smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, similarity, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512) cosine_similarity_f16_kernel(const uint16_t* x, const uint16_t* y,
                                                                     uint16_t* similarity, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
@@ -227,10 +306,22 @@ __global__ void __launch_bounds__(512) cosine_similarity_f16_kernel(const uint16
     float total_own = 0.0f;
     float total2_own = 0.0f;
     float total3_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      total_own += from_f16(x[m * N + n]) * from_f16(y[m * N + n]);
-      total2_own += from_f16(x[m * N + n]) * from_f16(x[m * N + n]);
-      total3_own += from_f16(y[m * N + n]) * from_f16(y[m * N + n]);
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto y_pack = load_pack<8, 1, kWide>(&y[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          total_own += from_f16(x_pack[i]) * from_f16(y_pack[i]);
+        }
+        if (i < remaining) {
+          total2_own += from_f16(x_pack[i]) * from_f16(x_pack[i]);
+        }
+        if (i < remaining) {
+          total3_own += from_f16(y_pack[i]) * from_f16(y_pack[i]);
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
     total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
@@ -244,8 +335,10 @@ __global__ void __launch_bounds__(512) cosine_similarity_f16_kernel(const uint16
 template <class Index>
 cudaError_t cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M,
                                   int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(cosine_similarity_f16_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       block_threads(N, M), 512, stream, x, y, similarity, M, N);
+  const bool wide = aligned({x, y}) && N % 8 == 0;
+  if (const cudaError_t error = launch(
+          wide ? cosine_similarity_f16_kernel<true, Index> : cosine_similarity_f16_kernel<false, Index>,
+          smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, similarity, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -106,6 +106,54 @@ inline unsigned block_threads(int64_t length, int64_t blocks) {
   return threads;
 }
 
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (kWide && left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -158,18 +206,28 @@ struct HuberLossF32Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     huber_loss_f32_kernel(float delta, const float* prediction, const float* target, float* loss,
                           float* mean_loss, Index N, float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   float total_own = 0.0f;
-  for (Index n = first + Index(threadIdx.x); n < last; n += Index(blockDim.x)) {
-    const float e = absolute(prediction[n] - target[n]);
-    const float each = e <= delta ? e * e / 2.0f : delta * (e - delta / 2.0f);
-    loss[n] = each;
-    total_own += each;
+  for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+    const Index remaining = Index(last - n_first);
+    const auto prediction_pack = load_pack<4, 1, kWide>(&prediction[n_first], remaining);
+    const auto target_pack = load_pack<4, 1, kWide>(&target[n_first], remaining);
+    Pack<float, 4> loss_pack;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const float e = absolute(prediction_pack[i] - target_pack[i]);
+      const float each = e <= delta ? e * e / 2.0f : delta * (e - delta / 2.0f);
+      loss_pack[i] = each;
+      if (i < remaining) {
+        total_own += each;
+      }
+    }
+    store_pack<kWide>(&loss[n_first], loss_pack, remaining);
   }
   const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
@@ -190,14 +248,16 @@ template <class Index>
 cudaError_t huber_loss_f32(float delta, const float* prediction, const float* target, float* loss,
                            float* mean_loss, int64_t N, char* workspace, cudaStream_t stream) {
   const HuberLossF32Workspace space(N);
-  const int64_t chunk = larger(1024, ceil_div(N, 1024)), chunks = larger(ceil_div(N, chunk), 1);
+  const bool wide = aligned({prediction, target, loss});
+  const int64_t chunk = larger(1024, ceil_div(N, 16384) * 16), chunks = larger(ceil_div(N, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error = launch(huber_loss_f32_kernel<Index>, chunks, block_threads(chunk, chunks),
-                                       512, stream, delta, prediction, target, loss, mean_loss, N,
-                                       reinterpret_cast<float*>(workspace + space.total_parts),
-                                       reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+  if (const cudaError_t error =
+          launch(wide ? huber_loss_f32_kernel<true, Index> : huber_loss_f32_kernel<false, Index>, chunks,
+                 block_threads(chunk, chunks), 512, stream, delta, prediction, target, loss, mean_loss, N,
+                 reinterpret_cast<float*>(workspace + space.total_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -216,18 +276,28 @@ struct HuberLossBf16Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     huber_loss_bf16_kernel(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
                            float* mean_loss, Index N, float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   float total_own = 0.0f;
-  for (Index n = first + Index(threadIdx.x); n < last; n += Index(blockDim.x)) {
-    const float e = absolute(from_bf16(prediction[n]) - from_bf16(target[n]));
-    const float each = e <= delta ? e * e / 2.0f : delta * (e - delta / 2.0f);
-    loss[n] = to_bf16(each);
-    total_own += each;
+  for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
+    const Index remaining = Index(last - n_first);
+    const auto prediction_pack = load_pack<8, 1, kWide>(&prediction[n_first], remaining);
+    const auto target_pack = load_pack<8, 1, kWide>(&target[n_first], remaining);
+    Pack<uint16_t, 8> loss_pack;
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      const float e = absolute(from_bf16(prediction_pack[i]) - from_bf16(target_pack[i]));
+      const float each = e <= delta ? e * e / 2.0f : delta * (e - delta / 2.0f);
+      loss_pack[i] = to_bf16(each);
+      if (i < remaining) {
+        total_own += each;
+      }
+    }
+    store_pack<kWide>(&loss[n_first], loss_pack, remaining);
   }
   const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
@@ -248,14 +318,16 @@ template <class Index>
 cudaError_t huber_loss_bf16(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
                             float* mean_loss, int64_t N, char* workspace, cudaStream_t stream) {
   const HuberLossBf16Workspace space(N);
-  const int64_t chunk = larger(1024, ceil_div(N, 1024)), chunks = larger(ceil_div(N, chunk), 1);
+  const bool wide = aligned({prediction, target, loss});
+  const int64_t chunk = larger(1024, ceil_div(N, 16384) * 16), chunks = larger(ceil_div(N, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error = launch(huber_loss_bf16_kernel<Index>, chunks, block_threads(chunk, chunks),
-                                       512, stream, delta, prediction, target, loss, mean_loss, N,
-                                       reinterpret_cast<float*>(workspace + space.total_parts),
-                                       reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+  if (const cudaError_t error =
+          launch(wide ? huber_loss_bf16_kernel<true, Index> : huber_loss_bf16_kernel<false, Index>, chunks,
+                 block_threads(chunk, chunks), 512, stream, delta, prediction, target, loss, mean_loss, N,
+                 reinterpret_cast<float*>(workspace + space.total_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -274,18 +346,28 @@ struct HuberLossF16Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     huber_loss_f16_kernel(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
                           float* mean_loss, Index N, float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   float total_own = 0.0f;
-  for (Index n = first + Index(threadIdx.x); n < last; n += Index(blockDim.x)) {
-    const float e = absolute(from_f16(prediction[n]) - from_f16(target[n]));
-    const float each = e <= delta ? e * e / 2.0f : delta * (e - delta / 2.0f);
-    loss[n] = to_f16(each);
-    total_own += each;
+  for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
+    const Index remaining = Index(last - n_first);
+    const auto prediction_pack = load_pack<8, 1, kWide>(&prediction[n_first], remaining);
+    const auto target_pack = load_pack<8, 1, kWide>(&target[n_first], remaining);
+    Pack<uint16_t, 8> loss_pack;
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      const float e = absolute(from_f16(prediction_pack[i]) - from_f16(target_pack[i]));
+      const float each = e <= delta ? e * e / 2.0f : delta * (e - delta / 2.0f);
+      loss_pack[i] = to_f16(each);
+      if (i < remaining) {
+        total_own += each;
+      }
+    }
+    store_pack<kWide>(&loss[n_first], loss_pack, remaining);
   }
   const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
@@ -306,14 +388,16 @@ template <class Index>
 cudaError_t huber_loss_f16(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
                            float* mean_loss, int64_t N, char* workspace, cudaStream_t stream) {
   const HuberLossF16Workspace space(N);
-  const int64_t chunk = larger(1024, ceil_div(N, 1024)), chunks = larger(ceil_div(N, chunk), 1);
+  const bool wide = aligned({prediction, target, loss});
+  const int64_t chunk = larger(1024, ceil_div(N, 16384) * 16), chunks = larger(ceil_div(N, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error = launch(huber_loss_f16_kernel<Index>, chunks, block_threads(chunk, chunks),
-                                       512, stream, delta, prediction, target, loss, mean_loss, N,
-                                       reinterpret_cast<float*>(workspace + space.total_parts),
-                                       reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+  if (const cudaError_t error =
+          launch(wide ? huber_loss_f16_kernel<true, Index> : huber_loss_f16_kernel<false, Index>, chunks,
+                 block_threads(chunk, chunks), 512, stream, delta, prediction, target, loss, mean_loss, N,
+                 reinterpret_cast<float*>(workspace + space.total_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

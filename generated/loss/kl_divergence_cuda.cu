@@ -97,6 +97,43 @@ inline unsigned block_threads(int64_t length, int64_t blocks) {
   return threads;
 }
 
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -150,7 +187,7 @@ struct KlDivergenceF32Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     kl_divergence_f32_kernel(const float* prediction, const float* target, float* loss, float* mean_loss,
                              Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
@@ -160,9 +197,15 @@ __global__ void __launch_bounds__(512)
   for (Index b = first; b < last; ++b) {
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
-      if (target[b * V + v] > 0.0f) {
-        total_own += target[b * V + v] * (logf(target[b * V + v]) - prediction[b * V + v]);
+    for (Index v_first = Index(threadIdx.x) * 4; v_first < V; v_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(V - v_first);
+      const auto target_pack = load_pack<4, 1, kWide>(&target[b * V + v_first], remaining);
+      const auto prediction_pack = load_pack<4, 1, kWide>(&prediction[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining && target_pack[i] > 0.0f) {
+          total_own += target_pack[i] * (logf(target_pack[i]) - prediction_pack[i]);
+        }
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
@@ -194,13 +237,15 @@ template <class Index>
 cudaError_t kl_divergence_f32(const float* prediction, const float* target, float* loss, float* mean_loss,
                               int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const KlDivergenceF32Workspace space(B, V);
+  const bool wide = aligned({target, prediction}) && V % 4 == 0;
   const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(kl_divergence_f32_kernel<Index>, chunks, block_threads(V, chunks), 512, stream, prediction,
-                 target, loss, mean_loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts),
+          launch(wide ? kl_divergence_f32_kernel<true, Index> : kl_divergence_f32_kernel<false, Index>,
+                 chunks, block_threads(V, chunks), 512, stream, prediction, target, loss, mean_loss, B, V,
+                 reinterpret_cast<float*>(workspace + space.total2_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
@@ -221,7 +266,7 @@ struct KlDivergenceBf16Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     kl_divergence_bf16_kernel(const uint16_t* prediction, const uint16_t* target, float* loss,
                               float* mean_loss, Index B, Index V, float* total2_parts, uint32_t* ticket,
@@ -232,10 +277,16 @@ __global__ void __launch_bounds__(512)
   for (Index b = first; b < last; ++b) {
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
-      if (from_bf16(target[b * V + v]) > 0.0f) {
-        total_own += from_bf16(target[b * V + v]) *
-                     (logf(from_bf16(target[b * V + v])) - from_bf16(prediction[b * V + v]));
+    for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(V - v_first);
+      const auto target_pack = load_pack<8, 1, kWide>(&target[b * V + v_first], remaining);
+      const auto prediction_pack = load_pack<8, 1, kWide>(&prediction[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining && from_bf16(target_pack[i]) > 0.0f) {
+          total_own +=
+              from_bf16(target_pack[i]) * (logf(from_bf16(target_pack[i])) - from_bf16(prediction_pack[i]));
+        }
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
@@ -267,13 +318,15 @@ template <class Index>
 cudaError_t kl_divergence_bf16(const uint16_t* prediction, const uint16_t* target, float* loss,
                                float* mean_loss, int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const KlDivergenceBf16Workspace space(B, V);
+  const bool wide = aligned({target, prediction}) && V % 8 == 0;
   const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(kl_divergence_bf16_kernel<Index>, chunks, block_threads(V, chunks), 512, stream, prediction,
-                 target, loss, mean_loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts),
+          launch(wide ? kl_divergence_bf16_kernel<true, Index> : kl_divergence_bf16_kernel<false, Index>,
+                 chunks, block_threads(V, chunks), 512, stream, prediction, target, loss, mean_loss, B, V,
+                 reinterpret_cast<float*>(workspace + space.total2_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
@@ -294,7 +347,7 @@ struct KlDivergenceF16Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     kl_divergence_f16_kernel(const uint16_t* prediction, const uint16_t* target, float* loss,
                              float* mean_loss, Index B, Index V, float* total2_parts, uint32_t* ticket,
@@ -305,10 +358,16 @@ __global__ void __launch_bounds__(512)
   for (Index b = first; b < last; ++b) {
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
-      if (from_f16(target[b * V + v]) > 0.0f) {
-        total_own += from_f16(target[b * V + v]) *
-                     (logf(from_f16(target[b * V + v])) - from_f16(prediction[b * V + v]));
+    for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(V - v_first);
+      const auto target_pack = load_pack<8, 1, kWide>(&target[b * V + v_first], remaining);
+      const auto prediction_pack = load_pack<8, 1, kWide>(&prediction[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining && from_f16(target_pack[i]) > 0.0f) {
+          total_own +=
+              from_f16(target_pack[i]) * (logf(from_f16(target_pack[i])) - from_f16(prediction_pack[i]));
+        }
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
@@ -340,13 +399,15 @@ template <class Index>
 cudaError_t kl_divergence_f16(const uint16_t* prediction, const uint16_t* target, float* loss,
                               float* mean_loss, int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const KlDivergenceF16Workspace space(B, V);
+  const bool wide = aligned({target, prediction}) && V % 8 == 0;
   const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(kl_divergence_f16_kernel<Index>, chunks, block_threads(V, chunks), 512, stream, prediction,
-                 target, loss, mean_loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts),
+          launch(wide ? kl_divergence_f16_kernel<true, Index> : kl_divergence_f16_kernel<false, Index>,
+                 chunks, block_threads(V, chunks), 512, stream, prediction, target, loss, mean_loss, B, V,
+                 reinterpret_cast<float*>(workspace + space.total2_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;

@@ -96,6 +96,43 @@ inline unsigned block_threads(int64_t length, int64_t blocks) {
   return threads;
 }
 
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -148,16 +185,24 @@ struct MseLossF32Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     mse_loss_f32_kernel(const float* prediction, const float* target, float* loss, Index N,
                         float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   float total_own = 0.0f;
-  for (Index n = first + Index(threadIdx.x); n < last; n += Index(blockDim.x)) {
-    const float e = prediction[n] - target[n];
-    total_own += e * e;
+  for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+    const Index remaining = Index(last - n_first);
+    const auto prediction_pack = load_pack<4, 1, kWide>(&prediction[n_first], remaining);
+    const auto target_pack = load_pack<4, 1, kWide>(&target[n_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const float e = prediction_pack[i] - target_pack[i];
+      if (i < remaining) {
+        total_own += e * e;
+      }
+    }
   }
   const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
@@ -178,13 +223,15 @@ template <class Index>
 cudaError_t mse_loss_f32(const float* prediction, const float* target, float* loss, int64_t N,
                          char* workspace, cudaStream_t stream) {
   const MseLossF32Workspace space(N);
-  const int64_t chunk = larger(1024, ceil_div(N, 1024)), chunks = larger(ceil_div(N, chunk), 1);
+  const bool wide = aligned({prediction, target});
+  const int64_t chunk = larger(1024, ceil_div(N, 16384) * 16), chunks = larger(ceil_div(N, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(mse_loss_f32_kernel<Index>, chunks, block_threads(chunk, chunks), 512, stream, prediction,
-                 target, loss, N, reinterpret_cast<float*>(workspace + space.total_parts),
+          launch(wide ? mse_loss_f32_kernel<true, Index> : mse_loss_f32_kernel<false, Index>, chunks,
+                 block_threads(chunk, chunks), 512, stream, prediction, target, loss, N,
+                 reinterpret_cast<float*>(workspace + space.total_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
@@ -204,16 +251,24 @@ struct MseLossBf16Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     mse_loss_bf16_kernel(const uint16_t* prediction, const uint16_t* target, float* loss, Index N,
                          float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   float total_own = 0.0f;
-  for (Index n = first + Index(threadIdx.x); n < last; n += Index(blockDim.x)) {
-    const float e = from_bf16(prediction[n]) - from_bf16(target[n]);
-    total_own += e * e;
+  for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
+    const Index remaining = Index(last - n_first);
+    const auto prediction_pack = load_pack<8, 1, kWide>(&prediction[n_first], remaining);
+    const auto target_pack = load_pack<8, 1, kWide>(&target[n_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      const float e = from_bf16(prediction_pack[i]) - from_bf16(target_pack[i]);
+      if (i < remaining) {
+        total_own += e * e;
+      }
+    }
   }
   const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
@@ -234,13 +289,15 @@ template <class Index>
 cudaError_t mse_loss_bf16(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
                           char* workspace, cudaStream_t stream) {
   const MseLossBf16Workspace space(N);
-  const int64_t chunk = larger(1024, ceil_div(N, 1024)), chunks = larger(ceil_div(N, chunk), 1);
+  const bool wide = aligned({prediction, target});
+  const int64_t chunk = larger(1024, ceil_div(N, 16384) * 16), chunks = larger(ceil_div(N, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(mse_loss_bf16_kernel<Index>, chunks, block_threads(chunk, chunks), 512, stream, prediction,
-                 target, loss, N, reinterpret_cast<float*>(workspace + space.total_parts),
+          launch(wide ? mse_loss_bf16_kernel<true, Index> : mse_loss_bf16_kernel<false, Index>, chunks,
+                 block_threads(chunk, chunks), 512, stream, prediction, target, loss, N,
+                 reinterpret_cast<float*>(workspace + space.total_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
@@ -260,16 +317,24 @@ struct MseLossF16Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     mse_loss_f16_kernel(const uint16_t* prediction, const uint16_t* target, float* loss, Index N,
                         float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   float total_own = 0.0f;
-  for (Index n = first + Index(threadIdx.x); n < last; n += Index(blockDim.x)) {
-    const float e = from_f16(prediction[n]) - from_f16(target[n]);
-    total_own += e * e;
+  for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
+    const Index remaining = Index(last - n_first);
+    const auto prediction_pack = load_pack<8, 1, kWide>(&prediction[n_first], remaining);
+    const auto target_pack = load_pack<8, 1, kWide>(&target[n_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      const float e = from_f16(prediction_pack[i]) - from_f16(target_pack[i]);
+      if (i < remaining) {
+        total_own += e * e;
+      }
+    }
   }
   const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
@@ -290,13 +355,15 @@ template <class Index>
 cudaError_t mse_loss_f16(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
                          char* workspace, cudaStream_t stream) {
   const MseLossF16Workspace space(N);
-  const int64_t chunk = larger(1024, ceil_div(N, 1024)), chunks = larger(ceil_div(N, chunk), 1);
+  const bool wide = aligned({prediction, target});
+  const int64_t chunk = larger(1024, ceil_div(N, 16384) * 16), chunks = larger(ceil_div(N, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(mse_loss_f16_kernel<Index>, chunks, block_threads(chunk, chunks), 512, stream, prediction,
-                 target, loss, N, reinterpret_cast<float*>(workspace + space.total_parts),
+          launch(wide ? mse_loss_f16_kernel<true, Index> : mse_loss_f16_kernel<false, Index>, chunks,
+                 block_threads(chunk, chunks), 512, stream, prediction, target, loss, N,
+                 reinterpret_cast<float*>(workspace + space.total_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;

@@ -97,6 +97,43 @@ inline unsigned block_threads(int64_t length, int64_t blocks) {
   return threads;
 }
 
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -150,7 +187,7 @@ struct TripletLossF32Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     triplet_loss_f32_kernel(const float* anchor, const float* positive, const float* negative, float* loss,
                             float* mean_loss, Index B, Index D, float* total3_parts, uint32_t* ticket,
@@ -163,11 +200,22 @@ __global__ void __launch_bounds__(512)
     float total2 = 0.0f;
     float total_own = 0.0f;
     float total2_own = 0.0f;
-    for (Index d = Index(threadIdx.x); d < D; d += Index(blockDim.x)) {
-      const float v = anchor[b * D + d] - positive[b * D + d];
-      const float v_2 = anchor[b * D + d] - negative[b * D + d];
-      total_own += v * v;
-      total2_own += v_2 * v_2;
+    for (Index d_first = Index(threadIdx.x) * 4; d_first < D; d_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(D - d_first);
+      const auto anchor_pack = load_pack<4, 1, kWide>(&anchor[b * D + d_first], remaining);
+      const auto positive_pack = load_pack<4, 1, kWide>(&positive[b * D + d_first], remaining);
+      const auto negative_pack = load_pack<4, 1, kWide>(&negative[b * D + d_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float v = anchor_pack[i] - positive_pack[i];
+        const float v_2 = anchor_pack[i] - negative_pack[i];
+        if (i < remaining) {
+          total_own += v * v;
+        }
+        if (i < remaining) {
+          total2_own += v_2 * v_2;
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
@@ -199,14 +247,16 @@ template <class Index>
 cudaError_t triplet_loss_f32(const float* anchor, const float* positive, const float* negative, float* loss,
                              float* mean_loss, int64_t B, int64_t D, char* workspace, cudaStream_t stream) {
   const TripletLossF32Workspace space(B, D);
+  const bool wide = aligned({anchor, positive, negative}) && D % 4 == 0;
   const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error = launch(triplet_loss_f32_kernel<Index>, chunks, block_threads(D, chunks), 512,
-                                       stream, anchor, positive, negative, loss, mean_loss, B, D,
-                                       reinterpret_cast<float*>(workspace + space.total3_parts),
-                                       reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+  if (const cudaError_t error =
+          launch(wide ? triplet_loss_f32_kernel<true, Index> : triplet_loss_f32_kernel<false, Index>, chunks,
+                 block_threads(D, chunks), 512, stream, anchor, positive, negative, loss, mean_loss, B, D,
+                 reinterpret_cast<float*>(workspace + space.total3_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -226,7 +276,7 @@ struct TripletLossBf16Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     triplet_loss_bf16_kernel(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
                              float* loss, float* mean_loss, Index B, Index D, float* total3_parts,
@@ -239,11 +289,22 @@ __global__ void __launch_bounds__(512)
     float total2 = 0.0f;
     float total_own = 0.0f;
     float total2_own = 0.0f;
-    for (Index d = Index(threadIdx.x); d < D; d += Index(blockDim.x)) {
-      const float v = from_bf16(anchor[b * D + d]) - from_bf16(positive[b * D + d]);
-      const float v_2 = from_bf16(anchor[b * D + d]) - from_bf16(negative[b * D + d]);
-      total_own += v * v;
-      total2_own += v_2 * v_2;
+    for (Index d_first = Index(threadIdx.x) * 8; d_first < D; d_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(D - d_first);
+      const auto anchor_pack = load_pack<8, 1, kWide>(&anchor[b * D + d_first], remaining);
+      const auto positive_pack = load_pack<8, 1, kWide>(&positive[b * D + d_first], remaining);
+      const auto negative_pack = load_pack<8, 1, kWide>(&negative[b * D + d_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float v = from_bf16(anchor_pack[i]) - from_bf16(positive_pack[i]);
+        const float v_2 = from_bf16(anchor_pack[i]) - from_bf16(negative_pack[i]);
+        if (i < remaining) {
+          total_own += v * v;
+        }
+        if (i < remaining) {
+          total2_own += v_2 * v_2;
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
@@ -276,14 +337,16 @@ cudaError_t triplet_loss_bf16(const uint16_t* anchor, const uint16_t* positive, 
                               float* loss, float* mean_loss, int64_t B, int64_t D, char* workspace,
                               cudaStream_t stream) {
   const TripletLossBf16Workspace space(B, D);
+  const bool wide = aligned({anchor, positive, negative}) && D % 8 == 0;
   const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error = launch(triplet_loss_bf16_kernel<Index>, chunks, block_threads(D, chunks), 512,
-                                       stream, anchor, positive, negative, loss, mean_loss, B, D,
-                                       reinterpret_cast<float*>(workspace + space.total3_parts),
-                                       reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+  if (const cudaError_t error =
+          launch(wide ? triplet_loss_bf16_kernel<true, Index> : triplet_loss_bf16_kernel<false, Index>,
+                 chunks, block_threads(D, chunks), 512, stream, anchor, positive, negative, loss, mean_loss,
+                 B, D, reinterpret_cast<float*>(workspace + space.total3_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -303,7 +366,7 @@ struct TripletLossF16Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     triplet_loss_f16_kernel(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
                             float* loss, float* mean_loss, Index B, Index D, float* total3_parts,
@@ -316,11 +379,22 @@ __global__ void __launch_bounds__(512)
     float total2 = 0.0f;
     float total_own = 0.0f;
     float total2_own = 0.0f;
-    for (Index d = Index(threadIdx.x); d < D; d += Index(blockDim.x)) {
-      const float v = from_f16(anchor[b * D + d]) - from_f16(positive[b * D + d]);
-      const float v_2 = from_f16(anchor[b * D + d]) - from_f16(negative[b * D + d]);
-      total_own += v * v;
-      total2_own += v_2 * v_2;
+    for (Index d_first = Index(threadIdx.x) * 8; d_first < D; d_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(D - d_first);
+      const auto anchor_pack = load_pack<8, 1, kWide>(&anchor[b * D + d_first], remaining);
+      const auto positive_pack = load_pack<8, 1, kWide>(&positive[b * D + d_first], remaining);
+      const auto negative_pack = load_pack<8, 1, kWide>(&negative[b * D + d_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float v = from_f16(anchor_pack[i]) - from_f16(positive_pack[i]);
+        const float v_2 = from_f16(anchor_pack[i]) - from_f16(negative_pack[i]);
+        if (i < remaining) {
+          total_own += v * v;
+        }
+        if (i < remaining) {
+          total2_own += v_2 * v_2;
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
@@ -353,14 +427,16 @@ cudaError_t triplet_loss_f16(const uint16_t* anchor, const uint16_t* positive, c
                              float* loss, float* mean_loss, int64_t B, int64_t D, char* workspace,
                              cudaStream_t stream) {
   const TripletLossF16Workspace space(B, D);
+  const bool wide = aligned({anchor, positive, negative}) && D % 8 == 0;
   const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error = launch(triplet_loss_f16_kernel<Index>, chunks, block_threads(D, chunks), 512,
-                                       stream, anchor, positive, negative, loss, mean_loss, B, D,
-                                       reinterpret_cast<float*>(workspace + space.total3_parts),
-                                       reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+  if (const cudaError_t error =
+          launch(wide ? triplet_loss_f16_kernel<true, Index> : triplet_loss_f16_kernel<false, Index>, chunks,
+                 block_threads(D, chunks), 512, stream, anchor, positive, negative, loss, mean_loss, B, D,
+                 reinterpret_cast<float*>(workspace + space.total3_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

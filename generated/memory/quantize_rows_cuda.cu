@@ -94,6 +94,54 @@ inline unsigned block_threads(int64_t length, int64_t blocks) {
   return threads;
 }
 
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (kWide && left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -123,15 +171,22 @@ __device__ inline T block_fold(T value, Combine combine) {
   return value;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     quantize_rows_f32_kernel(const float* x, int8_t* q, float* scale, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
     float greatest = -INFINITY;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      greatest_own = maximum(greatest_own, absolute(x[m * N + n]));
+    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          greatest_own = maximum(greatest_own, absolute(x_pack[i]));
+        }
+      }
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
@@ -139,8 +194,15 @@ __global__ void __launch_bounds__(512)
       scale[m] = maximum(greatest, 0.0f) / 127.0f;
     }
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      q[m * N + n] = saturate<int8_t>(scale[m] > 0.0f ? rintf(x[m * N + n] / scale[m]) : 0.0f);
+    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<int8_t, 4> q_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        q_pack[i] = saturate<int8_t>(scale[m] > 0.0f ? rintf(x_pack[i] / scale[m]) : 0.0f);
+      }
+      store_pack<kWide>(&q[m * N + n_first], q_pack, remaining);
     }
     __syncthreads();
   }
@@ -149,22 +211,31 @@ __global__ void __launch_bounds__(512)
 template <class Index>
 cudaError_t quantize_rows_f32(const float* x, int8_t* q, float* scale, int64_t M, int64_t N,
                               cudaStream_t stream) {
-  if (const cudaError_t error = launch(quantize_rows_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       block_threads(N, M), 512, stream, x, q, scale, M, N);
+  const bool wide = aligned({x, q}) && N % 4 == 0;
+  if (const cudaError_t error =
+          launch(wide ? quantize_rows_f32_kernel<true, Index> : quantize_rows_f32_kernel<false, Index>,
+                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, q, scale, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     quantize_rows_bf16_kernel(const uint16_t* x, int8_t* q, float* scale, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
     float greatest = -INFINITY;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      greatest_own = maximum(greatest_own, absolute(from_bf16(x[m * N + n])));
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          greatest_own = maximum(greatest_own, absolute(from_bf16(x_pack[i])));
+        }
+      }
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
@@ -172,8 +243,15 @@ __global__ void __launch_bounds__(512)
       scale[m] = maximum(greatest, 0.0f) / 127.0f;
     }
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      q[m * N + n] = saturate<int8_t>(scale[m] > 0.0f ? rintf(from_bf16(x[m * N + n]) / scale[m]) : 0.0f);
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<int8_t, 8> q_pack;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        q_pack[i] = saturate<int8_t>(scale[m] > 0.0f ? rintf(from_bf16(x_pack[i]) / scale[m]) : 0.0f);
+      }
+      store_pack<kWide>(&q[m * N + n_first], q_pack, remaining);
     }
     __syncthreads();
   }
@@ -182,22 +260,31 @@ __global__ void __launch_bounds__(512)
 template <class Index>
 cudaError_t quantize_rows_bf16(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N,
                                cudaStream_t stream) {
-  if (const cudaError_t error = launch(quantize_rows_bf16_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       block_threads(N, M), 512, stream, x, q, scale, M, N);
+  const bool wide = aligned({x, q}) && N % 8 == 0;
+  if (const cudaError_t error =
+          launch(wide ? quantize_rows_bf16_kernel<true, Index> : quantize_rows_bf16_kernel<false, Index>,
+                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, q, scale, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     quantize_rows_f16_kernel(const uint16_t* x, int8_t* q, float* scale, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
     float greatest = -INFINITY;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      greatest_own = maximum(greatest_own, absolute(from_f16(x[m * N + n])));
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          greatest_own = maximum(greatest_own, absolute(from_f16(x_pack[i])));
+        }
+      }
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
@@ -205,8 +292,15 @@ __global__ void __launch_bounds__(512)
       scale[m] = maximum(greatest, 0.0f) / 127.0f;
     }
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      q[m * N + n] = saturate<int8_t>(scale[m] > 0.0f ? rintf(from_f16(x[m * N + n]) / scale[m]) : 0.0f);
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<int8_t, 8> q_pack;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        q_pack[i] = saturate<int8_t>(scale[m] > 0.0f ? rintf(from_f16(x_pack[i]) / scale[m]) : 0.0f);
+      }
+      store_pack<kWide>(&q[m * N + n_first], q_pack, remaining);
     }
     __syncthreads();
   }
@@ -215,8 +309,10 @@ __global__ void __launch_bounds__(512)
 template <class Index>
 cudaError_t quantize_rows_f16(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N,
                               cudaStream_t stream) {
-  if (const cudaError_t error = launch(quantize_rows_f16_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       block_threads(N, M), 512, stream, x, q, scale, M, N);
+  const bool wide = aligned({x, q}) && N % 8 == 0;
+  if (const cudaError_t error =
+          launch(wide ? quantize_rows_f16_kernel<true, Index> : quantize_rows_f16_kernel<false, Index>,
+                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, q, scale, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -117,6 +117,54 @@ struct ColumnShape {
   size_t fold_bytes() const { return deep > 1 ? size_t{16} * wide * deep : 0; }
 };
 
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (kWide && left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
+
 // Room for `count` elements, so that the next tile is aligned too.
 inline int64_t padded_bytes(int64_t count, int64_t bytes) { return (count * bytes + 15) / 16 * 16; }
 
@@ -244,7 +292,7 @@ __global__ void __launch_bounds__(512)
   }
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     layer_norm_backward_f32_part2_kernel(const float* x, const float* gamma, const float* dy, float* dx,
                                          Index M, Index N, float* normal3, char* tiles, int64_t tile_bytes) {
@@ -259,34 +307,75 @@ __global__ void __launch_bounds__(512)
     float total4 = 0.0f;
     float total_own = 0.0f;
     float total3_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      total_own += x[m * N + n];
-      const float g = dy[m * N + n] * gamma[n];
-      total3_own += g;
+    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto dy_pack = load_pack<4, 1, kWide>(&dy[m * N + n_first], remaining);
+      const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own += x_pack[i];
+        }
+        const float g = dy_pack[i] * gamma_pack[i];
+        if (i < remaining) {
+          total3_own += g;
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
     total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
     float total2_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      const float d = x[m * N + n] - total / float(int64_t(N));
-      total2_own += d * d;
+    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float d = x_pack[i] - total / float(int64_t(N));
+        if (i < remaining) {
+          total2_own += d * d;
+        }
+      }
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
     const float scale = rsqrtf(total2 / float(int64_t(N)) + 1e-05f);
     float total4_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      const float d_ = x[m * N + n] - total / float(int64_t(N));
-      const float g_ = dy[m * N + n] * gamma[n];
-      const float normal = d_ * scale;
-      total4_own += g_ * normal;
-      normal2[n] = d_ * scale;
-      normal3[m * N + n] = d_ * scale;
+    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto dy_pack = load_pack<4, 1, kWide>(&dy[m * N + n_first], remaining);
+      const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
+      Pack<float, 4> normal2_pack;
+      Pack<float, 4> normal3_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float d_ = x_pack[i] - total / float(int64_t(N));
+        const float g_ = dy_pack[i] * gamma_pack[i];
+        const float normal = d_ * scale;
+        if (i < remaining) {
+          total4_own += g_ * normal;
+        }
+        normal2_pack[i] = d_ * scale;
+        normal3_pack[i] = d_ * scale;
+      }
+      store_pack<kWide>(&normal2[n_first], normal2_pack, remaining);
+      store_pack<kWide>(&normal3[m * N + n_first], normal3_pack, remaining);
     }
     total4 = total4 + block_fold(total4_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      const float g_3 = dy[m * N + n] * gamma[n];
-      dx[m * N + n] = scale * (g_3 - total3 / float(int64_t(N)) - normal2[n] * (total4 / float(int64_t(N))));
+    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(N - n_first);
+      const auto dy_pack = load_pack<4, 1, kWide>(&dy[m * N + n_first], remaining);
+      const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
+      const auto normal2_pack = load_pack<4, 1, kWide>(&normal2[n_first], remaining);
+      Pack<float, 4> dx_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float g_3 = dy_pack[i] * gamma_pack[i];
+        dx_pack[i] =
+            scale * (g_3 - total3 / float(int64_t(N)) - normal2_pack[i] * (total4 / float(int64_t(N))));
+      }
+      store_pack<kWide>(&dx[m * N + n_first], dx_pack, remaining);
     }
     __syncthreads();
   }
@@ -350,10 +439,13 @@ cudaError_t layer_norm_backward_f32(const float* x, const float* gamma, const fl
     const int64_t tile_bytes = padded_bytes(N, 4);
     const bool in_shared = tile_bytes <= 32768;
     char* const tiles = in_shared ? nullptr : workspace + space.layer_norm_backward_f32_part2_kernel_tiles;
-    if (const cudaError_t error = launch(
-            layer_norm_backward_f32_part2_kernel<Index>, smaller(M, in_shared ? int64_t{1} << 30 : 1024),
-            block_threads(N, M), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma,
-            dy, dx, M, N, reinterpret_cast<float*>(workspace + space.normal3), tiles, tile_bytes);
+    const bool wide = aligned({x, dy, gamma, tiles, workspace, dx}) && N % 4 == 0;
+    if (const cudaError_t error =
+            launch(wide ? layer_norm_backward_f32_part2_kernel<true, Index>
+                        : layer_norm_backward_f32_part2_kernel<false, Index>,
+                   smaller(M, in_shared ? int64_t{1} << 30 : 1024), block_threads(N, M),
+                   512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, dy, dx, M, N,
+                   reinterpret_cast<float*>(workspace + space.normal3), tiles, tile_bytes);
         error != cudaSuccess)
       return error;
   }
@@ -437,7 +529,7 @@ __global__ void __launch_bounds__(512)
   }
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     layer_norm_backward_bf16_part2_kernel(const uint16_t* x, const float* gamma, const uint16_t* dy,
                                           uint16_t* dx, Index M, Index N, float* normal3, char* tiles,
@@ -453,35 +545,75 @@ __global__ void __launch_bounds__(512)
     float total4 = 0.0f;
     float total_own = 0.0f;
     float total3_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      total_own += from_bf16(x[m * N + n]);
-      const float g = from_bf16(dy[m * N + n]) * gamma[n];
-      total3_own += g;
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
+      const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          total_own += from_bf16(x_pack[i]);
+        }
+        const float g = from_bf16(dy_pack[i]) * gamma_pack[i];
+        if (i < remaining) {
+          total3_own += g;
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
     total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
     float total2_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      const float d = from_bf16(x[m * N + n]) - total / float(int64_t(N));
-      total2_own += d * d;
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float d = from_bf16(x_pack[i]) - total / float(int64_t(N));
+        if (i < remaining) {
+          total2_own += d * d;
+        }
+      }
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
     const float scale = rsqrtf(total2 / float(int64_t(N)) + 1e-05f);
     float total4_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      const float d_ = from_bf16(x[m * N + n]) - total / float(int64_t(N));
-      const float g_ = from_bf16(dy[m * N + n]) * gamma[n];
-      const float normal = d_ * scale;
-      total4_own += g_ * normal;
-      normal2[n] = d_ * scale;
-      normal3[m * N + n] = d_ * scale;
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
+      const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
+      Pack<float, 8> normal2_pack;
+      Pack<float, 8> normal3_pack;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float d_ = from_bf16(x_pack[i]) - total / float(int64_t(N));
+        const float g_ = from_bf16(dy_pack[i]) * gamma_pack[i];
+        const float normal = d_ * scale;
+        if (i < remaining) {
+          total4_own += g_ * normal;
+        }
+        normal2_pack[i] = d_ * scale;
+        normal3_pack[i] = d_ * scale;
+      }
+      store_pack<kWide>(&normal2[n_first], normal2_pack, remaining);
+      store_pack<kWide>(&normal3[m * N + n_first], normal3_pack, remaining);
     }
     total4 = total4 + block_fold(total4_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      const float g_3 = from_bf16(dy[m * N + n]) * gamma[n];
-      dx[m * N + n] =
-          to_bf16(scale * (g_3 - total3 / float(int64_t(N)) - normal2[n] * (total4 / float(int64_t(N)))));
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
+      const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
+      const auto normal2_pack = load_pack<8, 1, kWide>(&normal2[n_first], remaining);
+      Pack<uint16_t, 8> dx_pack;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float g_3 = from_bf16(dy_pack[i]) * gamma_pack[i];
+        dx_pack[i] = to_bf16(
+            scale * (g_3 - total3 / float(int64_t(N)) - normal2_pack[i] * (total4 / float(int64_t(N)))));
+      }
+      store_pack<kWide>(&dx[m * N + n_first], dx_pack, remaining);
     }
     __syncthreads();
   }
@@ -545,10 +677,13 @@ cudaError_t layer_norm_backward_bf16(const uint16_t* x, const float* gamma, cons
     const int64_t tile_bytes = padded_bytes(N, 4);
     const bool in_shared = tile_bytes <= 32768;
     char* const tiles = in_shared ? nullptr : workspace + space.layer_norm_backward_bf16_part2_kernel_tiles;
-    if (const cudaError_t error = launch(
-            layer_norm_backward_bf16_part2_kernel<Index>, smaller(M, in_shared ? int64_t{1} << 30 : 1024),
-            block_threads(N, M), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma,
-            dy, dx, M, N, reinterpret_cast<float*>(workspace + space.normal3), tiles, tile_bytes);
+    const bool wide = aligned({x, dy, gamma, tiles, workspace, dx}) && N % 8 == 0;
+    if (const cudaError_t error =
+            launch(wide ? layer_norm_backward_bf16_part2_kernel<true, Index>
+                        : layer_norm_backward_bf16_part2_kernel<false, Index>,
+                   smaller(M, in_shared ? int64_t{1} << 30 : 1024), block_threads(N, M),
+                   512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, dy, dx, M, N,
+                   reinterpret_cast<float*>(workspace + space.normal3), tiles, tile_bytes);
         error != cudaSuccess)
       return error;
   }
@@ -632,7 +767,7 @@ __global__ void __launch_bounds__(512)
   }
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     layer_norm_backward_f16_part2_kernel(const uint16_t* x, const float* gamma, const uint16_t* dy,
                                          uint16_t* dx, Index M, Index N, float* normal3, char* tiles,
@@ -648,35 +783,75 @@ __global__ void __launch_bounds__(512)
     float total4 = 0.0f;
     float total_own = 0.0f;
     float total3_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      total_own += from_f16(x[m * N + n]);
-      const float g = from_f16(dy[m * N + n]) * gamma[n];
-      total3_own += g;
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
+      const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          total_own += from_f16(x_pack[i]);
+        }
+        const float g = from_f16(dy_pack[i]) * gamma_pack[i];
+        if (i < remaining) {
+          total3_own += g;
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
     total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
     float total2_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      const float d = from_f16(x[m * N + n]) - total / float(int64_t(N));
-      total2_own += d * d;
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float d = from_f16(x_pack[i]) - total / float(int64_t(N));
+        if (i < remaining) {
+          total2_own += d * d;
+        }
+      }
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
     const float scale = rsqrtf(total2 / float(int64_t(N)) + 1e-05f);
     float total4_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      const float d_ = from_f16(x[m * N + n]) - total / float(int64_t(N));
-      const float g_ = from_f16(dy[m * N + n]) * gamma[n];
-      const float normal = d_ * scale;
-      total4_own += g_ * normal;
-      normal2[n] = d_ * scale;
-      normal3[m * N + n] = d_ * scale;
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
+      const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
+      Pack<float, 8> normal2_pack;
+      Pack<float, 8> normal3_pack;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float d_ = from_f16(x_pack[i]) - total / float(int64_t(N));
+        const float g_ = from_f16(dy_pack[i]) * gamma_pack[i];
+        const float normal = d_ * scale;
+        if (i < remaining) {
+          total4_own += g_ * normal;
+        }
+        normal2_pack[i] = d_ * scale;
+        normal3_pack[i] = d_ * scale;
+      }
+      store_pack<kWide>(&normal2[n_first], normal2_pack, remaining);
+      store_pack<kWide>(&normal3[m * N + n_first], normal3_pack, remaining);
     }
     total4 = total4 + block_fold(total4_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      const float g_3 = from_f16(dy[m * N + n]) * gamma[n];
-      dx[m * N + n] =
-          to_f16(scale * (g_3 - total3 / float(int64_t(N)) - normal2[n] * (total4 / float(int64_t(N)))));
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
+      const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
+      const auto normal2_pack = load_pack<8, 1, kWide>(&normal2[n_first], remaining);
+      Pack<uint16_t, 8> dx_pack;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float g_3 = from_f16(dy_pack[i]) * gamma_pack[i];
+        dx_pack[i] = to_f16(
+            scale * (g_3 - total3 / float(int64_t(N)) - normal2_pack[i] * (total4 / float(int64_t(N)))));
+      }
+      store_pack<kWide>(&dx[m * N + n_first], dx_pack, remaining);
     }
     __syncthreads();
   }
@@ -740,10 +915,13 @@ cudaError_t layer_norm_backward_f16(const uint16_t* x, const float* gamma, const
     const int64_t tile_bytes = padded_bytes(N, 4);
     const bool in_shared = tile_bytes <= 32768;
     char* const tiles = in_shared ? nullptr : workspace + space.layer_norm_backward_f16_part2_kernel_tiles;
-    if (const cudaError_t error = launch(
-            layer_norm_backward_f16_part2_kernel<Index>, smaller(M, in_shared ? int64_t{1} << 30 : 1024),
-            block_threads(N, M), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma,
-            dy, dx, M, N, reinterpret_cast<float*>(workspace + space.normal3), tiles, tile_bytes);
+    const bool wide = aligned({x, dy, gamma, tiles, workspace, dx}) && N % 8 == 0;
+    if (const cudaError_t error =
+            launch(wide ? layer_norm_backward_f16_part2_kernel<true, Index>
+                        : layer_norm_backward_f16_part2_kernel<false, Index>,
+                   smaller(M, in_shared ? int64_t{1} << 30 : 1024), block_threads(N, M),
+                   512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, dy, dx, M, N,
+                   reinterpret_cast<float*>(workspace + space.normal3), tiles, tile_bytes);
         error != cudaSuccess)
       return error;
   }

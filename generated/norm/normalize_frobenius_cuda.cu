@@ -128,9 +128,9 @@ struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeo
 };
 
 // Past the end, where only `left` positions are left, the last of them is repeated.
-template <int kElements, int kFields = 1, class T, class Index>
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
 __device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
-  if (left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
   Pack<T, kElements, kFields> pack;
 #pragma unroll
   for (int i = 0; i < kElements * kFields; ++i)
@@ -138,9 +138,9 @@ __device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index lef
   return pack;
 }
 
-template <class T, int kElements, int kFields, class Index>
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
 __device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
-  if (left >= kElements) {
+  if (kWide && left >= kElements) {
     *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
     return;
   }
@@ -204,15 +204,22 @@ struct NormalizeFrobeniusF32Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     normalize_frobenius_f32_part1_kernel(const float* x, float* frobenius, Index M, Index N, float* total,
                                          float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, M * N));
   float total_own = 0.0f;
-  for (Index mn = first + Index(threadIdx.x); mn < last; mn += Index(blockDim.x)) {
-    total_own += x[mn] * x[mn];
+  for (Index mn_first = first + Index(threadIdx.x) * 4; mn_first < last; mn_first += Index(blockDim.x) * 4) {
+    const Index remaining = Index(last - mn_first);
+    const auto x_pack = load_pack<4, 1, kWide>(&x[mn_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (i < remaining) {
+        total_own += x_pack[i] * x_pack[i];
+      }
+    }
   }
   const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
@@ -254,15 +261,18 @@ cudaError_t normalize_frobenius_f32(const float* x, float* frobenius, float* y, 
                                     char* workspace, cudaStream_t stream) {
   const NormalizeFrobeniusF32Workspace space(M, N);
   {
-    const int64_t chunk = larger(1024, ceil_div(M * N, 1024)), chunks = larger(ceil_div(M * N, chunk), 1);
+    const bool wide = aligned({x});
+    const int64_t chunk = larger(1024, ceil_div(M * N, 16384) * 16),
+                  chunks = larger(ceil_div(M * N, chunk), 1);
     if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
-    if (const cudaError_t error =
-            launch(normalize_frobenius_f32_part1_kernel<Index>, chunks, block_threads(chunk, chunks), 512,
-                   stream, x, frobenius, M, N, reinterpret_cast<float*>(workspace + space.total),
-                   reinterpret_cast<float*>(workspace + space.total_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+    if (const cudaError_t error = launch(wide ? normalize_frobenius_f32_part1_kernel<true, Index>
+                                              : normalize_frobenius_f32_part1_kernel<false, Index>,
+                                         chunks, block_threads(chunk, chunks), 512, stream, x, frobenius, M,
+                                         N, reinterpret_cast<float*>(workspace + space.total),
+                                         reinterpret_cast<float*>(workspace + space.total_parts),
+                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;
   }
@@ -295,15 +305,22 @@ struct NormalizeFrobeniusF64Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     normalize_frobenius_f64_part1_kernel(const double* x, double* frobenius, Index M, Index N, double* total,
                                          double* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, M * N));
   double total_own = 0.0;
-  for (Index mn = first + Index(threadIdx.x); mn < last; mn += Index(blockDim.x)) {
-    total_own += x[mn] * x[mn];
+  for (Index mn_first = first + Index(threadIdx.x) * 2; mn_first < last; mn_first += Index(blockDim.x) * 2) {
+    const Index remaining = Index(last - mn_first);
+    const auto x_pack = load_pack<2, 1, kWide>(&x[mn_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      if (i < remaining) {
+        total_own += x_pack[i] * x_pack[i];
+      }
+    }
   }
   const double total_part = block_fold(total_own, [](double a, double b) { return double(a + b); });
   if (threadIdx.x == 0) {
@@ -345,15 +362,18 @@ cudaError_t normalize_frobenius_f64(const double* x, double* frobenius, double* 
                                     char* workspace, cudaStream_t stream) {
   const NormalizeFrobeniusF64Workspace space(M, N);
   {
-    const int64_t chunk = larger(1024, ceil_div(M * N, 1024)), chunks = larger(ceil_div(M * N, chunk), 1);
+    const bool wide = aligned({x});
+    const int64_t chunk = larger(1024, ceil_div(M * N, 16384) * 16),
+                  chunks = larger(ceil_div(M * N, chunk), 1);
     if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
-    if (const cudaError_t error =
-            launch(normalize_frobenius_f64_part1_kernel<Index>, chunks, block_threads(chunk, chunks), 512,
-                   stream, x, frobenius, M, N, reinterpret_cast<double*>(workspace + space.total),
-                   reinterpret_cast<double*>(workspace + space.total_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+    if (const cudaError_t error = launch(wide ? normalize_frobenius_f64_part1_kernel<true, Index>
+                                              : normalize_frobenius_f64_part1_kernel<false, Index>,
+                                         chunks, block_threads(chunk, chunks), 512, stream, x, frobenius, M,
+                                         N, reinterpret_cast<double*>(workspace + space.total),
+                                         reinterpret_cast<double*>(workspace + space.total_parts),
+                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;
   }
@@ -386,15 +406,22 @@ struct NormalizeFrobeniusBf16Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     normalize_frobenius_bf16_part1_kernel(const uint16_t* x, uint16_t* frobenius, Index M, Index N,
                                           float* total, float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, M * N));
   float total_own = 0.0f;
-  for (Index mn = first + Index(threadIdx.x); mn < last; mn += Index(blockDim.x)) {
-    total_own += from_bf16(x[mn]) * from_bf16(x[mn]);
+  for (Index mn_first = first + Index(threadIdx.x) * 8; mn_first < last; mn_first += Index(blockDim.x) * 8) {
+    const Index remaining = Index(last - mn_first);
+    const auto x_pack = load_pack<8, 1, kWide>(&x[mn_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      if (i < remaining) {
+        total_own += from_bf16(x_pack[i]) * from_bf16(x_pack[i]);
+      }
+    }
   }
   const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
@@ -436,15 +463,18 @@ cudaError_t normalize_frobenius_bf16(const uint16_t* x, uint16_t* frobenius, uin
                                      int64_t N, char* workspace, cudaStream_t stream) {
   const NormalizeFrobeniusBf16Workspace space(M, N);
   {
-    const int64_t chunk = larger(1024, ceil_div(M * N, 1024)), chunks = larger(ceil_div(M * N, chunk), 1);
+    const bool wide = aligned({x});
+    const int64_t chunk = larger(1024, ceil_div(M * N, 16384) * 16),
+                  chunks = larger(ceil_div(M * N, chunk), 1);
     if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
-    if (const cudaError_t error =
-            launch(normalize_frobenius_bf16_part1_kernel<Index>, chunks, block_threads(chunk, chunks), 512,
-                   stream, x, frobenius, M, N, reinterpret_cast<float*>(workspace + space.total),
-                   reinterpret_cast<float*>(workspace + space.total_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+    if (const cudaError_t error = launch(wide ? normalize_frobenius_bf16_part1_kernel<true, Index>
+                                              : normalize_frobenius_bf16_part1_kernel<false, Index>,
+                                         chunks, block_threads(chunk, chunks), 512, stream, x, frobenius, M,
+                                         N, reinterpret_cast<float*>(workspace + space.total),
+                                         reinterpret_cast<float*>(workspace + space.total_parts),
+                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;
   }
@@ -477,15 +507,22 @@ struct NormalizeFrobeniusF16Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     normalize_frobenius_f16_part1_kernel(const uint16_t* x, uint16_t* frobenius, Index M, Index N,
                                          float* total, float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, M * N));
   float total_own = 0.0f;
-  for (Index mn = first + Index(threadIdx.x); mn < last; mn += Index(blockDim.x)) {
-    total_own += from_f16(x[mn]) * from_f16(x[mn]);
+  for (Index mn_first = first + Index(threadIdx.x) * 8; mn_first < last; mn_first += Index(blockDim.x) * 8) {
+    const Index remaining = Index(last - mn_first);
+    const auto x_pack = load_pack<8, 1, kWide>(&x[mn_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      if (i < remaining) {
+        total_own += from_f16(x_pack[i]) * from_f16(x_pack[i]);
+      }
+    }
   }
   const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
@@ -527,15 +564,18 @@ cudaError_t normalize_frobenius_f16(const uint16_t* x, uint16_t* frobenius, uint
                                     char* workspace, cudaStream_t stream) {
   const NormalizeFrobeniusF16Workspace space(M, N);
   {
-    const int64_t chunk = larger(1024, ceil_div(M * N, 1024)), chunks = larger(ceil_div(M * N, chunk), 1);
+    const bool wide = aligned({x});
+    const int64_t chunk = larger(1024, ceil_div(M * N, 16384) * 16),
+                  chunks = larger(ceil_div(M * N, chunk), 1);
     if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
-    if (const cudaError_t error =
-            launch(normalize_frobenius_f16_part1_kernel<Index>, chunks, block_threads(chunk, chunks), 512,
-                   stream, x, frobenius, M, N, reinterpret_cast<float*>(workspace + space.total),
-                   reinterpret_cast<float*>(workspace + space.total_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+    if (const cudaError_t error = launch(wide ? normalize_frobenius_f16_part1_kernel<true, Index>
+                                              : normalize_frobenius_f16_part1_kernel<false, Index>,
+                                         chunks, block_threads(chunk, chunks), 512, stream, x, frobenius, M,
+                                         N, reinterpret_cast<float*>(workspace + space.total),
+                                         reinterpret_cast<float*>(workspace + space.total_parts),
+                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;
   }

@@ -83,6 +83,43 @@ inline unsigned block_threads(int64_t length, int64_t blocks) {
   return threads;
 }
 
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -123,7 +160,7 @@ __device__ inline T block_fold(T value, Combine combine) {
   return value;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     argmax_f32_kernel(const float* x, int64_t* position, float* value, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
@@ -134,12 +171,22 @@ __global__ void __launch_bounds__(512)
     int64_t where_own = -1;
     float best_own = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      if (where_own < 0 || above(x[m * N + n], best_own)) {
-        best_own = x[m * N + n];
-        where_own = int64_t(n);
+    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const Index n = n_first + (i < remaining ? i : remaining - 1);
+        if (i < remaining) {
+          if (where_own < 0 || above(x_pack[i], best_own)) {
+            best_own = x_pack[i];
+            where_own = int64_t(n);
+          }
+        }
+        if (i < remaining) {
+          greatest_own = maximum(greatest_own, x_pack[i]);
+        }
       }
-      greatest_own = maximum(greatest_own, x[m * N + n]);
     }
     const Best<float> found = block_fold(Best<float>{best_own, where_own}, [](Best<float> a, Best<float> b) {
       return b.index >= 0 && (a.index < 0 || above(b.value, a.value) ||
@@ -165,14 +212,16 @@ __global__ void __launch_bounds__(512)
 template <class Index>
 cudaError_t argmax_f32(const float* x, int64_t* position, float* value, int64_t M, int64_t N,
                        cudaStream_t stream) {
-  if (const cudaError_t error = launch(argmax_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       block_threads(N, M), 512, stream, x, position, value, M, N);
+  const bool wide = aligned({x}) && N % 4 == 0;
+  if (const cudaError_t error =
+          launch(wide ? argmax_f32_kernel<true, Index> : argmax_f32_kernel<false, Index>,
+                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, position, value, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     argmax_f64_kernel(const double* x, int64_t* position, double* value, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
@@ -183,12 +232,22 @@ __global__ void __launch_bounds__(512)
     int64_t where_own = -1;
     double best_own = 0.0;
     double greatest_own = -double(INFINITY);
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      if (where_own < 0 || above(x[m * N + n], best_own)) {
-        best_own = x[m * N + n];
-        where_own = int64_t(n);
+    for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const Index n = n_first + (i < remaining ? i : remaining - 1);
+        if (i < remaining) {
+          if (where_own < 0 || above(x_pack[i], best_own)) {
+            best_own = x_pack[i];
+            where_own = int64_t(n);
+          }
+        }
+        if (i < remaining) {
+          greatest_own = maximum(greatest_own, x_pack[i]);
+        }
       }
-      greatest_own = maximum(greatest_own, x[m * N + n]);
     }
     const Best<double> found =
         block_fold(Best<double>{best_own, where_own}, [](Best<double> a, Best<double> b) {
@@ -215,14 +274,16 @@ __global__ void __launch_bounds__(512)
 template <class Index>
 cudaError_t argmax_f64(const double* x, int64_t* position, double* value, int64_t M, int64_t N,
                        cudaStream_t stream) {
-  if (const cudaError_t error = launch(argmax_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       block_threads(N, M), 512, stream, x, position, value, M, N);
+  const bool wide = aligned({x}) && N % 2 == 0;
+  if (const cudaError_t error =
+          launch(wide ? argmax_f64_kernel<true, Index> : argmax_f64_kernel<false, Index>,
+                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, position, value, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     argmax_bf16_kernel(const uint16_t* x, int64_t* position, uint16_t* value, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
@@ -233,12 +294,22 @@ __global__ void __launch_bounds__(512)
     int64_t where_own = -1;
     float best_own = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      if (where_own < 0 || above(from_bf16(x[m * N + n]), best_own)) {
-        best_own = from_bf16(x[m * N + n]);
-        where_own = int64_t(n);
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const Index n = n_first + (i < remaining ? i : remaining - 1);
+        if (i < remaining) {
+          if (where_own < 0 || above(from_bf16(x_pack[i]), best_own)) {
+            best_own = from_bf16(x_pack[i]);
+            where_own = int64_t(n);
+          }
+        }
+        if (i < remaining) {
+          greatest_own = maximum(greatest_own, from_bf16(x_pack[i]));
+        }
       }
-      greatest_own = maximum(greatest_own, from_bf16(x[m * N + n]));
     }
     const Best<float> found = block_fold(Best<float>{best_own, where_own}, [](Best<float> a, Best<float> b) {
       return b.index >= 0 && (a.index < 0 || above(b.value, a.value) ||
@@ -264,8 +335,10 @@ __global__ void __launch_bounds__(512)
 template <class Index>
 cudaError_t argmax_bf16(const uint16_t* x, int64_t* position, uint16_t* value, int64_t M, int64_t N,
                         cudaStream_t stream) {
-  if (const cudaError_t error = launch(argmax_bf16_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       block_threads(N, M), 512, stream, x, position, value, M, N);
+  const bool wide = aligned({x}) && N % 8 == 0;
+  if (const cudaError_t error =
+          launch(wide ? argmax_bf16_kernel<true, Index> : argmax_bf16_kernel<false, Index>,
+                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, position, value, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

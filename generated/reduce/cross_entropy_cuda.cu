@@ -98,6 +98,43 @@ inline unsigned block_threads(int64_t length, int64_t blocks) {
   return threads;
 }
 
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -151,7 +188,7 @@ struct CrossEntropyF32Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     cross_entropy_f32_kernel(const float* score, const int32_t* target, float* loss, float* mean_loss,
                              Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
@@ -162,15 +199,29 @@ __global__ void __launch_bounds__(512)
     float greatest = -INFINITY;
     float total = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
-      greatest_own = maximum(greatest_own, score[b * V + v]);
+    for (Index v_first = Index(threadIdx.x) * 4; v_first < V; v_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(V - v_first);
+      const auto score_pack = load_pack<4, 1, kWide>(&score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          greatest_own = maximum(greatest_own, score_pack[i]);
+        }
+      }
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     const float top = greatest;
     float total_own = 0.0f;
-    for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
-      total_own += expf(score[b * V + v] - top);
+    for (Index v_first = Index(threadIdx.x) * 4; v_first < V; v_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(V - v_first);
+      const auto score_pack = load_pack<4, 1, kWide>(&score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own += expf(score_pack[i] - top);
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     if (threadIdx.x == 0) {
@@ -202,13 +253,15 @@ template <class Index>
 cudaError_t cross_entropy_f32(const float* score, const int32_t* target, float* loss, float* mean_loss,
                               int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const CrossEntropyF32Workspace space(B, V);
+  const bool wide = aligned({score}) && V % 4 == 0;
   const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(cross_entropy_f32_kernel<Index>, chunks, block_threads(V, chunks), 512, stream, score,
-                 target, loss, mean_loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts),
+          launch(wide ? cross_entropy_f32_kernel<true, Index> : cross_entropy_f32_kernel<false, Index>,
+                 chunks, block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
+                 reinterpret_cast<float*>(workspace + space.total2_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
@@ -229,7 +282,7 @@ struct CrossEntropyBf16Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     cross_entropy_bf16_kernel(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
                               Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
@@ -240,15 +293,29 @@ __global__ void __launch_bounds__(512)
     float greatest = -INFINITY;
     float total = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
-      greatest_own = maximum(greatest_own, from_bf16(score[b * V + v]));
+    for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(V - v_first);
+      const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          greatest_own = maximum(greatest_own, from_bf16(score_pack[i]));
+        }
+      }
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     const float top = greatest;
     float total_own = 0.0f;
-    for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
-      total_own += expf(from_bf16(score[b * V + v]) - top);
+    for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(V - v_first);
+      const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          total_own += expf(from_bf16(score_pack[i]) - top);
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     if (threadIdx.x == 0) {
@@ -280,13 +347,15 @@ template <class Index>
 cudaError_t cross_entropy_bf16(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
                                int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const CrossEntropyBf16Workspace space(B, V);
+  const bool wide = aligned({score}) && V % 8 == 0;
   const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(cross_entropy_bf16_kernel<Index>, chunks, block_threads(V, chunks), 512, stream, score,
-                 target, loss, mean_loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts),
+          launch(wide ? cross_entropy_bf16_kernel<true, Index> : cross_entropy_bf16_kernel<false, Index>,
+                 chunks, block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
+                 reinterpret_cast<float*>(workspace + space.total2_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;

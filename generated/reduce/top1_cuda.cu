@@ -84,6 +84,43 @@ inline unsigned block_threads(int64_t length, int64_t blocks) {
   return threads;
 }
 
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -124,7 +161,7 @@ __device__ inline T block_fold(T value, Combine combine) {
   return value;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     top1_f32_kernel(const float* score, int32_t* best, float* probability, Index B, Index V) {
   for (Index item = Index(blockIdx.x); item < B; item += Index(gridDim.x)) {
@@ -136,12 +173,22 @@ __global__ void __launch_bounds__(512)
     int64_t where_own = -1;
     float best2_own = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
-      if (where_own < 0 || above(score[b * V + v], best2_own)) {
-        best2_own = score[b * V + v];
-        where_own = int64_t(v);
+    for (Index v_first = Index(threadIdx.x) * 4; v_first < V; v_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(V - v_first);
+      const auto score_pack = load_pack<4, 1, kWide>(&score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const Index v = v_first + (i < remaining ? i : remaining - 1);
+        if (i < remaining) {
+          if (where_own < 0 || above(score_pack[i], best2_own)) {
+            best2_own = score_pack[i];
+            where_own = int64_t(v);
+          }
+        }
+        if (i < remaining) {
+          greatest_own = maximum(greatest_own, score_pack[i]);
+        }
       }
-      greatest_own = maximum(greatest_own, score[b * V + v]);
     }
     const Best<float> found =
         block_fold(Best<float>{best2_own, where_own}, [](Best<float> a, Best<float> b_) {
@@ -160,8 +207,15 @@ __global__ void __launch_bounds__(512)
       best[b] = int32_t(where);
     }
     float total_own = 0.0f;
-    for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
-      total_own += expf(score[b * V + v] - greatest);
+    for (Index v_first = Index(threadIdx.x) * 4; v_first < V; v_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(V - v_first);
+      const auto score_pack = load_pack<4, 1, kWide>(&score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own += expf(score_pack[i] - greatest);
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     if (threadIdx.x == 0) {
@@ -173,14 +227,16 @@ __global__ void __launch_bounds__(512)
 template <class Index>
 cudaError_t top1_f32(const float* score, int32_t* best, float* probability, int64_t B, int64_t V,
                      cudaStream_t stream) {
-  if (const cudaError_t error = launch(top1_f32_kernel<Index>, smaller(B, int64_t{1} << 30),
-                                       block_threads(V, B), 512, stream, score, best, probability, B, V);
+  const bool wide = aligned({score}) && V % 4 == 0;
+  if (const cudaError_t error = launch(wide ? top1_f32_kernel<true, Index> : top1_f32_kernel<false, Index>,
+                                       smaller(B, int64_t{1} << 30), block_threads(V, B), 512, stream, score,
+                                       best, probability, B, V);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     top1_bf16_kernel(const uint16_t* score, int32_t* best, float* probability, Index B, Index V) {
   for (Index item = Index(blockIdx.x); item < B; item += Index(gridDim.x)) {
@@ -192,12 +248,22 @@ __global__ void __launch_bounds__(512)
     int64_t where_own = -1;
     float best2_own = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
-      if (where_own < 0 || above(from_bf16(score[b * V + v]), best2_own)) {
-        best2_own = from_bf16(score[b * V + v]);
-        where_own = int64_t(v);
+    for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(V - v_first);
+      const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const Index v = v_first + (i < remaining ? i : remaining - 1);
+        if (i < remaining) {
+          if (where_own < 0 || above(from_bf16(score_pack[i]), best2_own)) {
+            best2_own = from_bf16(score_pack[i]);
+            where_own = int64_t(v);
+          }
+        }
+        if (i < remaining) {
+          greatest_own = maximum(greatest_own, from_bf16(score_pack[i]));
+        }
       }
-      greatest_own = maximum(greatest_own, from_bf16(score[b * V + v]));
     }
     const Best<float> found =
         block_fold(Best<float>{best2_own, where_own}, [](Best<float> a, Best<float> b_) {
@@ -216,8 +282,15 @@ __global__ void __launch_bounds__(512)
       best[b] = int32_t(where);
     }
     float total_own = 0.0f;
-    for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
-      total_own += expf(from_bf16(score[b * V + v]) - greatest);
+    for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(V - v_first);
+      const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          total_own += expf(from_bf16(score_pack[i]) - greatest);
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     if (threadIdx.x == 0) {
@@ -229,14 +302,16 @@ __global__ void __launch_bounds__(512)
 template <class Index>
 cudaError_t top1_bf16(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V,
                       cudaStream_t stream) {
-  if (const cudaError_t error = launch(top1_bf16_kernel<Index>, smaller(B, int64_t{1} << 30),
-                                       block_threads(V, B), 512, stream, score, best, probability, B, V);
+  const bool wide = aligned({score}) && V % 8 == 0;
+  if (const cudaError_t error = launch(wide ? top1_bf16_kernel<true, Index> : top1_bf16_kernel<false, Index>,
+                                       smaller(B, int64_t{1} << 30), block_threads(V, B), 512, stream, score,
+                                       best, probability, B, V);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     top1_f16_kernel(const uint16_t* score, int32_t* best, float* probability, Index B, Index V) {
   for (Index item = Index(blockIdx.x); item < B; item += Index(gridDim.x)) {
@@ -248,12 +323,22 @@ __global__ void __launch_bounds__(512)
     int64_t where_own = -1;
     float best2_own = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
-      if (where_own < 0 || above(from_f16(score[b * V + v]), best2_own)) {
-        best2_own = from_f16(score[b * V + v]);
-        where_own = int64_t(v);
+    for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(V - v_first);
+      const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const Index v = v_first + (i < remaining ? i : remaining - 1);
+        if (i < remaining) {
+          if (where_own < 0 || above(from_f16(score_pack[i]), best2_own)) {
+            best2_own = from_f16(score_pack[i]);
+            where_own = int64_t(v);
+          }
+        }
+        if (i < remaining) {
+          greatest_own = maximum(greatest_own, from_f16(score_pack[i]));
+        }
       }
-      greatest_own = maximum(greatest_own, from_f16(score[b * V + v]));
     }
     const Best<float> found =
         block_fold(Best<float>{best2_own, where_own}, [](Best<float> a, Best<float> b_) {
@@ -272,8 +357,15 @@ __global__ void __launch_bounds__(512)
       best[b] = int32_t(where);
     }
     float total_own = 0.0f;
-    for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
-      total_own += expf(from_f16(score[b * V + v]) - greatest);
+    for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(V - v_first);
+      const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          total_own += expf(from_f16(score_pack[i]) - greatest);
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     if (threadIdx.x == 0) {
@@ -285,8 +377,10 @@ __global__ void __launch_bounds__(512)
 template <class Index>
 cudaError_t top1_f16(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V,
                      cudaStream_t stream) {
-  if (const cudaError_t error = launch(top1_f16_kernel<Index>, smaller(B, int64_t{1} << 30),
-                                       block_threads(V, B), 512, stream, score, best, probability, B, V);
+  const bool wide = aligned({score}) && V % 8 == 0;
+  if (const cudaError_t error = launch(wide ? top1_f16_kernel<true, Index> : top1_f16_kernel<false, Index>,
+                                       smaller(B, int64_t{1} << 30), block_threads(V, B), 512, stream, score,
+                                       best, probability, B, V);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

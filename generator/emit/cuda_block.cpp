@@ -161,6 +161,8 @@ void CudaKernel::block_node(const PlanNode &node, const std::vector<PlanNode> &s
 void CudaKernel::strided(const std::vector<const PlanNode *> &chain, const std::vector<PlanNode> &body,
                          const Printer::Range *part) {
   note_length(chain);
+  if (packed_loop(chain, part))
+    return;
   const bool single = chain.size() == 1 && chain[0]->kind == PlanNode::Kind::loop;
   const bool wide = !counted_by_arrays(chain);
   const std::string type = wide ? "int64_t" : "Index", own = type + "(" + team_.index + ")",

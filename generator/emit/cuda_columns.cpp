@@ -120,7 +120,8 @@ void CudaKernel::column_phase(const std::vector<const PlanNode *> &chain) {
       "const ColumnShape shape" + shape_text(chain, split).substr(std::string("ColumnShape").size()) + ";\n";
   if (split != nullptr)
     launch.prepare += "if (const cudaError_t error = shape.tickets == 0 ? cudaSuccess : cudaMemsetAsync(workspace + "
-                      "space." + tickets_name(*split) +
+                      "space." +
+                      tickets_name(*split) +
                       ", 0, static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream); "
                       "error != cudaSuccess) return error;\n";
   finish(launch);

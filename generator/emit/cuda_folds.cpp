@@ -9,8 +9,9 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kChunk = 1024;     // least elements of a chunk of a whole-array reduction
-constexpr int64_t kSmallExtent = 64; // loops of up to so many turns are a thread's own
+constexpr int64_t kChunk = 1024;       // least elements of a chunk of a whole-array reduction
+constexpr int64_t kChunkMultiple = 16; // elements, so that all chunks begin with a whole access
+constexpr int64_t kSmallExtent = 64;   // loops of up to so many turns are a thread's own
 
 } // namespace
 
@@ -54,8 +55,10 @@ void CudaKernel::block_reduction(const PlanNode &node, const Printer::Range *par
     fold_shares(*fold, shares);
 }
 
-// The place of a fold takes in what the threads of the block have; a `fresh` one has nothing yet, nor is it declared.
-void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, bool fresh) {
+// The place of a fold takes in what the threads of the block have. That of a chunk, and that of the whole array, has
+// nothing yet, nor is it declared.
+void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, Result of) {
+  const bool fresh = of != Result::item;
   folds_ = true;
   const auto &[a, b] = names_.pair();
   const Type type = plan_.kernel.vars[fold.target].type;
@@ -91,6 +94,8 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, bool fr
   if (fresh) {
     for (const auto &[var, field] : {std::pair{fold.partner, ".value"}, std::pair{fold.target, ".index"}}) {
       const bool memory = in_memory(var);
+      if (!memory && of == Result::whole && var == fold.partner)
+        continue; // the best value has served
       if (!memory)
         printer_.mark_declared(var);
       out().add(
@@ -149,6 +154,10 @@ void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
   if (next != nullptr)
     all.insert(all.end(), next->nodes.begin(), next->nodes.end());
   const bool tiles = uses_tiles(all);
+  together_ = positions_shared(
+      points ? std::vector<PlanNode>(all.begin() + static_cast<long>(root.body.size()), all.end()) : all);
+  if (const int own = points && chain.size() == 1 ? positions_of(chain) : 1; own > 1)
+    together_ = together_ > 1 ? std::min(together_, own) : own;
   if (tiles)
     take_tiles(all);
   out().add("const " + type + " first = " + type + "(blockIdx.x) * chunk" +
@@ -164,7 +173,7 @@ void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
   out().add("}");
   end_shares(shares);
   for (const PlanNode *fold : folds)
-    fold_shares(*fold, shares, true);
+    fold_shares(*fold, shares, Result::whole);
   if (next != nullptr &&
       std::any_of(phase.partials.begin(), phase.partials.end(), [&](VarId var) { return in_memory(var); }))
     out().add("__syncthreads();");
@@ -178,9 +187,11 @@ void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
   launch.tiles = tiles;
   launch.folds = launch.shared = true;
   launch.chunk = type;
+  launch.together = together_;
   launch.prepare = "const int64_t chunk = " + larger + "(" + std::to_string(points ? kChunk : 1) + ", " + ceil_div +
-                   "(" + length + ", " + std::to_string(kMostChunks) + ")), chunks = " + larger + "(" + ceil_div + "(" +
-                   length +
+                   "(" + length + ", " + std::to_string(points ? kMostChunks * kChunkMultiple : kMostChunks) + ")" +
+                   (points ? " * " + std::to_string(kChunkMultiple) : "") + "), chunks = " + larger + "(" + ceil_div +
+                   "(" + length +
                    ", chunk), 1);\nif (const cudaError_t error = cudaMemsetAsync(workspace + "
                    "space.ticket, 0, sizeof(uint32_t), stream); error != cudaSuccess) return error;\n";
   if (points)
@@ -218,7 +229,7 @@ void CudaKernel::fold_chunk(const Phase &phase, const std::vector<const PlanNode
   for (const auto &[var, place] : places)
     printer_.rename(var, place.mine);
   for (const PlanNode *fold : folds)
-    fold_shares(*fold, shares, true);
+    fold_shares(*fold, shares, Result::chunk);
   out().add("if (threadIdx.x == 0) {");
   for (VarId var : phase.partials)
     out().add(places[var].whole + "_parts[blockIdx.x] = " + places[var].mine + ";");

@@ -21,9 +21,10 @@ constexpr int64_t kMostBlocks = 1024;       // with tiles in the workspace
 CudaKernel::CudaKernel(const Function &function, const Variation &variation, Spelling &s, Statuses &statuses)
     : function_(function), statuses_(statuses), name_(variation_name(function, variation)),
       plan_(make_plan(variation.lowered, variation.lowered_facts, TargetKind::cuda)),
-      names_(names_of(function, plan_.kernel)), printer_(plan_, variation.lowered_facts, s, names_) {
-  for (const char *taken :
-       {"tiles", "tile", "tile_bytes", "error", "space", "elements", "point", "chunk", "part", "ticket", "chunks"})
+      names_(names_of(function, plan_.kernel)), printer_(plan_, variation.lowered_facts, s, names_),
+      pack_names_(names_) {
+  for (const char *taken : {"tiles", "tile", "tile_bytes", "error", "space", "elements", "point", "chunk", "part",
+                            "ticket", "chunks", "wide"})
     names_.reserve(taken);
   printer_.index_type = "Index";
   printer_.parallel = true;
@@ -208,6 +209,8 @@ void CudaKernel::print_phase(size_t index) {
   const Phase &phase = plan_.phases[index];
   printer_.lines = Lines();
   folds_ = false;
+  together_ = 1;
+  pack_needs_ = {};
   lengths_.clear();
   shared_.clear();
   if (phase.kind == Phase::Kind::chunked)
@@ -247,6 +250,7 @@ void CudaKernel::thread_phase(const std::vector<const PlanNode *> &chain) {
 void CudaKernel::block_phase(const Phase &phase, const std::vector<const PlanNode *> &chain) {
   const std::vector<PlanNode> &body = chain.empty() ? phase.nodes : chain.back()->body;
   find_shared(body);
+  together_ = positions_shared(body);
   const bool tiles = uses_tiles(body);
   const std::string items = chain.empty() ? "1" : items_text(chain);
   if (tiles)
@@ -262,7 +266,7 @@ void CudaKernel::block_phase(const Phase &phase, const std::vector<const PlanNod
       out().add("__syncthreads();");
     out().add("}");
   }
-  finish({items, "", tiles, folds_, 1, "", true});
+  finish({items, "", tiles, folds_, together_, "", true});
 }
 
 void CudaKernel::phase_nodes(const std::vector<PlanNode> &nodes) {
@@ -307,7 +311,7 @@ void CudaKernel::finish(const Launch &launch) {
     add("Index chunk", "shape.chunk"), add("unsigned chunks", "shape.chunks");
   else if (!launch.chunk.empty())
     add(launch.chunk + " chunk", "chunk");
-  std::string prepare = launch.prepare, grid = launch.blocks, shared = launch.folds ? std::to_string(kFoldBytes) : "0";
+  std::string prepare, grid = launch.blocks, shared = launch.folds ? std::to_string(kFoldBytes) : "0";
   if (launch.tiles) {
     std::string bytes;
     for (VarId var : tiles_)
@@ -330,14 +334,25 @@ void CudaKernel::finish(const Launch &launch) {
   } else if (grid != "1" && launch.chunk.empty() && body.find("gridDim.x") != std::string::npos) {
     grid = spelling().helper("smaller") + "(" + grid + ", int64_t{1} << 30)";
   }
+  const bool packs = launch.together > 1, shared_packs = packs && launch.shared;
+  if (packs)
+    prepare += shared_packs ? "const bool wide = " + pack_needs_.condition(spelling()) + ";\n"
+                            : "const int elements = " + pack_needs_.condition(spelling()) + " ? " +
+                                  std::to_string(launch.together) + " : 1;\n";
+  prepare += launch.prepare;
   std::string kernel = base + "<Index>";
   const std::string many = std::to_string(launch.together);
-  if (launch.together > 1)
+  if (shared_packs)
+    kernel = "wide ? " + base + "<true, Index> : " + base + "<false, Index>";
+  else if (packs)
     kernel = "elements == " + many + " ? " + base + "<" + many + ", Index> : " + base + "<1, Index>";
   if (launch.columns)
     shared = "shape.fold_bytes()";
   const std::string most = std::to_string(launch.shared || launch.columns ? kMostBlockThreads : kBlockThreads);
-  functions_.push_back(std::string("template <") + (launch.together > 1 ? "int kElements, " : "") +
+  functions_.push_back(std::string("template <") +
+                       (shared_packs ? "bool kWide, "
+                        : packs      ? "int kElements, "
+                                     : "") +
                        "class Index>\n__global__ void __launch_bounds__(" + most + ") " + base + "(" + parameters +
                        ") {\n" + body + "}\n");
   const std::string call = "if (const cudaError_t error = " + spelling().helper("launch") + "(" + kernel + ", " + grid +

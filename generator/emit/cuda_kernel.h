@@ -17,6 +17,26 @@ constexpr int kMostNested = 64;
 constexpr int64_t kMostChunks = 1024; // of a whole-array fold
 constexpr int kFoldBytes = 32 * 16;   // one slot a warp for folds over the block
 
+// Names that loops of one kernel share.
+class PackNames {
+public:
+  explicit PackNames(Names &names) : names_(names) {}
+  const std::string &of(const std::string &wanted, int number = 0);
+
+private:
+  Names &names_;
+  std::map<std::pair<std::string, int>, std::string> given_;
+};
+
+// When can the launcher let a thread take several positions at once?
+struct PackNeeds {
+  std::vector<std::string> arrays;          // begin at multiples of an access
+  std::set<std::string> units;              // strides that are 1
+  std::map<std::string, int64_t> multiples; // sizes, and of what they must be multiples
+  void add_array(const std::string &name);
+  std::string condition(Spelling &spelling) const;
+};
+
 class CudaKernel {
 public:
   CudaKernel(const Function &function, const Variation &variation, Spelling &spelling, Statuses &statuses);
@@ -64,6 +84,10 @@ private:
   };
 
   void thread_phase(const std::vector<const PlanNode *> &chain);
+  int positions_of(const std::vector<const PlanNode *> &chain);
+  int positions_shared(const std::vector<PlanNode> &list);
+  bool packed_loop(const std::vector<const PlanNode *> &chain, const Printer::Range *part);
+  ExprId zero();
   void packed_phase(const std::vector<const PlanNode *> &chain, int together);
   void tiled_phase(const std::vector<const PlanNode *> &chain, const Crossing &crossing);
   void block_phase(const Phase &phase, const std::vector<const PlanNode *> &chain);
@@ -90,7 +114,8 @@ private:
   bool in_memory(VarId var) const;
   Shares begin_shares(const std::vector<const PlanNode *> &folds);
   void end_shares(const Shares &shares);
-  void fold_shares(const PlanNode &fold, const Shares &shares, bool fresh = false);
+  enum class Result { item, chunk, whole };
+  void fold_shares(const PlanNode &fold, const Shares &shares, Result of = Result::item);
   void block_reduction(const PlanNode &node, const Printer::Range *part = nullptr);
   void block_in_order(const PlanNode &node);
   void block_steps(const PlanNode &node);
@@ -130,6 +155,9 @@ private:
   std::set<VarId> shared_;                              // memory that statements of the phase exchange
   std::set<VarId> tiles_;                               // worker buffers
   Team team_;
+  PackNames pack_names_;
+  PackNeeds pack_needs_;             // of the kernel being printed
+  int together_ = 1;                 // positions that a thread of it takes at once, where it can
   std::set<VarId> pending_;          // folds that go on over the rows of a block
   bool folds_ = false;               // does the kernel being printed fold over the block
   std::vector<std::string> lengths_; // of the loops that its threads share, for the host

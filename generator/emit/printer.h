@@ -74,8 +74,9 @@ public:
   void mark_declared(VarId var) { declared_[var] = true; }
   void rename(VarId var, const std::string &name) { var_names_[var] = name; }
   void rename_axis(AxisId axis, const std::string &name) { axis_names_[axis] = name; }
-  // Elements of arguments that are in registers: "x[n]" -> what holds it.
+  // Elements of arrays that are in registers: "x[n]" -> what holds it.
   std::map<std::string, std::string> held;
+  std::string takes_part; // the condition under which the point takes part in folds; empty: it does
   // What must hold for the element to be inside; empty: nothing.
   std::string guard(VarId var, const std::vector<Coordinate> &coords);
 

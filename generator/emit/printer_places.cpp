@@ -179,7 +179,9 @@ std::string Printer::element(VarId id, const std::vector<Coordinate> &coords, co
   }
   for (size_t i = 0; i < indices.size(); ++i)
     horner(std::to_string(var.array[i]), expression(indices[i]));
-  return var_names_[id] + "[" + (linear.text.empty() ? "0" : linear.text) + "]";
+  const std::string text = var_names_[id] + "[" + (linear.text.empty() ? "0" : linear.text) + "]";
+  const auto it = held.find(text);
+  return it == held.end() ? text : it->second;
 }
 
 std::string Printer::buffer_elements(VarId id) {

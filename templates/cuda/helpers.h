@@ -224,9 +224,9 @@ template <class T, int kSide> struct Tile {
 };
 //@ load_pack: Pack
 // Past the end, where only `left` positions are left, the last of them is repeated.
-template <int kElements, int kFields = 1, class T, class Index>
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
 DEVICE Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
-  if (left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
   Pack<T, kElements, kFields> pack;
 #pragma unroll
   for (int i = 0; i < kElements * kFields; ++i)
@@ -234,9 +234,9 @@ DEVICE Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
   return pack;
 }
 //@ store_pack: Pack
-template <class T, int kElements, int kFields, class Index>
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
 DEVICE void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
-  if (left >= kElements) {
+  if (kWide && left >= kElements) {
     *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
     return;
   }

@@ -23,7 +23,7 @@ TEST_CASE("a block folds by shuffles, and has a slot a warp") {
   CHECK(has(text, "__shfl_sync(0xffffffffu, value, int(lane))"));
   CHECK(has(text,
             "value = combine(value, from_lane(value, lane + distance)); if (warps == 1) return from_lane(value, 0);"));
-  CHECK(has(text, "launch(k_kernel<Index>, smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream"));
+  CHECK(has(text, "smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream"));
 }
 
 TEST_CASE("a pair goes to another lane member by member") {
@@ -33,10 +33,39 @@ TEST_CASE("a pair goes to another lane member by member") {
 }
 
 TEST_CASE("the threads of a block share all loops of a fold") {
-  const std::string text = cuda_text("inputs.x = \"f32[B, C, H]\"\noutputs.s = \"f32[C]\"\n", "s = sum(x, B, H);");
-  CHECK(has(text, "for (Index point = Index(threadIdx.x); point < B * H; point += Index(blockDim.x)) { const Index b = "
-                  "Index(point / H); const Index h = Index(point % H); total_own += x[(b * C + c) * H + h]; }"));
+  const std::string text = cuda_text("inputs.x = \"f32[B, C, H]\"\ninputs.w = \"f32[B]\"\noutputs.s = \"f32[C]\"\n",
+                                     "s = sum(log(x) / w, B, H);");
+  CHECK(has(text,
+            "for (Index point = Index(threadIdx.x); point < B * groups; point += Index(blockDim.x)) { const Index b "
+            "= Index(point / groups); const Index group = Index(point % groups); const Index h_first = group * 4;"));
   CHECK(has(text, "block_threads(B * H, C)"));
+}
+
+TEST_CASE("threads that share a row take neighbours in wide accesses, and fold none beyond its end") {
+  const std::string text = cuda_text("inputs.x = \"bf16[M, N]\"\ninputs.w = \"f32[N]\"\noutputs.y = \"bf16[M, N]\"\n",
+                                     "y = x * w - sum(x, N);");
+  CHECK(has(text,
+            "for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) { const Index "
+            "remaining = Index(N - n_first); const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], "
+            "remaining); #pragma unroll for (int i = 0; i < 8; ++i) { if (i < remaining) { total_own += "
+            "from_bf16(x_pack[i]); } } }"));
+  CHECK(has(text, "store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);"));
+  CHECK(has(text, "const bool wide = aligned({x, w, y}) && N % 8 == 0;"));
+  CHECK(has(text, "wide ? k_kernel<true, Index> : k_kernel<false, Index>"));
+}
+
+TEST_CASE("buffers of a block, and those that phases share, are read and written like arrays") {
+  const std::string text =
+      cuda_text("inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\n", "real e = exp(x);\ny = e / sum(e, N);");
+  CHECK(has(text, "store_pack<kWide>(&e[n_first], e_pack, remaining);"));
+  CHECK(has(text, "const auto e_pack = load_pack<4, 1, kWide>(&e[n_first], remaining);"));
+  CHECK(has(text, "aligned({x, tiles, y}) && N % 4 == 0"));
+}
+
+TEST_CASE("what is set first, then under a condition, is stored once") {
+  const std::string text = cuda_text("inputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\noutputs.s = \"f32[]\"\n",
+                                     "y = 0;\nif (x > 0) y = 1 / x;\ns = sum(y, N);");
+  CHECK(has(text, "y_pack[i] = 0.0f; if (x_pack[i] > 0.0f) { y_pack[i] = 1.0f / x_pack[i]; }"));
 }
 
 TEST_CASE("points of a fold that no array counts may be more than an index can tell") {
