@@ -496,6 +496,8 @@ extern "C" __attribute__((weak)) const char* cosine_similarity_error(int status)
       return "similarity must not overlap y";
     case 10:
       return "a CUDA call failed; cudaGetLastError says why";
+    case 11:
+      return "there is not enough memory for the workspace";
   }
   return "unknown status";
 }

@@ -137,6 +137,14 @@ __device__ inline Best<T> from_lane(Best<T> best, unsigned lane) {
   return {from_lane(best.value, lane), from_lane(best.index, lane)};
 }
 
+// The smaller value; of equals the one that stands first.
+template <class T>
+__device__ inline Best<T> first_below(Best<T> a, Best<T> b) {
+  const bool better =
+      a.index < 0 || below(b.value, a.value) || (!below(a.value, b.value) && b.index < a.index);
+  return b.index >= 0 && better ? b : a;
+}
+
 #if defined(__CUDACC__)
 __device__ inline unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char bytes[];
@@ -188,12 +196,8 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    const Best<float> found = block_fold(Best<float>{best_own, where_own}, [](Best<float> a, Best<float> b) {
-      return b.index >= 0 && (a.index < 0 || below(b.value, a.value) ||
-                              (!below(a.value, b.value) && b.index < a.index))
-                 ? b
-                 : a;
-    });
+    const Best<float> found = block_fold(Best<float>{best_own, where_own},
+                                         [](Best<float> a, Best<float> b) { return first_below(a, b); });
     if (found.index >= 0 && (where < 0 || below(found.value, best))) {
       best = found.value;
       where = found.index;
@@ -248,13 +252,8 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    const Best<double> found =
-        block_fold(Best<double>{best_own, where_own}, [](Best<double> a, Best<double> b) {
-          return b.index >= 0 && (a.index < 0 || below(b.value, a.value) ||
-                                  (!below(a.value, b.value) && b.index < a.index))
-                     ? b
-                     : a;
-        });
+    const Best<double> found = block_fold(Best<double>{best_own, where_own},
+                                          [](Best<double> a, Best<double> b) { return first_below(a, b); });
     if (found.index >= 0 && (where < 0 || below(found.value, best))) {
       best = found.value;
       where = found.index;
@@ -309,12 +308,8 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    const Best<float> found = block_fold(Best<float>{best_own, where_own}, [](Best<float> a, Best<float> b) {
-      return b.index >= 0 && (a.index < 0 || below(b.value, a.value) ||
-                              (!below(a.value, b.value) && b.index < a.index))
-                 ? b
-                 : a;
-    });
+    const Best<float> found = block_fold(Best<float>{best_own, where_own},
+                                         [](Best<float> a, Best<float> b) { return first_below(a, b); });
     if (found.index >= 0 && (where < 0 || below(found.value, best))) {
       best = found.value;
       where = found.index;

@@ -138,6 +138,14 @@ __device__ inline Best<T> from_lane(Best<T> best, unsigned lane) {
   return {from_lane(best.value, lane), from_lane(best.index, lane)};
 }
 
+// The greater value; of equals the one that stands first.
+template <class T>
+__device__ inline Best<T> first_above(Best<T> a, Best<T> b) {
+  const bool better =
+      a.index < 0 || above(b.value, a.value) || (!above(a.value, b.value) && b.index < a.index);
+  return b.index >= 0 && better ? b : a;
+}
+
 #if defined(__CUDACC__)
 __device__ inline unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char bytes[];
@@ -190,13 +198,8 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    const Best<float> found =
-        block_fold(Best<float>{best2_own, where_own}, [](Best<float> a, Best<float> b_) {
-          return b_.index >= 0 && (a.index < 0 || above(b_.value, a.value) ||
-                                   (!above(a.value, b_.value) && b_.index < a.index))
-                     ? b_
-                     : a;
-        });
+    const Best<float> found = block_fold(Best<float>{best2_own, where_own},
+                                         [](Best<float> a, Best<float> b_) { return first_above(a, b_); });
     if (found.index >= 0 && (where < 0 || above(found.value, best2))) {
       best2 = found.value;
       where = found.index;
@@ -265,13 +268,8 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    const Best<float> found =
-        block_fold(Best<float>{best2_own, where_own}, [](Best<float> a, Best<float> b_) {
-          return b_.index >= 0 && (a.index < 0 || above(b_.value, a.value) ||
-                                   (!above(a.value, b_.value) && b_.index < a.index))
-                     ? b_
-                     : a;
-        });
+    const Best<float> found = block_fold(Best<float>{best2_own, where_own},
+                                         [](Best<float> a, Best<float> b_) { return first_above(a, b_); });
     if (found.index >= 0 && (where < 0 || above(found.value, best2))) {
       best2 = found.value;
       where = found.index;
@@ -340,13 +338,8 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    const Best<float> found =
-        block_fold(Best<float>{best2_own, where_own}, [](Best<float> a, Best<float> b_) {
-          return b_.index >= 0 && (a.index < 0 || above(b_.value, a.value) ||
-                                   (!above(a.value, b_.value) && b_.index < a.index))
-                     ? b_
-                     : a;
-        });
+    const Best<float> found = block_fold(Best<float>{best2_own, where_own},
+                                         [](Best<float> a, Best<float> b_) { return first_above(a, b_); });
     if (found.index >= 0 && (where < 0 || above(found.value, best2))) {
       best2 = found.value;
       where = found.index;

@@ -168,8 +168,10 @@ void CudaKernel::strided(const std::vector<const PlanNode *> &chain, const std::
   const std::string type = wide ? "int64_t" : "Index", own = type + "(" + team_.index + ")",
                     v = single ? printer_.axis_name(chain[0]->axis) : "point";
   Printer::Range points{"0", (wide ? "int64_t{1} * " : "") + items_text(chain)};
-  if (part != nullptr)
+  if (part != nullptr && chain.size() == 1)
     points = *part;
+  else if (part != nullptr)
+    points = {part->begin, spelling().helper("smaller") + "(" + part->end + ", " + points.end + ")"};
   else if (single)
     points = range_of(*chain[0]);
   const bool named = std::all_of(points.begin.begin(), points.begin.end(),

@@ -10,6 +10,7 @@ namespace kgen {
 namespace {
 
 constexpr int64_t kChunk = 1024;       // least elements of a chunk of a whole-array reduction
+constexpr int64_t kWarp = 32;          // the same where each element has loops of its own
 constexpr int64_t kChunkMultiple = 16; // elements, so that all chunks begin with a whole access
 constexpr int64_t kSmallExtent = 64;   // loops of up to so many turns are a thread's own
 
@@ -84,13 +85,12 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, Result 
   // The better value, and of equals the smaller index: the order of threads does not count.
   const std::string best = printer_.element(fold.partner, {}, {});
   const std::string value_type = Spelling::arithmetic(plan_.kernel.vars[fold.partner].type);
-  const std::string better = spelling().helper(fold.monoid == Monoid::argmax ? "above" : "below");
+  const std::string &better = spelling().helper(fold.monoid == Monoid::argmax ? "above" : "below");
   const std::string pair = names_.claim("found");
   out().add("const " + spelling().helper("Best") + "<" + value_type + "> " + pair + " = " +
             spelling().helper(team_.fold) + "(Best<" + value_type + ">{" + shares.at(fold.partner).mine + ", " + mine +
-            "}, [](Best<" + value_type + "> " + a + ", Best<" + value_type + "> " + b + ") { return " + b +
-            ".index >= 0 && (" + a + ".index < 0 || " + better + "(" + b + ".value, " + a + ".value) || (!" + better +
-            "(" + a + ".value, " + b + ".value) && " + b + ".index < " + a + ".index)) ? " + b + " : " + a + "; });");
+            "}, [](Best<" + value_type + "> " + a + ", Best<" + value_type + "> " + b + ") { return " +
+            spelling().helper("first_" + better) + "(" + a + ", " + b + "); });");
   if (fresh) {
     for (const auto &[var, field] : {std::pair{fold.partner, ".value"}, std::pair{fold.target, ".index"}}) {
       const bool memory = in_memory(var);
@@ -123,29 +123,29 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, Result 
 
 // ---- over the grid --------------------------------------------------------------------------------------------------
 
-// Can threads take the points of the whole nest one by one? All that is inside it is then a thread's own.
-bool CudaKernel::goes_by_points(const PlanNode &root) {
+// Can threads take the points of the whole nest one by one? All that is inside it is then a thread's own: little, or
+// what lies across the neighbours in memory.
+bool CudaKernel::goes_by_points(const PlanNode &root, AxisId lane) {
   for (const Access &a : accesses_of(plan_.kernel, root))
     if (plan_.storage[a.var].kind == Storage::Kind::worker)
       return false;
   const std::vector<const PlanNode *> chain = chain_of(root, kMostNested, PlanNode::Order::reduction);
-  bool small = true;
+  bool small = true, steps = false;
   for (const PlanNode &inside : chain.back()->body)
     for_each_node(inside, [&](const PlanNode &n) {
-      if (n.kind == PlanNode::Kind::steps)
-        small = false;
+      steps = steps || n.kind == PlanNode::Kind::steps;
       if (n.kind != PlanNode::Kind::loop)
         return;
       const Size extent = printer_.extent_of(n.axis);
       small = small && extent.is_integer() && extent.value <= kSmallExtent;
     });
-  return small;
+  return !steps && (small || chain.back()->axis == lane);
 }
 
 // Blocks take chunks; the last of them to come combines what all have found, and does what comes next.
 void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
   const PlanNode &root = phase.nodes.front();
-  const bool points = goes_by_points(root);
+  const bool points = goes_by_points(root, phase.lane);
   const std::vector<const PlanNode *> chain = chain_of(root, points ? kMostNested : 1, PlanNode::Order::reduction);
   const std::string type = counted_by_arrays(chain) ? "Index" : "int64_t";
   const std::string length = (type == "Index" ? "" : "int64_t{1} * ") + items_text(chain);
@@ -156,14 +156,17 @@ void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
   const bool tiles = uses_tiles(all);
   together_ = positions_shared(
       points ? std::vector<PlanNode>(all.begin() + static_cast<long>(root.body.size()), all.end()) : all);
-  if (const int own = points && chain.size() == 1 ? positions_of(chain) : 1; own > 1)
+  if (const int own = points ? positions_of(chain) : 1; own > 1)
     together_ = together_ > 1 ? std::min(together_, own) : own;
   if (tiles)
     take_tiles(all);
   out().add("const " + type + " first = " + type + "(blockIdx.x) * chunk" +
             (range.begin == "0" ? "" : " + " + type + "(" + range.begin + ")") + ";");
-  out().add("const " + type + " last = " + type + "(" + spelling().helper("smaller") + "(first + chunk, " + range.end +
-            "));");
+  out().add("const " + type + " last = " +
+            (chain.size() == 1
+                 ? type + "(" + spelling().helper("smaller") + "(first + chunk, " + printer_.range(root).end + "))"
+                 : "first + chunk") +
+            ";");
   fold_chunk(phase, chain, points, type, tiles);
   out().add("if (!" + spelling().helper("is_last_block") + "(ticket, gridDim.x)) return;");
   const std::vector<const PlanNode *> folds = folds_over(root);
@@ -182,18 +185,29 @@ void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
     find_shared(next->nodes);
     phase_nodes(next->nodes);
   }
+  std::string turns = length;
+  if (goes_by_groups(chain)) {
+    printer_.set_part(chain.back()->axis,
+                      {"0", spelling().helper("ceil_div") + "(" + printer_.range(*chain.back()).end + ", " +
+                                std::to_string(together_) + ")"});
+    turns = items_text(chain);
+    printer_.clear_parts();
+  }
   const std::string &larger = spelling().helper("larger"), &ceil_div = spelling().helper("ceil_div");
   Launch launch{"chunks"};
   launch.tiles = tiles;
   launch.folds = launch.shared = true;
   launch.chunk = type;
   launch.together = together_;
-  launch.prepare = "const int64_t chunk = " + larger + "(" + std::to_string(points ? kChunk : 1) + ", " + ceil_div +
-                   "(" + length + ", " + std::to_string(points ? kMostChunks * kChunkMultiple : kMostChunks) + ")" +
-                   (points ? " * " + std::to_string(kChunkMultiple) : "") + "), chunks = " + larger + "(" + ceil_div +
-                   "(" + length +
-                   ", chunk), 1);\nif (const cudaError_t error = cudaMemsetAsync(workspace + "
-                   "space.ticket, 0, sizeof(uint32_t), stream); error != cudaSuccess) return error;\n";
+  launch.prepare =
+      "const int64_t chunk = " + larger + "(" +
+      std::to_string(!points                             ? 1
+                     : contains_loop(chain.back()->body) ? kWarp
+                                                         : kChunk) +
+      ", " + ceil_div + "(" + turns + ", " + std::to_string(points ? kMostChunks * kChunkMultiple : kMostChunks) + ")" +
+      (points ? " * " + std::to_string(kChunkMultiple) : "") + "), chunks = " + larger + "(" + ceil_div + "(" + turns +
+      ", chunk), 1);\nif (const cudaError_t error = cudaMemsetAsync(workspace + "
+      "space.ticket, 0, sizeof(uint32_t), stream); error != cudaSuccess) return error;\n";
   if (points)
     lengths_ = {"chunk"};
   finish(launch);

@@ -71,7 +71,7 @@ void CudaKernel::prepare_storage() {
       collect_block_lists(phase.nodes);
     if (phase.kind == Phase::Kind::parallel)
       collect_block_lists(chain_of(phase.nodes.front(), phase.split).back()->body);
-    if (phase.kind == Phase::Kind::chunked && !goes_by_points(phase.nodes.front()))
+    if (phase.kind == Phase::Kind::chunked && !goes_by_points(phase.nodes.front(), phase.lane))
       collect_block_lists(phase.nodes.front().body);
   }
   for (size_t i = 0; i < plan_.phases.size(); ++i)
@@ -89,8 +89,8 @@ void CudaKernel::prepare_storage() {
                           plan_.kernel.vars[v].type});
   }
   for (const Phase &phase : plan_.phases)
-    if (phase.kind == Phase::Kind::parallel && phase.mapping == Phase::Mapping::item_per_thread)
-      reserve_columns(phase);
+    if (phase.kind == Phase::Kind::parallel)
+      reserve_parts(phase);
   for (const Phase &phase : plan_.phases)
     for (VarId var : phase.partials)
       offsets_.push_back({parts_name(var), std::to_string(kMostChunks), plan_.kernel.vars[var].type});
@@ -249,6 +249,8 @@ void CudaKernel::thread_phase(const std::vector<const PlanNode *> &chain) {
 
 void CudaKernel::block_phase(const Phase &phase, const std::vector<const PlanNode *> &chain) {
   const std::vector<PlanNode> &body = chain.empty() ? phase.nodes : chain.back()->body;
+  if (const PlanNode *split = split_row(chain))
+    return row_phase(chain, *split);
   find_shared(body);
   together_ = positions_shared(body);
   const bool tiles = uses_tiles(body);
@@ -307,7 +309,7 @@ void CudaKernel::finish(const Launch &launch) {
       const std::string type = Spelling::c_type(o.type);
       add(type + "* " + o.field, "reinterpret_cast<" + type + "*>(workspace + space." + o.field + ")");
     }
-  if (launch.columns && !launch.chunk.empty())
+  if (launch.shaped && !launch.chunk.empty())
     add("Index chunk", "shape.chunk"), add("unsigned chunks", "shape.chunks");
   else if (!launch.chunk.empty())
     add(launch.chunk + " chunk", "chunk");
@@ -348,7 +350,7 @@ void CudaKernel::finish(const Launch &launch) {
     kernel = "elements == " + many + " ? " + base + "<" + many + ", Index> : " + base + "<1, Index>";
   if (launch.columns)
     shared = "shape.fold_bytes()";
-  const std::string most = std::to_string(launch.shared || launch.columns ? kMostBlockThreads : kBlockThreads);
+  const std::string most = std::to_string(launch.shared ? kMostBlockThreads : kBlockThreads);
   functions_.push_back(std::string("template <") +
                        (shared_packs ? "bool kWide, "
                         : packs      ? "int kElements, "
@@ -358,6 +360,7 @@ void CudaKernel::finish(const Launch &launch) {
   const std::string call = "if (const cudaError_t error = " + spelling().helper("launch") + "(" + kernel + ", " + grid +
                            ", " +
                            (launch.columns  ? "dim3(shape.wide, shape.deep)"
+                            : launch.shaped ? "shape.threads"
                             : launch.shared ? threads_text(launch.blocks)
                                             : most) +
                            ", " + shared + ", stream" + arguments + "); error != cudaSuccess) return error;\n";

@@ -68,7 +68,8 @@ private:
     int together = 1;         // positions a thread: `elements` says whether that is so, or 1
     std::string prepare = {}; // statements of the host before it
     bool shared = false;      // threads share an item: their number hangs on the length of their loops
-    bool columns = false;     // the host's `shape` says how many blocks and threads
+    bool shaped = false;      // the host's `shape` says how many blocks and threads
+    bool columns = false;     // a shape of columns
     std::string chunk = {};   // the type of `chunk`: `chunks` blocks take so many points each
   };
 
@@ -93,17 +94,24 @@ private:
   void block_phase(const Phase &phase, const std::vector<const PlanNode *> &chain);
   void phase_nodes(const std::vector<PlanNode> &nodes);
   void chunked_phase(const Phase &phase, const Phase *next);
-  bool goes_by_points(const PlanNode &root);
+  bool goes_by_points(const PlanNode &root, AxisId lane);
   void fold_chunk(const Phase &phase, const std::vector<const PlanNode *> &chain, bool points, const std::string &type,
                   bool tiles);
   void fold_parts(const std::vector<const PlanNode *> &folds, const Shares &shares, const std::string &slot);
+  bool is_list_of_folds(const std::vector<const PlanNode *> &chain);
   bool folds_columns(const Phase &phase, const std::vector<const PlanNode *> &chain);
   const PlanNode *split_fold(const std::vector<PlanNode> &body);
+  const PlanNode *split_row(const std::vector<const PlanNode *> &chain);
+  bool goes_by_groups(const std::vector<const PlanNode *> &chain);
+  std::string column_shape(const std::vector<const PlanNode *> &chain, const PlanNode *split);
+  std::string row_shape(const std::vector<const PlanNode *> &chain, const PlanNode &split);
+  std::string prepare_shape(const std::string &shape, const PlanNode *split);
   std::string tickets_name(const PlanNode &split) const;
-  void reserve_columns(const Phase &phase);
-  std::string shape_text(const std::vector<const PlanNode *> &chain, const PlanNode *split);
+  void reserve_parts(const Phase &phase);
+  void row_phase(const std::vector<const PlanNode *> &chain, const PlanNode &split);
   void column_phase(const std::vector<const PlanNode *> &chain);
-  void split_columns(const PlanNode &node);
+  void list_of_folds(const std::vector<PlanNode> &body, const PlanNode *split);
+  void split_loop(const PlanNode &node);
   void guard_work_item(const std::vector<const PlanNode *> &chain, const std::string &leave);
   void finish(const Launch &launch);
 

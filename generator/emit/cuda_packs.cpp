@@ -218,11 +218,11 @@ int CudaKernel::positions_shared(const std::vector<PlanNode> &list) {
 // A loop of the block's threads, each of which takes several positions at a time; false: it cannot be one.
 bool CudaKernel::packed_loop(const std::vector<const PlanNode *> &chain, const Printer::Range *part) {
   const PlanNode &loop = *chain.back();
-  if (together_ == 1 || team_.index != Team().index || (part != nullptr && chain.size() > 1) ||
-      positions_of(chain) == 1)
+  if (together_ == 1 || team_.index != Team().index || positions_of(chain) == 1)
     return false;
   const std::string index = printer_.axis_name(loop.axis);
-  const Printer::Range range = part != nullptr ? *part : Printer::Range{"0", printer_.range(loop).end};
+  const Printer::Range range =
+      part != nullptr && chain.size() == 1 ? *part : Printer::Range{"0", printer_.range(loop).end};
   const std::string end = at_least(code_of(range.end), binding::kAdd);
   PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together_, zero(), true);
   const std::string count = std::to_string(together_);
@@ -236,7 +236,9 @@ bool CudaKernel::packed_loop(const std::vector<const PlanNode *> &chain, const P
     printer_.rename_axis(loop.axis, group);
     out().add("const Index " + groups + " = Index((" + end + " + " + std::to_string(together_ - 1) + ") / " + count +
               ");");
-    out().add("for (Index point = Index(threadIdx.x); point < " + items_text(chain) +
+    const std::string items = items_text(chain);
+    out().add("for (Index point = " + (part == nullptr ? "" : part->begin + " + ") + "Index(threadIdx.x); point < " +
+              (part == nullptr ? items : spelling().helper("smaller") + "(" + part->end + ", " + items + ")") +
               "; point += Index(blockDim.x)) {");
     decode(chain, "point");
     printer_.clear_parts();

@@ -181,6 +181,19 @@ inline unsigned block_threads(int64_t length, int64_t blocks) {
     threads *= 2;
   return threads;
 }
+//@ RowShape: block_threads ceil_div
+// How folds of rows are shared out: where they are few and long, `chunks` blocks share each, with `chunk` turns of it.
+struct RowShape {
+  unsigned threads, chunks = 1;
+  int64_t chunk, blocks, parts, tickets;
+  RowShape(int64_t turns, int64_t rows) : threads(block_threads(turns, rows)) {
+    while (chunks < 1024 && chunks * threads * 16 < turns && rows < 262144 / (chunks * threads)) chunks *= 2;
+    chunk = ceil_div(turns, int64_t{chunks} * 16) * 16; // so that all begin with a whole access
+    blocks = (rows < int64_t{1} << 30 ? rows : int64_t{1} << 30) * chunks;
+    parts = chunks > 1 ? rows * chunks : 0;
+    tickets = chunks > 1 ? rows : 0;
+  }
+};
 //@ ColumnShape: ceil_div
 // How folds of columns are shared out: a block takes `wide` columns, with `deep` threads for each; where columns are few,
 // `chunks` blocks share the rows.
@@ -274,6 +287,18 @@ template <class T> struct Best {
 };
 template <class T> DEVICE Best<T> from_lane(Best<T> best, unsigned lane) {
   return {from_lane(best.value, lane), from_lane(best.index, lane)};
+}
+//@ first_above: Best above
+// The greater value; of equals the one that stands first.
+template <class T> DEVICE Best<T> first_above(Best<T> a, Best<T> b) {
+  const bool better = a.index < 0 || above(b.value, a.value) || (!above(a.value, b.value) && b.index < a.index);
+  return b.index >= 0 && better ? b : a;
+}
+//@ first_below: Best below
+// The smaller value; of equals the one that stands first.
+template <class T> DEVICE Best<T> first_below(Best<T> a, Best<T> b) {
+  const bool better = a.index < 0 || below(b.value, a.value) || (!below(a.value, b.value) && b.index < a.index);
+  return b.index >= 0 && better ? b : a;
 }
 //@ block_fold: from_lane
 #if defined(__CUDACC__)

@@ -23,7 +23,7 @@ TEST_CASE("a block folds by shuffles, and has a slot a warp") {
   CHECK(has(text, "__shfl_sync(0xffffffffu, value, int(lane))"));
   CHECK(has(text,
             "value = combine(value, from_lane(value, lane + distance)); if (warps == 1) return from_lane(value, 0);"));
-  CHECK(has(text, "smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream"));
+  CHECK(has(text, "shape.blocks, shape.threads, 512, stream"));
 }
 
 TEST_CASE("a pair goes to another lane member by member") {
@@ -36,9 +36,10 @@ TEST_CASE("the threads of a block share all loops of a fold") {
   const std::string text = cuda_text("inputs.x = \"f32[B, C, H]\"\ninputs.w = \"f32[B]\"\noutputs.s = \"f32[C]\"\n",
                                      "s = sum(log(x) / w, B, H);");
   CHECK(has(text,
-            "for (Index point = Index(threadIdx.x); point < B * groups; point += Index(blockDim.x)) { const Index b "
+            "for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups); point += "
+            "Index(blockDim.x)) { const Index b "
             "= Index(point / groups); const Index group = Index(point % groups); const Index h_first = group * 4;"));
-  CHECK(has(text, "block_threads(B * H, C)"));
+  CHECK(has(text, "const RowShape shape(B * ceil_div(H, 4), C);"));
 }
 
 TEST_CASE("threads that share a row take neighbours in wide accesses, and fold none beyond its end") {
@@ -97,7 +98,7 @@ TEST_CASE("what later phases need of a whole-array fold goes through the workspa
 TEST_CASE("chunks of a nest are points of all its loops, those of rows with folds inside are rows") {
   const std::string nest =
       cuda_text("inputs.x = \"f32[M, N]\"\ninputs.w = \"f32[N]\"\noutputs.s = \"f32[]\"\n", "s = sum(x * w, M, N);");
-  CHECK(has(nest, "for (Index point = first + Index(threadIdx.x); point < last; point += Index(blockDim.x))"));
+  CHECK(has(nest, "point < smaller(last, M * groups); point += Index(blockDim.x))"));
   const std::string rows = cuda_text("inputs.x = \"f32[M, N]\"\noutputs.s = \"f32[]\"\n", "s = sum(max(x, N), M);");
   CHECK(has(rows, "for (Index m = first; m < last; ++m)"));
   CHECK(has(rows, "if (threadIdx.x == 0) { total_own += greatest; }"));
@@ -116,6 +117,15 @@ TEST_CASE("threads of a block share the rows of each column, blocks too where fo
                                       "float m = mean(x, M);\ns = sum((x - m) * (x - m), M);");
   CHECK(has(twice, "const ColumnShape shape(M, N, 1);"));
   CHECK(count(twice, "m_ += Index(blockDim.y)") == 2);
+}
+
+TEST_CASE("blocks share rows where these are few, if one loop has all their folds") {
+  const std::string text = cuda_text("inputs.x = \"f32[M, N]\"\noutputs.s = \"f32[M]\"\n", "s = sum(x, N);");
+  CHECK(has(text, "for (Index item = Index(blockIdx.x / chunks); item < items; item += Index(gridDim.x / chunks))"));
+  CHECK(has(text, "if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;"));
+  const std::string before =
+      cuda_text("inputs.x = \"f32[M, N]\"\noutputs.z = \"f32[M]\"\noutputs.s = \"f32[M]\"\n", "z = 1;\ns = sum(x, N);");
+  CHECK(before.find("chunks") == std::string::npos); // each block would write z
 }
 
 TEST_CASE("products of arrays and windows of them are no columns") {
