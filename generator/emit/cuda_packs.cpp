@@ -189,13 +189,16 @@ std::string PackNeeds::condition(Spelling &spelling) const {
   return text;
 }
 
-// Of one nest of such loops.
+// Of one nest of such loops. Elements of arrays with strides may lie apart.
 int CudaKernel::positions_of(const std::vector<const PlanNode *> &chain) {
   const bool loops =
       std::all_of(chain.begin(), chain.end(), [](const PlanNode *node) { return node->kind == PlanNode::Kind::loop; });
-  return loops && counted_by_arrays(chain) && printer_.range(*chain.back()).begin == "0"
-             ? positions_together(plan_, *chain.back())
-             : 1;
+  if (!loops || !counted_by_arrays(chain) || printer_.range(*chain.back()).begin != "0")
+    return 1;
+  const std::vector<Access> accesses = accesses_of(plan_.kernel, *chain.back());
+  const bool apart =
+      std::any_of(accesses.begin(), accesses.end(), [&](const Access &a) { return plan_.kernel.vars[a.var].strided; });
+  return apart ? 1 : positions_together(plan_, *chain.back());
 }
 
 // How many positions a thread takes at once of the loops that the threads of a block share; 1: none of them.
