@@ -2,9 +2,9 @@
 //
 // layer_norm_backward: dx, dgamma and dbeta of y = (x - mean) / sqrt(variance + eps) * gamma + beta along N
 //
-// Phase 1: a thread for each of N, neighbours along N.
+// Phase 1: some threads of a block for each of N, neighbours along N.
 // Phase 2: a block for each of M, neighbours along N.
-// Phase 3: a thread for each of N, neighbours along N.
+// Phase 3: some threads of a block for each of N, neighbours along N.
 // Kept by each worker: normal.
 // Through the workspace: total, normal.
 // Bytes that layer_norm_backward_f32 must move: 4 * N + 8 * N * M read, 8 * N + 4 * N * M written.
@@ -273,6 +273,7 @@ __global__ void __launch_bounds__(512)
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
   float total6_own = 0.0f;
+#pragma unroll 4
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
     total6_own += dy[m * N + n];
   }
@@ -394,6 +395,7 @@ __global__ void __launch_bounds__(512)
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
   float total5_own = 0.0f;
+#pragma unroll 4
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
     total5_own += dy[m * N + n] * normal3[m * N + n];
   }
@@ -510,6 +512,7 @@ __global__ void __launch_bounds__(512)
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
   float total6_own = 0.0f;
+#pragma unroll 4
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
     total6_own += from_bf16(dy[m * N + n]);
   }
@@ -632,6 +635,7 @@ __global__ void __launch_bounds__(512)
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
   float total5_own = 0.0f;
+#pragma unroll 4
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
     total5_own += from_bf16(dy[m * N + n]) * normal3[m * N + n];
   }
@@ -748,6 +752,7 @@ __global__ void __launch_bounds__(512)
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
   float total6_own = 0.0f;
+#pragma unroll 4
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
     total6_own += from_f16(dy[m * N + n]);
   }
@@ -870,6 +875,7 @@ __global__ void __launch_bounds__(512)
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
   float total5_own = 0.0f;
+#pragma unroll 4
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
     total5_own += from_f16(dy[m * N + n]) * normal3[m * N + n];
   }

@@ -2,7 +2,7 @@
 //
 // segment_sum: y[b] = sum of the rows of x in segment b
 //
-// Plan: a thread for each of B, D, neighbours along D.
+// Plan: some threads of a block for each of B, D, neighbours along D.
 // Bytes that segment_sum_f32 must move: 4 * D * N read, 4 * D * B written.
 
 #include "segment_sum.h"
@@ -149,6 +149,7 @@ __global__ void __launch_bounds__(512)
   const Index d = Index(item % D);
   float total = 0.0f;
   float total_own = 0.0f;
+#pragma unroll 4
   for (Index n = Index(threadIdx.y); n < row_at(start, b + 1, N) - row_at(start, b, N);
        n += Index(blockDim.y)) {
     total_own += x[(row_at(start, b, N) + n) * D + d];
@@ -183,6 +184,7 @@ __global__ void __launch_bounds__(512)
   const Index d = Index(item % D);
   double total = 0.0;
   double total_own = 0.0;
+#pragma unroll 4
   for (Index n = Index(threadIdx.y); n < row_at(start, b + 1, N) - row_at(start, b, N);
        n += Index(blockDim.y)) {
     total_own += x[(row_at(start, b, N) + n) * D + d];
@@ -217,6 +219,7 @@ __global__ void __launch_bounds__(512)
   const Index d = Index(item % D);
   float total = 0.0f;
   float total_own = 0.0f;
+#pragma unroll 4
   for (Index n = Index(threadIdx.y); n < row_at(start, b + 1, N) - row_at(start, b, N);
        n += Index(blockDim.y)) {
     total_own += from_bf16(x[(row_at(start, b, N) + n) * D + d]);

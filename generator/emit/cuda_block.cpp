@@ -176,6 +176,8 @@ void CudaKernel::strided(const std::vector<const PlanNode *> &chain, const std::
     points = range_of(*chain[0]);
   const bool named = std::all_of(points.begin.begin(), points.begin.end(),
                                  [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
+  if (team_.index != Team().index) // each thread goes down a column: loads of several rows are under way at once
+    out().add("#pragma unroll 4");
   out().add("for (" + type + " " + v + " = " +
             (points.begin == "0" ? own : (named ? points.begin : type + "(" + points.begin + ")") + " + " + own) +
             "; " + v + " < " + points.end + "; " + v + " += " + type + "(" + team_.size + ")) {");

@@ -109,11 +109,15 @@ std::string CudaKernel::tickets_name(const PlanNode &split) const {
   return printer_.name(folds_over(split).front()->target) + "_tickets";
 }
 
-void CudaKernel::reserve_parts(const Phase &phase) {
+void CudaKernel::reserve_parts(Phase &phase) {
   const std::vector<const PlanNode *> chain = chain_of(phase.nodes.front(), phase.split);
   const std::vector<PlanNode> &body = chain.back()->body;
-  const bool columns = phase.mapping == Phase::Mapping::item_per_thread;
-  const PlanNode *split = !columns ? split_row(chain) : folds_columns(phase, chain) ? split_fold(body) : nullptr;
+  if (phase.mapping == Phase::Mapping::item_per_thread && folds_columns(phase, chain))
+    phase.mapping = Phase::Mapping::item_per_column;
+  const bool columns = phase.mapping == Phase::Mapping::item_per_column;
+  const PlanNode *split = columns                                           ? split_fold(body)
+                          : phase.mapping == Phase::Mapping::item_per_block ? split_row(chain)
+                                                                            : nullptr;
   if (split == nullptr)
     return;
   lengths_ = {length_of(chain_of(*split, kMostNested, PlanNode::Order::reduction))};

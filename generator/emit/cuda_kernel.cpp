@@ -1,7 +1,7 @@
-// Two mappings. item_per_thread: neighbouring threads take neighbouring work items, each runs the rest alone.
+// Three mappings. item_per_thread: neighbouring threads take neighbouring work items, each runs the rest alone.
 // item_per_block: the threads of a block walk the statements of one item together; parallel loops are strided over the
 // threads, reductions end in a fold over the block, ordered loops are run by one thread. Barriers stand where memory
-// that one statement writes is touched by another.
+// that one statement writes is touched by another. item_per_column: both, one along each side of the block.
 #include "emit/cuda_kernel.h"
 
 #include <algorithm>
@@ -88,7 +88,7 @@ void CudaKernel::prepare_storage() {
       offsets_.push_back({printer_.name(static_cast<VarId>(v)), printer_.buffer_elements(static_cast<VarId>(v)),
                           plan_.kernel.vars[v].type});
   }
-  for (const Phase &phase : plan_.phases)
+  for (Phase &phase : plan_.phases)
     if (phase.kind == Phase::Kind::parallel)
       reserve_parts(phase);
   for (const Phase &phase : plan_.phases)
@@ -220,8 +220,10 @@ void CudaKernel::print_phase(size_t index) {
   if (phase.kind == Phase::Kind::serial)
     return block_phase(phase, {});
   const std::vector<const PlanNode *> chain = chain_of(phase.nodes.front(), phase.split);
+  if (phase.mapping == Phase::Mapping::item_per_column)
+    return column_phase(chain);
   if (phase.mapping == Phase::Mapping::item_per_thread)
-    return folds_columns(phase, chain) ? column_phase(chain) : thread_phase(chain);
+    return thread_phase(chain);
   block_phase(phase, chain);
 }
 

@@ -107,7 +107,7 @@ private:
   std::string row_shape(const std::vector<const PlanNode *> &chain, const PlanNode &split);
   std::string prepare_shape(const std::string &shape, const PlanNode *split);
   std::string tickets_name(const PlanNode &split) const;
-  void reserve_parts(const Phase &phase);
+  void reserve_parts(Phase &phase);
   void row_phase(const std::vector<const PlanNode *> &chain, const PlanNode &split);
   void column_phase(const std::vector<const PlanNode *> &chain);
   void list_of_folds(const std::vector<PlanNode> &body, const PlanNode *split);

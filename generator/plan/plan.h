@@ -81,6 +81,7 @@ struct Phase {
   };
   enum class Mapping {
     item_per_thread, // CUDA: neighbouring threads take neighbouring items
+    item_per_column, // CUDA: the same, with further threads of the block that share the loops of each; emit finds out
     item_per_block,  // CUDA: the threads of a block share the loops inside one item
   };
   Kind kind = Kind::serial;
