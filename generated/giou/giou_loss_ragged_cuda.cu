@@ -167,21 +167,22 @@ __global__ void __launch_bounds__(512)
   int64_t total3_own = 0;
   float total2_own = 0.0f;
   for (Index b = first; b < last; ++b) {
+    const auto n_start = row_at(box_start, b, N);
+    const auto n_count = row_at(box_start, b + 1, N) - n_start;
     float total = 0.0f;
     if (threadIdx.x == 0) {
-      total3_own = total3_own + (row_at(box_start, b + 1, N) - row_at(box_start, b, N));
+      total3_own = total3_own + n_count;
     }
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < row_at(box_start, b + 1, N) - row_at(box_start, b, N);
-         n += Index(blockDim.x)) {
-      const float left_p = pred[(row_at(box_start, b, N) + n) * 4];
-      const float top_p = pred[(row_at(box_start, b, N) + n) * 4 + 1];
-      const float right_p = pred[(row_at(box_start, b, N) + n) * 4 + 2];
-      const float bottom_p = pred[(row_at(box_start, b, N) + n) * 4 + 3];
-      const float left_t = target[(row_at(box_start, b, N) + n) * 4];
-      const float top_t = target[(row_at(box_start, b, N) + n) * 4 + 1];
-      const float right_t = target[(row_at(box_start, b, N) + n) * 4 + 2];
-      const float bottom_t = target[(row_at(box_start, b, N) + n) * 4 + 3];
+    for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
+      const float left_p = pred[(n_start + n) * 4];
+      const float top_p = pred[(n_start + n) * 4 + 1];
+      const float right_p = pred[(n_start + n) * 4 + 2];
+      const float bottom_p = pred[(n_start + n) * 4 + 3];
+      const float left_t = target[(n_start + n) * 4];
+      const float top_t = target[(n_start + n) * 4 + 1];
+      const float right_t = target[(n_start + n) * 4 + 2];
+      const float bottom_t = target[(n_start + n) * 4 + 3];
       const float area_p = (right_p - left_p) * (bottom_p - top_p);
       const float area_t = (right_t - left_t) * (bottom_t - top_t);
       const float overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
@@ -189,15 +190,13 @@ __global__ void __launch_bounds__(512)
       const float joined = area_p + area_t - overlap;
       const float hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
                          (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-      giou[row_at(box_start, b, N) + n] =
-          overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
-      total_own += giou[row_at(box_start, b, N) + n];
-      total2_own += giou[row_at(box_start, b, N) + n];
+      giou[n_start + n] = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
+      total_own += giou[n_start + n];
+      total2_own += giou[n_start + n];
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     if (threadIdx.x == 0) {
-      picture_loss[b] =
-          total / float(maximum(row_at(box_start, b + 1, N) - row_at(box_start, b, N), int64_t{1}));
+      picture_loss[b] = total / float(maximum(n_count, int64_t{1}));
     }
   }
   const int64_t total3_part = block_fold(total3_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });

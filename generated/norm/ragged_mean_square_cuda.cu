@@ -113,20 +113,20 @@ __global__ void __launch_bounds__(512) ragged_mean_square_kernel(const int64_t* 
                                                                  float* rms, float* y, Index B, Index N) {
   for (Index item = Index(blockIdx.x); item < B; item += Index(gridDim.x)) {
     const Index b = item;
+    const auto n_start = row_at(row_start, b, N);
+    const auto n_count = row_at(row_start, b + 1, N) - n_start;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < row_at(row_start, b + 1, N) - row_at(row_start, b, N);
-         n += Index(blockDim.x)) {
-      total_own += x[row_at(row_start, b, N) + n] * x[row_at(row_start, b, N) + n];
+    for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
+      total_own += x[n_start + n] * x[n_start + n];
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     if (threadIdx.x == 0) {
-      rms[b] = sqrtf(total / float(row_at(row_start, b + 1, N) - row_at(row_start, b, N)));
+      rms[b] = sqrtf(total / float(n_count));
     }
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < row_at(row_start, b + 1, N) - row_at(row_start, b, N);
-         n += Index(blockDim.x)) {
-      y[row_at(row_start, b, N) + n] = rms[b] > 0.0f ? x[row_at(row_start, b, N) + n] / rms[b] : 0.0f;
+    for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
+      y[n_start + n] = rms[b] > 0.0f ? x[n_start + n] / rms[b] : 0.0f;
     }
     __syncthreads();
   }

@@ -147,12 +147,13 @@ __global__ void __launch_bounds__(512)
   const bool writes = column < items && threadIdx.y == 0;
   const Index b = Index(item / D);
   const Index d = Index(item % D);
+  const auto n_start = row_at(start, b, N);
+  const auto n_count = row_at(start, b + 1, N) - n_start;
   float total = 0.0f;
   float total_own = 0.0f;
 #pragma unroll 4
-  for (Index n = Index(threadIdx.y); n < row_at(start, b + 1, N) - row_at(start, b, N);
-       n += Index(blockDim.y)) {
-    total_own += x[(row_at(start, b, N) + n) * D + d];
+  for (Index n = Index(threadIdx.y); n < n_count; n += Index(blockDim.y)) {
+    total_own += x[(n_start + n) * D + d];
   }
   total = total + column_fold(total_own, [](float a, float b_) { return float(a + b_); });
   if (writes) {
@@ -182,12 +183,13 @@ __global__ void __launch_bounds__(512)
   const bool writes = column < items && threadIdx.y == 0;
   const Index b = Index(item / D);
   const Index d = Index(item % D);
+  const auto n_start = row_at(start, b, N);
+  const auto n_count = row_at(start, b + 1, N) - n_start;
   double total = 0.0;
   double total_own = 0.0;
 #pragma unroll 4
-  for (Index n = Index(threadIdx.y); n < row_at(start, b + 1, N) - row_at(start, b, N);
-       n += Index(blockDim.y)) {
-    total_own += x[(row_at(start, b, N) + n) * D + d];
+  for (Index n = Index(threadIdx.y); n < n_count; n += Index(blockDim.y)) {
+    total_own += x[(n_start + n) * D + d];
   }
   total = total + column_fold(total_own, [](double a, double b_) { return double(a + b_); });
   if (writes) {
@@ -217,12 +219,13 @@ __global__ void __launch_bounds__(512)
   const bool writes = column < items && threadIdx.y == 0;
   const Index b = Index(item / D);
   const Index d = Index(item % D);
+  const auto n_start = row_at(start, b, N);
+  const auto n_count = row_at(start, b + 1, N) - n_start;
   float total = 0.0f;
   float total_own = 0.0f;
 #pragma unroll 4
-  for (Index n = Index(threadIdx.y); n < row_at(start, b + 1, N) - row_at(start, b, N);
-       n += Index(blockDim.y)) {
-    total_own += from_bf16(x[(row_at(start, b, N) + n) * D + d]);
+  for (Index n = Index(threadIdx.y); n < n_count; n += Index(blockDim.y)) {
+    total_own += from_bf16(x[(n_start + n) * D + d]);
   }
   total = total + column_fold(total_own, [](float a, float b_) { return float(a + b_); });
   if (writes) {

@@ -156,6 +156,7 @@ void CudaKernel::row_phase(const std::vector<const PlanNode *> &chain, const Pla
   out().add("const Index items = " + items_text(chain) + ";");
   out().add("for (Index item = Index(blockIdx.x / chunks); item < items; item += Index(gridDim.x / chunks)) {");
   decode(chain, "item");
+  name_rows(chain);
   list_of_folds(body, &split);
   out().add("}");
   Launch launch{"shape.blocks"};
@@ -177,6 +178,7 @@ void CudaKernel::column_phase(const std::vector<const PlanNode *> &chain) {
   out().add("const Index item = " + spelling().helper("smaller") + "(" + column + ", items - 1);");
   out().add("const bool " + writes + " = " + column + " < items && threadIdx.y == 0;");
   decode(chain, "item");
+  name_rows(chain);
   list_of_folds(body, split);
   team_ = {};
   Launch launch{"shape.blocks"};

@@ -232,12 +232,14 @@ void CudaKernel::fold_chunk(const Phase &phase, const std::vector<const PlanNode
     find_shared(root.body);
     const std::string &v = printer_.axis_name(root.axis);
     out().add("for (" + type + " " + v + " = first; " + v + " < last; ++" + v + ") {");
+    name_rows({&root});
     pending_.insert(phase.partials.begin(), phase.partials.end());
     block_list(root.body);
     pending_.clear();
     if (tiles && shared_.empty())
       out().add("__syncthreads();");
     out().add("}");
+    printer_.named.clear();
   }
   end_shares(shares);
   for (const auto &[var, place] : places)

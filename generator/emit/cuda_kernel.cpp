@@ -211,6 +211,7 @@ void CudaKernel::print_phase(size_t index) {
   folds_ = false;
   together_ = 1;
   pack_needs_ = {};
+  printer_.named.clear();
   lengths_.clear();
   shared_.clear();
   if (phase.kind == Phase::Kind::chunked)
@@ -225,6 +226,40 @@ void CudaKernel::print_phase(size_t index) {
   if (phase.mapping == Phase::Mapping::item_per_thread)
     return thread_phase(chain);
   block_phase(phase, chain);
+}
+
+// Where the rows of ragged axes begin and how long they are, once for each position of the loops: entries of tables
+// would be loaded again after each store.
+void CudaKernel::name_rows(const std::vector<const PlanNode *> &chain) {
+  for (size_t r = 0; r < plan_.kernel.axes.size(); ++r) {
+    const Axis &axis = plan_.kernel.axes[r];
+    const bool here = std::any_of(chain.begin(), chain.end(), [&](const PlanNode *node) {
+      return node->kind == PlanNode::Kind::loop && axis.ragged != kNone && node->axis == axis.over;
+    });
+    if (!here || plan_.kernel.tables[axis.ragged].on_host)
+      continue;
+    const AxisId id = static_cast<AxisId>(r);
+    const std::string &row = printer_.axis_name(axis.over), &name = printer_.axis_name(id);
+    auto declare = [&](const std::string &variable, const std::string &value) {
+      rows_.push_back({variable, "const auto " + variable + " = " + value + ";\n"});
+      out().append(rows_.back().second);
+      printer_.named[value] = variable;
+    };
+    declare(pack_names_.of(name + "_start"), printer_.row_start(id, row));
+    declare(pack_names_.of(name + "_count"), printer_.row_length(id, row).text);
+  }
+}
+
+std::string CudaKernel::without_unused_rows(std::string body) {
+  for (auto row = rows_.rbegin(); row != rows_.rend(); ++row) {
+    const size_t at = body.find(row->second);
+    std::string rest = body;
+    rest.erase(at, row->second.size());
+    if (!mentions_word(rest, row->first))
+      body = rest;
+  }
+  rows_.clear();
+  return body;
 }
 
 // Steps of the work list itself check their windows here, those inside where they begin.
@@ -244,6 +279,7 @@ void CudaKernel::thread_phase(const std::vector<const PlanNode *> &chain) {
   out().add("const Index item = Index(blockIdx.x) * " + std::to_string(kBlockThreads) + " + Index(threadIdx.x);");
   out().add("if (item >= " + items + ") return;");
   decode(chain, "item");
+  name_rows(chain);
   guard_work_item(chain, "return");
   printer_.list(chain.back()->body);
   finish({spelling().helper("ceil_div") + "(" + items + ", " + std::to_string(kBlockThreads) + ")"});
@@ -262,6 +298,7 @@ void CudaKernel::block_phase(const Phase &phase, const std::vector<const PlanNod
   if (!chain.empty()) {
     out().add("for (Index item = Index(blockIdx.x); item < " + items + "; item += Index(gridDim.x)) {");
     decode(chain, "item");
+    name_rows(chain);
     guard_work_item(chain, "continue");
   }
   phase_nodes(body);
@@ -289,7 +326,7 @@ std::string CudaKernel::threads_text(const std::string &blocks) {
 
 // Makes the kernel function of the printed body and its launch.
 void CudaKernel::finish(const Launch &launch) {
-  std::string body = out().text();
+  std::string body = without_unused_rows(out().text());
   const std::string base =
       name_ + (kernels_ > 1 ? "_part" + std::to_string(functions_.size() + 1) : "") + launch.suffix + "_kernel";
   body = derived_declarations(printer_, body) + body;

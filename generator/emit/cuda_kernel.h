@@ -112,6 +112,8 @@ private:
   void column_phase(const std::vector<const PlanNode *> &chain);
   void list_of_folds(const std::vector<PlanNode> &body, const PlanNode *split);
   void split_loop(const PlanNode &node);
+  void name_rows(const std::vector<const PlanNode *> &chain);
+  std::string without_unused_rows(std::string body);
   void guard_work_item(const std::vector<const PlanNode *> &chain, const std::string &leave);
   void finish(const Launch &launch);
 
@@ -164,11 +166,12 @@ private:
   std::set<VarId> tiles_;                               // worker buffers
   Team team_;
   PackNames pack_names_;
-  PackNeeds pack_needs_;             // of the kernel being printed
-  int together_ = 1;                 // positions that a thread of it takes at once, where it can
-  std::set<VarId> pending_;          // folds that go on over the rows of a block
-  bool folds_ = false;               // does the kernel being printed fold over the block
-  std::vector<std::string> lengths_; // of the loops that its threads share, for the host
+  PackNeeds pack_needs_;                                  // of the kernel being printed
+  int together_ = 1;                                      // positions that a thread of it takes at once, where it can
+  std::set<VarId> pending_;                               // folds that go on over the rows of a block
+  bool folds_ = false;                                    // does the kernel being printed fold over the block
+  std::vector<std::pair<std::string, std::string>> rows_; // variables of ragged rows, with their declarations
+  std::vector<std::string> lengths_;                      // of the loops that its threads share, for the host
 };
 
 } // namespace kgen

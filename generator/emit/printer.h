@@ -49,6 +49,9 @@ public:
   Range range(const PlanNode &loop);
   // Is this the dimension of rows of different lengths, packed one after the other?
   bool is_packed_row(const Var &var, size_t dim) const;
+  // Where a row of a ragged axis begins, and how long it is.
+  std::string row_start(AxisId axis, const std::string &row);
+  Code row_length(AxisId axis, const std::string &row);
   // The loop over the axis goes over this part of its range, until it is cleared.
   void set_part(AxisId axis, Range part) { parts_[axis] = std::move(part); }
   void clear_parts() { parts_.clear(); }
@@ -76,6 +79,8 @@ public:
   void rename_axis(AxisId axis, const std::string &name) { axis_names_[axis] = name; }
   // Elements of arrays that are in registers: "x[n]" -> what holds it.
   std::map<std::string, std::string> held;
+  std::map<std::string, std::string>
+      named;              // where rows begin and how long they are: the text -> a variable of that value
   std::string takes_part; // the condition under which the point takes part in folds; empty: it does
   // What must hold for the element to be inside; empty: nothing.
   std::string guard(VarId var, const std::vector<Coordinate> &coords);
@@ -107,8 +112,6 @@ private:
   Code window_edge(const Expr &e);
   bool counts_positions(ExprId id) const;
   Code coordinate(const Dim &dim);
-  std::string row_start(AxisId axis, const std::string &row);
-  Code row_length(AxisId axis, const std::string &row);
   bool given_elsewhere(const Dim &dim, const std::vector<Coordinate> &coords) const;
   std::pair<std::string, std::string> within(const Code &coordinate, const Size &start, const Size &block,
                                              const Size &extent);

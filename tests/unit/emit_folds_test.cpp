@@ -128,6 +128,18 @@ TEST_CASE("blocks share rows where these are few, if one loop has all their fold
   CHECK(before.find("chunks") == std::string::npos); // each block would write z
 }
 
+TEST_CASE("entries of tables are read once a row, as far as they are needed") {
+  const std::string ragged = "tables.start = \"i64[B + 1]\"\naxes.N = { ragged = \"start\", over = \"B\" }\n";
+  const std::string text =
+      cuda_text(ragged + "inputs.x = \"f32[B, N]\"\noutputs.y = \"f32[B, N]\"\n", "y = x - max(x, N);");
+  CHECK(has(text, "const auto n_start = row_at(start, b, N); const auto n_count = row_at(start, b + 1, N) - n_start;"));
+  CHECK(count(text, "row_at(") == 2);
+  const std::string lengths =
+      cuda_text(ragged + "inputs.x = \"f32[B, N]\"\noutputs.y = \"i64[B]\"\n", "y = sum(index(N), N);");
+  CHECK(count(lengths, "n_start") == 2); // by the other
+  CHECK(count(lengths, "n_count") == 2);
+}
+
 TEST_CASE("products of arrays and windows of them are no columns") {
   CHECK(
       cuda_text("inputs.x = \"f32[M, K]\"\ninputs.y = \"f32[K, N]\"\noutputs.z = \"f32[M, N]\"\n", "z = dot(x, y, K);")
