@@ -68,15 +68,72 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (kWide && left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
 }
 
 // Room for `count` elements, so that the next tile is aligned too.
@@ -95,24 +152,33 @@ __device__ inline T* take(char*& tile, int64_t count) {
   return out;
 }
 
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+}
+
 #if defined(__CUDACC__)
 __device__ inline unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char bytes[];
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
 // Where the intermediates lie in the workspace.
@@ -131,12 +197,12 @@ struct AttentionCausalF32D64Workspace {
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     attention_causal_f32_d64_kernel(float scale, const float* q, const float* k, const float* v, float* o,
                                     Index B, Index H, Index S, Index R, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, R);
   float* const total3 = take<float>(tile, 64);
   float* const s_ = take<float>(tile, R);
@@ -145,12 +211,12 @@ __global__ void __launch_bounds__(256)
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total2 = 0.0f;
-    for (Index d = Index(threadIdx.x); d < 64; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
       total3[d] = 0.0f;
     }
     __syncthreads();
     float greatest_own = -INFINITY;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
+    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
       for (Index d = 0; d < 64; ++d) {
         total += q[(bh * S + s_3) * 64 + d] * k[(bh * R + r) * 64 + d];
@@ -165,16 +231,24 @@ __global__ void __launch_bounds__(256)
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total2_own = 0.0f;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
-      p[r] = expf(s_[r] - greatest);
-      if (int64_t(r) <= int64_t(s_3)) {
-        total2_own += p[r];
+    for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(R - r_first);
+      const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      Pack<float, 4> p_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const Index r = r_first + (i < remaining ? i : remaining - 1);
+        p_pack[i] = expf(s__pack[i] - greatest);
+        if (i < remaining && int64_t(r) <= int64_t(s_3)) {
+          total2_own += p_pack[i];
+        }
       }
+      store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     const float l = total2;
-    for (Index d = Index(threadIdx.x); d < 64; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_3)) {
           total3[d] += p[r] * v[(bh * R + r) * 64 + d];
@@ -194,9 +268,12 @@ cudaError_t attention_causal_f32_d64(float scale, const float* q, const float* k
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_causal_f32_d64_kernel_tiles;
-  if (const cudaError_t error = launch(attention_causal_f32_d64_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream,
-                                       scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
+  const bool wide = aligned({tiles});
+  if (const cudaError_t error = launch(
+          wide ? attention_causal_f32_d64_kernel<true, Index> : attention_causal_f32_d64_kernel<false, Index>,
+          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(64, R), B * H * S),
+          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale, q, k, v, o, B, H, S, R,
+          tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -218,12 +295,12 @@ struct AttentionCausalF32D128Workspace {
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     attention_causal_f32_d128_kernel(float scale, const float* q, const float* k, const float* v, float* o,
                                      Index B, Index H, Index S, Index R, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, R);
   float* const total3 = take<float>(tile, 128);
   float* const s_ = take<float>(tile, R);
@@ -232,12 +309,12 @@ __global__ void __launch_bounds__(256)
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total2 = 0.0f;
-    for (Index d = Index(threadIdx.x); d < 128; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
       total3[d] = 0.0f;
     }
     __syncthreads();
     float greatest_own = -INFINITY;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
+    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
       for (Index d = 0; d < 128; ++d) {
         total += q[(bh * S + s_3) * 128 + d] * k[(bh * R + r) * 128 + d];
@@ -252,16 +329,24 @@ __global__ void __launch_bounds__(256)
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total2_own = 0.0f;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
-      p[r] = expf(s_[r] - greatest);
-      if (int64_t(r) <= int64_t(s_3)) {
-        total2_own += p[r];
+    for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(R - r_first);
+      const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      Pack<float, 4> p_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const Index r = r_first + (i < remaining ? i : remaining - 1);
+        p_pack[i] = expf(s__pack[i] - greatest);
+        if (i < remaining && int64_t(r) <= int64_t(s_3)) {
+          total2_own += p_pack[i];
+        }
       }
+      store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     const float l = total2;
-    for (Index d = Index(threadIdx.x); d < 128; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_3)) {
           total3[d] += p[r] * v[(bh * R + r) * 128 + d];
@@ -281,9 +366,13 @@ cudaError_t attention_causal_f32_d128(float scale, const float* q, const float* 
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_causal_f32_d128_kernel_tiles;
-  if (const cudaError_t error = launch(attention_causal_f32_d128_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream,
-                                       scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
+  const bool wide = aligned({tiles});
+  if (const cudaError_t error = launch(wide ? attention_causal_f32_d128_kernel<true, Index>
+                                            : attention_causal_f32_d128_kernel<false, Index>,
+                                       smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
+                                       block_threads(larger(128, R), B * H * S),
+                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale,
+                                       q, k, v, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -305,13 +394,13 @@ struct AttentionCausalBf16D64Workspace {
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     attention_causal_bf16_d64_kernel(float scale, const uint16_t* q, const uint16_t* k, const uint16_t* v,
                                      uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
                                      int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, R);
   float* const total3 = take<float>(tile, 64);
   float* const s_ = take<float>(tile, R);
@@ -320,12 +409,12 @@ __global__ void __launch_bounds__(256)
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total2 = 0.0f;
-    for (Index d = Index(threadIdx.x); d < 64; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
       total3[d] = 0.0f;
     }
     __syncthreads();
     float greatest_own = -INFINITY;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
+    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
       for (Index d = 0; d < 64; ++d) {
         total += from_bf16(q[(bh * S + s_3) * 64 + d]) * from_bf16(k[(bh * R + r) * 64 + d]);
@@ -340,16 +429,24 @@ __global__ void __launch_bounds__(256)
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total2_own = 0.0f;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
-      p[r] = expf(s_[r] - greatest);
-      if (int64_t(r) <= int64_t(s_3)) {
-        total2_own += p[r];
+    for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(R - r_first);
+      const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      Pack<float, 4> p_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const Index r = r_first + (i < remaining ? i : remaining - 1);
+        p_pack[i] = expf(s__pack[i] - greatest);
+        if (i < remaining && int64_t(r) <= int64_t(s_3)) {
+          total2_own += p_pack[i];
+        }
       }
+      store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     const float l = total2;
-    for (Index d = Index(threadIdx.x); d < 64; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_3)) {
           total3[d] += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 64 + d]);
@@ -369,9 +466,13 @@ cudaError_t attention_causal_bf16_d64(float scale, const uint16_t* q, const uint
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_causal_bf16_d64_kernel_tiles;
-  if (const cudaError_t error = launch(attention_causal_bf16_d64_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream,
-                                       scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
+  const bool wide = aligned({tiles});
+  if (const cudaError_t error = launch(wide ? attention_causal_bf16_d64_kernel<true, Index>
+                                            : attention_causal_bf16_d64_kernel<false, Index>,
+                                       smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
+                                       block_threads(larger(64, R), B * H * S),
+                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale,
+                                       q, k, v, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -393,13 +494,13 @@ struct AttentionCausalBf16D128Workspace {
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     attention_causal_bf16_d128_kernel(float scale, const uint16_t* q, const uint16_t* k, const uint16_t* v,
                                       uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
                                       int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, R);
   float* const total3 = take<float>(tile, 128);
   float* const s_ = take<float>(tile, R);
@@ -408,12 +509,12 @@ __global__ void __launch_bounds__(256)
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
     float total2 = 0.0f;
-    for (Index d = Index(threadIdx.x); d < 128; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
       total3[d] = 0.0f;
     }
     __syncthreads();
     float greatest_own = -INFINITY;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
+    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
       for (Index d = 0; d < 128; ++d) {
         total += from_bf16(q[(bh * S + s_3) * 128 + d]) * from_bf16(k[(bh * R + r) * 128 + d]);
@@ -428,16 +529,24 @@ __global__ void __launch_bounds__(256)
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
     float total2_own = 0.0f;
-    for (Index r = Index(threadIdx.x); r < R; r += 256) {
-      p[r] = expf(s_[r] - greatest);
-      if (int64_t(r) <= int64_t(s_3)) {
-        total2_own += p[r];
+    for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(R - r_first);
+      const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      Pack<float, 4> p_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const Index r = r_first + (i < remaining ? i : remaining - 1);
+        p_pack[i] = expf(s__pack[i] - greatest);
+        if (i < remaining && int64_t(r) <= int64_t(s_3)) {
+          total2_own += p_pack[i];
+        }
       }
+      store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     const float l = total2;
-    for (Index d = Index(threadIdx.x); d < 128; d += 256) {
+    for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_3)) {
           total3[d] += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 128 + d]);
@@ -457,9 +566,13 @@ cudaError_t attention_causal_bf16_d128(float scale, const uint16_t* q, const uin
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_causal_bf16_d128_kernel_tiles;
-  if (const cudaError_t error = launch(attention_causal_bf16_d128_kernel<Index>, smaller(B * H * S, 1024),
-                                       256, 4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream,
-                                       scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
+  const bool wide = aligned({tiles});
+  if (const cudaError_t error = launch(wide ? attention_causal_bf16_d128_kernel<true, Index>
+                                            : attention_causal_bf16_d128_kernel<false, Index>,
+                                       smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
+                                       block_threads(larger(128, R), B * H * S),
+                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale,
+                                       q, k, v, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -76,15 +76,72 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (kWide && left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
 }
 
 // Room for `count` elements, so that the next tile is aligned too.
@@ -103,24 +160,33 @@ __device__ inline T* take(char*& tile, int64_t count) {
   return out;
 }
 
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+}
+
 #if defined(__CUDACC__)
 __device__ inline unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char bytes[];
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
 // Where the intermediates lie in the workspace.
@@ -142,12 +208,12 @@ struct AttentionOnlineF32D64Workspace {
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     attention_online_f32_d64_kernel(float scale, const float* q, const float* k, const float* v, float* o,
                                     Index B, Index H, Index S, Index R, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const acc = take<float>(tile, 64);
   float* const s = take<float>(tile, 64);
   float* const p = take<float>(tile, 64);
@@ -161,19 +227,26 @@ __global__ void __launch_bounds__(256)
       if (j == 0) {
         m = -INFINITY;
         l = 0.0f;
-        for (Index d = Index(threadIdx.x); d < 64; d += 256) {
-          acc[d] = 0.0f;
+        for (Index d_first = Index(threadIdx.x) * 4; d_first < 64; d_first += Index(blockDim.x) * 4) {
+          const Index remaining = Index(64 - d_first);
+          Pack<float, 4> acc_pack;
+#pragma unroll
+          for (int i = 0; i < 4; ++i) {
+            acc_pack[i] = 0.0f;
+          }
+          store_pack<kWide>(&acc[d_first], acc_pack, remaining);
         }
         __syncthreads();
       }
       float greatest = -INFINITY;
       float total2 = 0.0f;
-      for (Index d = Index(threadIdx.x); d < 64; d += 256) {
+      for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
         total3[d] = 0.0f;
       }
       __syncthreads();
       float greatest_own = -INFINITY;
-      for (Index r = Index(j * 64 + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
+      for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
+           r += Index(blockDim.x)) {
         float total = 0.0f;
         for (Index d = 0; d < 64; ++d) {
           total += q[(bh * S + s_) * 64 + d] * k[(bh * R + r) * 64 + d];
@@ -188,14 +261,15 @@ __global__ void __launch_bounds__(256)
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
       m = m_new;
       float total2_own = 0.0f;
-      for (Index r = Index(j * 64 + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
+      for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
+           r += Index(blockDim.x)) {
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
         total2_own += p[r - j * 64];
       }
       total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
       __syncthreads();
       l = l * fix + total2;
-      for (Index d = Index(threadIdx.x); d < 64; d += 256) {
+      for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
           total3[d] += p[r - j * 64] * v[(bh * R + r) * 64 + d];
         }
@@ -218,9 +292,12 @@ cudaError_t attention_online_f32_d64(float scale, const float* q, const float* k
       padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_online_f32_d64_kernel_tiles;
-  if (const cudaError_t error = launch(attention_online_f32_d64_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream,
-                                       scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
+  const bool wide = aligned({tiles});
+  if (const cudaError_t error = launch(
+          wide ? attention_online_f32_d64_kernel<true, Index> : attention_online_f32_d64_kernel<false, Index>,
+          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(64, B * H * S),
+          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale, q, k, v, o, B, H, S, R,
+          tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -246,12 +323,12 @@ struct AttentionOnlineF32D128Workspace {
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     attention_online_f32_d128_kernel(float scale, const float* q, const float* k, const float* v, float* o,
                                      Index B, Index H, Index S, Index R, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const acc = take<float>(tile, 128);
   float* const s = take<float>(tile, 64);
   float* const p = take<float>(tile, 64);
@@ -265,19 +342,26 @@ __global__ void __launch_bounds__(256)
       if (j == 0) {
         m = -INFINITY;
         l = 0.0f;
-        for (Index d = Index(threadIdx.x); d < 128; d += 256) {
-          acc[d] = 0.0f;
+        for (Index d_first = Index(threadIdx.x) * 4; d_first < 128; d_first += Index(blockDim.x) * 4) {
+          const Index remaining = Index(128 - d_first);
+          Pack<float, 4> acc_pack;
+#pragma unroll
+          for (int i = 0; i < 4; ++i) {
+            acc_pack[i] = 0.0f;
+          }
+          store_pack<kWide>(&acc[d_first], acc_pack, remaining);
         }
         __syncthreads();
       }
       float greatest = -INFINITY;
       float total2 = 0.0f;
-      for (Index d = Index(threadIdx.x); d < 128; d += 256) {
+      for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
         total3[d] = 0.0f;
       }
       __syncthreads();
       float greatest_own = -INFINITY;
-      for (Index r = Index(j * 64 + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
+      for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
+           r += Index(blockDim.x)) {
         float total = 0.0f;
         for (Index d = 0; d < 128; ++d) {
           total += q[(bh * S + s_) * 128 + d] * k[(bh * R + r) * 128 + d];
@@ -292,14 +376,15 @@ __global__ void __launch_bounds__(256)
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
       m = m_new;
       float total2_own = 0.0f;
-      for (Index r = Index(j * 64 + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
+      for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
+           r += Index(blockDim.x)) {
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
         total2_own += p[r - j * 64];
       }
       total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
       __syncthreads();
       l = l * fix + total2;
-      for (Index d = Index(threadIdx.x); d < 128; d += 256) {
+      for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
           total3[d] += p[r - j * 64] * v[(bh * R + r) * 128 + d];
         }
@@ -322,9 +407,13 @@ cudaError_t attention_online_f32_d128(float scale, const float* q, const float* 
       padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(128, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_online_f32_d128_kernel_tiles;
-  if (const cudaError_t error = launch(attention_online_f32_d128_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream,
-                                       scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
+  const bool wide = aligned({tiles});
+  if (const cudaError_t error = launch(wide ? attention_online_f32_d128_kernel<true, Index>
+                                            : attention_online_f32_d128_kernel<false, Index>,
+                                       smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
+                                       block_threads(larger(128, 64), B * H * S),
+                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale,
+                                       q, k, v, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -349,13 +438,13 @@ struct AttentionOnlineBf16D64Workspace {
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     attention_online_bf16_d64_kernel(float scale, const uint16_t* q, const uint16_t* k, const uint16_t* v,
                                      uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
                                      int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const acc = take<float>(tile, 64);
   float* const s = take<float>(tile, 64);
   float* const p = take<float>(tile, 64);
@@ -369,19 +458,26 @@ __global__ void __launch_bounds__(256)
       if (j == 0) {
         m = -INFINITY;
         l = 0.0f;
-        for (Index d = Index(threadIdx.x); d < 64; d += 256) {
-          acc[d] = 0.0f;
+        for (Index d_first = Index(threadIdx.x) * 4; d_first < 64; d_first += Index(blockDim.x) * 4) {
+          const Index remaining = Index(64 - d_first);
+          Pack<float, 4> acc_pack;
+#pragma unroll
+          for (int i = 0; i < 4; ++i) {
+            acc_pack[i] = 0.0f;
+          }
+          store_pack<kWide>(&acc[d_first], acc_pack, remaining);
         }
         __syncthreads();
       }
       float greatest = -INFINITY;
       float total2 = 0.0f;
-      for (Index d = Index(threadIdx.x); d < 64; d += 256) {
+      for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
         total3[d] = 0.0f;
       }
       __syncthreads();
       float greatest_own = -INFINITY;
-      for (Index r = Index(j * 64 + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
+      for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
+           r += Index(blockDim.x)) {
         float total = 0.0f;
         for (Index d = 0; d < 64; ++d) {
           total += from_bf16(q[(bh * S + s_) * 64 + d]) * from_bf16(k[(bh * R + r) * 64 + d]);
@@ -396,14 +492,15 @@ __global__ void __launch_bounds__(256)
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
       m = m_new;
       float total2_own = 0.0f;
-      for (Index r = Index(j * 64 + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
+      for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
+           r += Index(blockDim.x)) {
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
         total2_own += p[r - j * 64];
       }
       total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
       __syncthreads();
       l = l * fix + total2;
-      for (Index d = Index(threadIdx.x); d < 64; d += 256) {
+      for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
           total3[d] += from_bf16(to_bf16(p[r - j * 64])) * from_bf16(v[(bh * R + r) * 64 + d]);
         }
@@ -426,9 +523,13 @@ cudaError_t attention_online_bf16_d64(float scale, const uint16_t* q, const uint
       padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_online_bf16_d64_kernel_tiles;
-  if (const cudaError_t error = launch(attention_online_bf16_d64_kernel<Index>, smaller(B * H * S, 1024), 256,
-                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream,
-                                       scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
+  const bool wide = aligned({tiles});
+  if (const cudaError_t error =
+          launch(wide ? attention_online_bf16_d64_kernel<true, Index>
+                      : attention_online_bf16_d64_kernel<false, Index>,
+                 smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(64, B * H * S),
+                 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale, q, k, v, o, B, H, S,
+                 R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -454,13 +555,13 @@ struct AttentionOnlineBf16D128Workspace {
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     attention_online_bf16_d128_kernel(float scale, const uint16_t* q, const uint16_t* k, const uint16_t* v,
                                       uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
                                       int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const acc = take<float>(tile, 128);
   float* const s = take<float>(tile, 64);
   float* const p = take<float>(tile, 64);
@@ -474,19 +575,26 @@ __global__ void __launch_bounds__(256)
       if (j == 0) {
         m = -INFINITY;
         l = 0.0f;
-        for (Index d = Index(threadIdx.x); d < 128; d += 256) {
-          acc[d] = 0.0f;
+        for (Index d_first = Index(threadIdx.x) * 4; d_first < 128; d_first += Index(blockDim.x) * 4) {
+          const Index remaining = Index(128 - d_first);
+          Pack<float, 4> acc_pack;
+#pragma unroll
+          for (int i = 0; i < 4; ++i) {
+            acc_pack[i] = 0.0f;
+          }
+          store_pack<kWide>(&acc[d_first], acc_pack, remaining);
         }
         __syncthreads();
       }
       float greatest = -INFINITY;
       float total2 = 0.0f;
-      for (Index d = Index(threadIdx.x); d < 128; d += 256) {
+      for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
         total3[d] = 0.0f;
       }
       __syncthreads();
       float greatest_own = -INFINITY;
-      for (Index r = Index(j * 64 + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
+      for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
+           r += Index(blockDim.x)) {
         float total = 0.0f;
         for (Index d = 0; d < 128; ++d) {
           total += from_bf16(q[(bh * S + s_) * 128 + d]) * from_bf16(k[(bh * R + r) * 128 + d]);
@@ -501,14 +609,15 @@ __global__ void __launch_bounds__(256)
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
       m = m_new;
       float total2_own = 0.0f;
-      for (Index r = Index(j * 64 + Index(threadIdx.x)); r < smaller(j * 64 + 64, R); r += 256) {
+      for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
+           r += Index(blockDim.x)) {
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
         total2_own += p[r - j * 64];
       }
       total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
       __syncthreads();
       l = l * fix + total2;
-      for (Index d = Index(threadIdx.x); d < 128; d += 256) {
+      for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
           total3[d] += from_bf16(to_bf16(p[r - j * 64])) * from_bf16(v[(bh * R + r) * 128 + d]);
         }
@@ -531,9 +640,13 @@ cudaError_t attention_online_bf16_d128(float scale, const uint16_t* q, const uin
       padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(128, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_online_bf16_d128_kernel_tiles;
-  if (const cudaError_t error = launch(attention_online_bf16_d128_kernel<Index>, smaller(B * H * S, 1024),
-                                       256, 4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream,
-                                       scale, q, k, v, o, B, H, S, R, tiles, tile_bytes);
+  const bool wide = aligned({tiles});
+  if (const cudaError_t error = launch(wide ? attention_online_bf16_d128_kernel<true, Index>
+                                            : attention_online_bf16_d128_kernel<false, Index>,
+                                       smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
+                                       block_threads(larger(128, 64), B * H * S),
+                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale,
+                                       q, k, v, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -62,15 +62,30 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
 }
 
 #if defined(__CUDACC__)
@@ -79,35 +94,38 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     average_pool_1d_f32_kernel(const float* x, float* y, Index B, Index C, Index W) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
   for (Index item = Index(blockIdx.x); item < Q; item += Index(gridDim.x)) {
     const Index q = item;
     int64_t total2 = 0;
     int64_t total2_own = 0;
-    for (Index j = Index(threadIdx.x); j < 3; j += 256) {
+    for (Index j = Index(threadIdx.x); j < 3; j += Index(blockDim.x)) {
       if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) {
         total2_own = total2_own + 1;
       }
     }
     total2 = total2 + block_fold(total2_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
-    for (Index bc = Index(threadIdx.x); bc < B * C; bc += 256) {
+    for (Index bc = Index(threadIdx.x); bc < B * C; bc += Index(blockDim.x)) {
       float total = 0.0f;
       for (Index j = 0; j < 3; ++j) {
         if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) {
@@ -124,28 +142,28 @@ template <class Index>
 cudaError_t average_pool_1d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t W,
                                 cudaStream_t stream) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
-  if (const cudaError_t error = launch(average_pool_1d_f32_kernel<Index>, smaller(Q, int64_t{1} << 30), 256,
-                                       4096, stream, x, y, B, C, W);
+  if (const cudaError_t error = launch(average_pool_1d_f32_kernel<Index>, smaller(Q, int64_t{1} << 30),
+                                       block_threads(larger(3, B * C), Q), 512, stream, x, y, B, C, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     average_pool_1d_bf16_kernel(const uint16_t* x, uint16_t* y, Index B, Index C, Index W) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
   for (Index item = Index(blockIdx.x); item < Q; item += Index(gridDim.x)) {
     const Index q = item;
     int64_t total2 = 0;
     int64_t total2_own = 0;
-    for (Index j = Index(threadIdx.x); j < 3; j += 256) {
+    for (Index j = Index(threadIdx.x); j < 3; j += Index(blockDim.x)) {
       if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) {
         total2_own = total2_own + 1;
       }
     }
     total2 = total2 + block_fold(total2_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
-    for (Index bc = Index(threadIdx.x); bc < B * C; bc += 256) {
+    for (Index bc = Index(threadIdx.x); bc < B * C; bc += Index(blockDim.x)) {
       float total = 0.0f;
       for (Index j = 0; j < 3; ++j) {
         if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) {
@@ -163,8 +181,8 @@ template <class Index>
 cudaError_t average_pool_1d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t W,
                                  cudaStream_t stream) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
-  if (const cudaError_t error = launch(average_pool_1d_bf16_kernel<Index>, smaller(Q, int64_t{1} << 30), 256,
-                                       4096, stream, x, y, B, C, W);
+  if (const cudaError_t error = launch(average_pool_1d_bf16_kernel<Index>, smaller(Q, int64_t{1} << 30),
+                                       block_threads(larger(3, B * C), Q), 512, stream, x, y, B, C, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -55,15 +55,30 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
 }
 
 #if defined(__CUDACC__)
@@ -72,33 +87,36 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256) frames_energy_kernel(const float* x, float* energy, Index W) {
+__global__ void __launch_bounds__(512) frames_energy_kernel(const float* x, float* energy, Index W) {
   const int64_t F = larger(floor_div(W - 400, 160) + 1, 0);
   for (Index item = Index(blockIdx.x); item < F; item += Index(gridDim.x)) {
     const Index f_ = item;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index w = Index(160 * f_ + Index(threadIdx.x)); w < 160 * f_ + 400; w += 256) {
+    for (Index w = Index(160 * f_) + Index(threadIdx.x); w < 160 * f_ + 400; w += Index(blockDim.x)) {
       total_own += (inside(w, W) ? x[w] : 0.0f) * (inside(w, W) ? x[w] : 0.0f);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index f = Index(f_) + Index(threadIdx.x);
-         f < smaller(f_ + 1, larger(floor_div(W - 400, 160) + 1, 0)); f += 256) {
+    for (Index f = f_ + Index(threadIdx.x); f < smaller(f_ + 1, larger(floor_div(W - 400, 160) + 1, 0));
+         f += Index(blockDim.x)) {
       energy[f] = total;
     }
   }
@@ -107,8 +125,8 @@ __global__ void __launch_bounds__(256) frames_energy_kernel(const float* x, floa
 template <class Index>
 cudaError_t frames_energy(const float* x, float* energy, int64_t W, cudaStream_t stream) {
   const int64_t F = larger(floor_div(W - 400, 160) + 1, 0);
-  if (const cudaError_t error =
-          launch(frames_energy_kernel<Index>, smaller(F, int64_t{1} << 30), 256, 4096, stream, x, energy, W);
+  if (const cudaError_t error = launch(frames_energy_kernel<Index>, smaller(F, int64_t{1} << 30),
+                                       block_threads(larger(400, 1), F), 512, stream, x, energy, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

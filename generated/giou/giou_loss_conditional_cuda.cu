@@ -3,9 +3,7 @@
 // giou_loss_conditional: loss = sum of the GIoU of the valid boxes / number of valid boxes (at least 1), with
 // the GIoU and the mask
 //
-// Phase 1: one block does the rest.
-// Phase 2: chunks of B*N are folded at once, then combined in order, neighbours along B*N.
-// Phase 3: one block does the rest.
+// Plan: chunks of B*N are folded at once, then combined by the last block, in order, neighbours along B*N.
 // Bytes that giou_loss_conditional must move: 32 * N * B read, 5 * N * B + 4 written.
 
 #include "giou_loss_conditional.h"
@@ -77,15 +75,78 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (kWide && left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
+
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
 }
 
 #if defined(__CUDACC__)
@@ -94,100 +155,114 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
+}
+
+// Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
+__device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
+  __threadfence();
   __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  const int last = threadIdx.x == 0 && threadIdx.y == 0 && atomicAdd(ticket, 1u) == blocks - 1;
+  const bool found = __syncthreads_or(last) != 0;
+  __threadfence();
+  return found;
 }
 
 // Where the intermediates lie in the workspace.
 struct GiouLossConditionalWorkspace {
-  int64_t total;
-  int64_t total2;
   int64_t total_parts;
   int64_t total2_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit GiouLossConditionalWorkspace(int64_t B, int64_t N) {
     (void)B;
     (void)N;
-    total = reserve(bytes, 1, 4);
-    total2 = reserve(bytes, 1, 8);
     total_parts = reserve(bytes, 1024, 4);
     total2_parts = reserve(bytes, 1024, 8);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
-    giou_loss_conditional_part1_kernel(const float* pred, const float* target, float* giou, bool* mask,
-                                       Index B, Index N, float* total_parts, int64_t* total2_parts) {
-  const Index chunk = Index(larger(8192, ceil_div(B * N, 1024)));
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    giou_loss_conditional_kernel(const float* pred, const float* target, float* giou, bool* mask, float* loss,
+                                 Index B, Index N, float* total_parts, int64_t* total2_parts,
+                                 uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B * N));
-  float total = 0.0f;
-  int64_t total2 = 0;
   float total_own = 0.0f;
   int64_t total2_own = 0;
-  for (Index bn = first + Index(threadIdx.x); bn < last; bn += 256) {
-    const bool mask_here = target[bn * 4 + 3] != 0.0f;
-    mask[bn] = mask_here;
-    giou[bn] = 0.0f;
-    if (mask_here) {
-      const float left_p = pred[bn * 4];
-      const float top_p = pred[bn * 4 + 1];
-      const float right_p = pred[bn * 4 + 2];
-      const float bottom_p = pred[bn * 4 + 3];
-      const float left_t = target[bn * 4];
-      const float top_t = target[bn * 4 + 1];
-      const float right_t = target[bn * 4 + 2];
-      const float bottom_t = target[bn * 4 + 3];
-      const float area_p = (right_p - left_p) * (bottom_p - top_p);
-      const float area_t = (right_t - left_t) * (bottom_t - top_t);
-      const float overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                            (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
-      const float joined = area_p + area_t - overlap;
-      const float hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                         (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-      giou[bn] = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
+  for (Index bn_first = first + Index(threadIdx.x) * 2; bn_first < last; bn_first += Index(blockDim.x) * 2) {
+    const Index remaining = Index(last - bn_first);
+    const auto target_pack = load_pack<2, 4, kWide>(&target[bn_first * 4], remaining);
+    Pack<bool, 2> mask_pack;
+    Pack<float, 2> giou_pack;
+    const auto pred_pack = load_pack<2, 4, kWide>(&pred[bn_first * 4], remaining);
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const bool mask_here = target_pack[4 * i + 3] != 0.0f;
+      mask_pack[i] = mask_here;
+      giou_pack[i] = 0.0f;
+      if (mask_here) {
+        const float left_p = pred_pack[4 * i];
+        const float top_p = pred_pack[4 * i + 1];
+        const float right_p = pred_pack[4 * i + 2];
+        const float bottom_p = pred_pack[4 * i + 3];
+        const float left_t = target_pack[4 * i];
+        const float top_t = target_pack[4 * i + 1];
+        const float right_t = target_pack[4 * i + 2];
+        const float bottom_t = target_pack[4 * i + 3];
+        const float area_p = (right_p - left_p) * (bottom_p - top_p);
+        const float area_t = (right_t - left_t) * (bottom_t - top_t);
+        const float overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                              (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+        const float joined = area_p + area_t - overlap;
+        const float hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                           (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+        giou_pack[i] = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
+      }
+      if (i < remaining) {
+        total_own += giou_pack[i];
+      }
+      if (i < remaining) {
+        total2_own = total2_own + int64_t(mask_here);
+      }
     }
-    total_own += giou[bn];
-    total2_own = total2_own + int64_t(mask_here);
+    store_pack<kWide>(&mask[bn_first], mask_pack, remaining);
+    store_pack<kWide>(&giou[bn_first], giou_pack, remaining);
   }
-  total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
-  total2 = total2 + block_fold(total2_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+  const float total_part = block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+  const int64_t total2_part = block_fold(total2_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
   if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total;
-    total2_parts[blockIdx.x] = total2;
+    total_parts[blockIdx.x] = total_part;
+    total2_parts[blockIdx.x] = total2_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    giou_loss_conditional_part2_combine_kernel(Index B, Index N, float* total, int64_t* total2,
-                                               float* total_parts, int64_t* total2_parts) {
-  if (threadIdx.x != 0) return;
-  total[0] = 0.0f;
-  total2[0] = 0;
-  for (Index part = 0; part < ceil_div(B * N, larger(8192, ceil_div(B * N, 1024))); ++part) {
-    total[0] = total[0] + total_parts[part];
-    total2[0] = total2[0] + total2_parts[part];
+  if (!is_last_block(ticket, gridDim.x)) return;
+  float total_own2 = 0.0f;
+  int64_t total2_own2 = 0;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total_own2 = total_own2 + total_parts[part];
+    total2_own2 = total2_own2 + total2_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    giou_loss_conditional_part3_kernel(float* loss, float* total, int64_t* total2) {
+  const float total = block_fold(total_own2, [](float a, float b_) { return float(a + b_); });
+  const int64_t total2 = block_fold(total2_own2, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
   if (threadIdx.x == 0) {
-    loss[0] = total[0] / float(maximum(total2[0], int64_t{1}));
+    loss[0] = total / float(maximum(total2, int64_t{1}));
   }
 }
 
@@ -195,23 +270,17 @@ template <class Index>
 cudaError_t giou_loss_conditional(const float* pred, const float* target, float* giou, bool* mask,
                                   float* loss, int64_t B, int64_t N, char* workspace, cudaStream_t stream) {
   const GiouLossConditionalWorkspace space(B, N);
-  if (const cudaError_t error =
-          launch(giou_loss_conditional_part1_kernel<Index>,
-                 ceil_div(B * N, larger(8192, ceil_div(B * N, 1024))), 256, 4096, stream, pred, target, giou,
-                 mask, B, N, reinterpret_cast<float*>(workspace + space.total_parts),
-                 reinterpret_cast<int64_t*>(workspace + space.total2_parts));
+  const bool wide = aligned({target, mask, giou, pred});
+  const int64_t chunk = larger(1024, ceil_div(B * N, 16384) * 16), chunks = larger(ceil_div(B * N, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error = launch(giou_loss_conditional_part2_combine_kernel<Index>, 1, 256, 0, stream,
-                                       B, N, reinterpret_cast<float*>(workspace + space.total),
-                                       reinterpret_cast<int64_t*>(workspace + space.total2),
-                                       reinterpret_cast<float*>(workspace + space.total_parts),
-                                       reinterpret_cast<int64_t*>(workspace + space.total2_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(giou_loss_conditional_part3_kernel<Index>, 1, 256, 0, stream, loss,
-                                       reinterpret_cast<float*>(workspace + space.total),
-                                       reinterpret_cast<int64_t*>(workspace + space.total2));
+  if (const cudaError_t error = launch(
+          wide ? giou_loss_conditional_kernel<true, Index> : giou_loss_conditional_kernel<false, Index>,
+          chunks, block_threads(chunk, chunks), 512, stream, pred, target, giou, mask, loss, B, N,
+          reinterpret_cast<float*>(workspace + space.total_parts),
+          reinterpret_cast<int64_t*>(workspace + space.total2_parts),
+          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

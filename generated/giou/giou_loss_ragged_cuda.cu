@@ -3,9 +3,7 @@
 // giou_loss_ragged: loss = mean GIoU of all boxes, picture_loss = that of each picture's; 0 where there are
 // none
 //
-// Phase 1: one block does the rest.
-// Phase 2: chunks of B are folded at once, then combined in order, neighbours along N.
-// Phase 3: one block does the rest.
+// Plan: chunks of B are folded at once, then combined by the last block, in order, neighbours along N.
 // Bytes that giou_loss_ragged must move: 32 * N read, 4 * N + 4 * B + 4 written.
 
 #include "giou_loss_ragged.h"
@@ -84,15 +82,30 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
 }
 
 #if defined(__CUDACC__)
@@ -101,62 +114,75 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
+}
+
+// Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
+__device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
+  __threadfence();
   __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  const int last = threadIdx.x == 0 && threadIdx.y == 0 && atomicAdd(ticket, 1u) == blocks - 1;
+  const bool found = __syncthreads_or(last) != 0;
+  __threadfence();
+  return found;
 }
 
 // Where the intermediates lie in the workspace.
 struct GiouLossRaggedWorkspace {
-  int64_t total2;
-  int64_t total3;
   int64_t total3_parts;
   int64_t total2_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit GiouLossRaggedWorkspace(int64_t B, int64_t N) {
     (void)B;
     (void)N;
-    total2 = reserve(bytes, 1, 4);
-    total3 = reserve(bytes, 1, 8);
     total3_parts = reserve(bytes, 1024, 8);
     total2_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    giou_loss_ragged_part1_kernel(const int64_t* box_start, const float* pred, const float* target,
-                                  float* giou, float* picture_loss, Index B, Index N, int64_t* total3_parts,
-                                  float* total2_parts) {
-  const Index chunk = Index(larger(1, ceil_div(B, 1024)));
+__global__ void __launch_bounds__(512)
+    giou_loss_ragged_kernel(const int64_t* box_start, const float* pred, const float* target, float* giou,
+                            float* picture_loss, float* loss, Index B, Index N, int64_t* total3_parts,
+                            float* total2_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  int64_t total3 = 0;
-  float total2 = 0.0f;
+  int64_t total3_own = 0;
+  float total2_own = 0.0f;
   for (Index b = first; b < last; ++b) {
+    const auto n_start = row_at(box_start, b, N);
+    const auto n_count = row_at(box_start, b + 1, N) - n_start;
     float total = 0.0f;
-    total3 = total3 + (row_at(box_start, b + 1, N) - row_at(box_start, b, N));
+    if (threadIdx.x == 0) {
+      total3_own = total3_own + n_count;
+    }
     float total_own = 0.0f;
-    float total2_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < row_at(box_start, b + 1, N) - row_at(box_start, b, N); n += 256) {
-      const float left_p = pred[(row_at(box_start, b, N) + n) * 4];
-      const float top_p = pred[(row_at(box_start, b, N) + n) * 4 + 1];
-      const float right_p = pred[(row_at(box_start, b, N) + n) * 4 + 2];
-      const float bottom_p = pred[(row_at(box_start, b, N) + n) * 4 + 3];
-      const float left_t = target[(row_at(box_start, b, N) + n) * 4];
-      const float top_t = target[(row_at(box_start, b, N) + n) * 4 + 1];
-      const float right_t = target[(row_at(box_start, b, N) + n) * 4 + 2];
-      const float bottom_t = target[(row_at(box_start, b, N) + n) * 4 + 3];
+    for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
+      const float left_p = pred[(n_start + n) * 4];
+      const float top_p = pred[(n_start + n) * 4 + 1];
+      const float right_p = pred[(n_start + n) * 4 + 2];
+      const float bottom_p = pred[(n_start + n) * 4 + 3];
+      const float left_t = target[(n_start + n) * 4];
+      const float top_t = target[(n_start + n) * 4 + 1];
+      const float right_t = target[(n_start + n) * 4 + 2];
+      const float bottom_t = target[(n_start + n) * 4 + 3];
       const float area_p = (right_p - left_p) * (bottom_p - top_p);
       const float area_t = (right_t - left_t) * (bottom_t - top_t);
       const float overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
@@ -165,41 +191,32 @@ __global__ void __launch_bounds__(256)
       const float hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
                          (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
       const float giou_here = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
-      giou[row_at(box_start, b, N) + n] = giou_here;
+      giou[n_start + n] = giou_here;
       total_own += giou_here;
       total2_own += giou_here;
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
-    total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     if (threadIdx.x == 0) {
-      picture_loss[b] =
-          total / float(maximum(row_at(box_start, b + 1, N) - row_at(box_start, b, N), int64_t{1}));
+      picture_loss[b] = total / float(maximum(n_count, int64_t{1}));
     }
   }
+  const int64_t total3_part = block_fold(total3_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    total3_parts[blockIdx.x] = total3;
-    total2_parts[blockIdx.x] = total2;
+    total3_parts[blockIdx.x] = total3_part;
+    total2_parts[blockIdx.x] = total2_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    giou_loss_ragged_part2_combine_kernel(Index B, float* total2, int64_t* total3, int64_t* total3_parts,
-                                          float* total2_parts) {
-  if (threadIdx.x != 0) return;
-  total3[0] = 0;
-  total2[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(B, larger(1, ceil_div(B, 1024))); ++part) {
-    total3[0] = total3[0] + total3_parts[part];
-    total2[0] = total2[0] + total2_parts[part];
+  if (!is_last_block(ticket, gridDim.x)) return;
+  int64_t total3_own2 = 0;
+  float total2_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total3_own2 = total3_own2 + total3_parts[part];
+    total2_own2 = total2_own2 + total2_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    giou_loss_ragged_part3_kernel(float* loss, float* total2, int64_t* total3) {
+  const int64_t total3 = block_fold(total3_own2, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    loss[0] = total2[0] / float(maximum(total3[0], int64_t{1}));
+    loss[0] = total2 / float(maximum(total3, int64_t{1}));
   }
 }
 
@@ -209,23 +226,16 @@ cudaError_t giou_loss_ragged(const int64_t* box_start, const float* pred, const 
                              char* workspace, cudaStream_t stream) {
   (void)table_status;
   const GiouLossRaggedWorkspace space(B, N);
+  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
   if (const cudaError_t error =
-          launch(giou_loss_ragged_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 4096,
-                 stream, box_start, pred, target, giou, picture_loss, B, N,
+          launch(giou_loss_ragged_kernel<Index>, chunks, block_threads(ceil_div(N, larger(B, 1)), chunks),
+                 512, stream, box_start, pred, target, giou, picture_loss, loss, B, N,
                  reinterpret_cast<int64_t*>(workspace + space.total3_parts),
-                 reinterpret_cast<float*>(workspace + space.total2_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(giou_loss_ragged_part2_combine_kernel<Index>, 1, 256, 0, stream, B,
-                                       reinterpret_cast<float*>(workspace + space.total2),
-                                       reinterpret_cast<int64_t*>(workspace + space.total3),
-                                       reinterpret_cast<int64_t*>(workspace + space.total3_parts),
-                                       reinterpret_cast<float*>(workspace + space.total2_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(giou_loss_ragged_part3_kernel<Index>, 1, 256, 0, stream, loss,
-                                       reinterpret_cast<float*>(workspace + space.total2),
-                                       reinterpret_cast<int64_t*>(workspace + space.total3));
+                 reinterpret_cast<float*>(workspace + space.total2_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -3,9 +3,7 @@
 // hinge_loss: loss[b] = sum of max(margin + score[b, v] - score[b, target[b]], 0) over all v but the target;
 // and the mean
 //
-// Phase 1: one block does the rest.
-// Phase 2: chunks of B are folded at once, then combined in order, neighbours along B.
-// Phase 3: one block does the rest.
+// Plan: chunks of B are folded at once, then combined by the last block, in order, neighbours along B.
 // Bytes that hinge_loss_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.
 
 #include "hinge_loss.h"
@@ -84,15 +82,30 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
 }
 
 #if defined(__CUDACC__)
@@ -101,77 +114,78 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
+}
+
+// Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
+__device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
+  __threadfence();
   __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  const int last = threadIdx.x == 0 && threadIdx.y == 0 && atomicAdd(ticket, 1u) == blocks - 1;
+  const bool found = __syncthreads_or(last) != 0;
+  __threadfence();
+  return found;
 }
 
 // Where the intermediates lie in the workspace.
 struct HingeLossF32Workspace {
-  int64_t total2;
   int64_t total2_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit HingeLossF32Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
-    total2 = reserve(bytes, 1, 4);
     total2_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    hinge_loss_f32_part1_kernel(const float* score, const int32_t* target, float* loss, Index B, Index V,
-                                float* total2_parts) {
-  const Index chunk = Index(larger(1, ceil_div(B, 1024)));
+__global__ void __launch_bounds__(512)
+    hinge_loss_f32_kernel(const float* score, const int32_t* target, float* loss, float* mean_loss, Index B,
+                          Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total2 = 0.0f;
-  for (Index b = first; b < last; ++b) {
+  float total2_own = 0.0f;
+  for (Index b = first + Index(threadIdx.x); b < last; b += Index(blockDim.x)) {
     const float own = inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f;
     float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index v = Index(threadIdx.x); v < V; v += 256) {
+    for (Index v = 0; v < V; ++v) {
       if (int64_t(v) != int64_t(target[b])) {
-        total_own += maximum(1.0f + score[b * V + v] - own, 0.0f);
+        total += maximum(1.0f + score[b * V + v] - own, 0.0f);
       }
     }
-    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     const float loss_here = total;
-    if (threadIdx.x == 0) {
-      loss[b] = loss_here;
-    }
-    total2 += loss_here;
+    loss[b] = loss_here;
+    total2_own += loss_here;
   }
+  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    total2_parts[blockIdx.x] = total2;
+    total2_parts[blockIdx.x] = total2_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    hinge_loss_f32_part2_combine_kernel(Index B, float* total2, float* total2_parts) {
-  if (threadIdx.x != 0) return;
-  total2[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(B, larger(1, ceil_div(B, 1024))); ++part) {
-    total2[0] = total2[0] + total2_parts[part];
+  if (!is_last_block(ticket, gridDim.x)) return;
+  float total2_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total2_own2 = total2_own2 + total2_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256) hinge_loss_f32_part3_kernel(float* mean_loss, Index B, float* total2) {
+  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total2[0] / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -179,18 +193,14 @@ template <class Index>
 cudaError_t hinge_loss_f32(const float* score, const int32_t* target, float* loss, float* mean_loss,
                            int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const HingeLossF32Workspace space(B, V);
+  const int64_t chunk = larger(32, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
   if (const cudaError_t error =
-          launch(hinge_loss_f32_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 4096,
-                 stream, score, target, loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(hinge_loss_f32_part2_combine_kernel<Index>, 1, 256, 0, stream, B,
-                                       reinterpret_cast<float*>(workspace + space.total2),
-                                       reinterpret_cast<float*>(workspace + space.total2_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(hinge_loss_f32_part3_kernel<Index>, 1, 256, 0, stream, mean_loss, B,
-                                       reinterpret_cast<float*>(workspace + space.total2));
+          launch(hinge_loss_f32_kernel<Index>, chunks, block_threads(chunk, chunks), 512, stream, score,
+                 target, loss, mean_loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -198,62 +208,49 @@ cudaError_t hinge_loss_f32(const float* score, const int32_t* target, float* los
 
 // Where the intermediates lie in the workspace.
 struct HingeLossBf16Workspace {
-  int64_t total2;
   int64_t total2_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit HingeLossBf16Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
-    total2 = reserve(bytes, 1, 4);
     total2_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    hinge_loss_bf16_part1_kernel(const uint16_t* score, const int32_t* target, float* loss, Index B, Index V,
-                                 float* total2_parts) {
-  const Index chunk = Index(larger(1, ceil_div(B, 1024)));
+__global__ void __launch_bounds__(512)
+    hinge_loss_bf16_kernel(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
+                           Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total2 = 0.0f;
-  for (Index b = first; b < last; ++b) {
+  float total2_own = 0.0f;
+  for (Index b = first + Index(threadIdx.x); b < last; b += Index(blockDim.x)) {
     const float own = inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f;
     float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index v = Index(threadIdx.x); v < V; v += 256) {
+    for (Index v = 0; v < V; ++v) {
       if (int64_t(v) != int64_t(target[b])) {
-        total_own += maximum(1.0f + from_bf16(score[b * V + v]) - own, 0.0f);
+        total += maximum(1.0f + from_bf16(score[b * V + v]) - own, 0.0f);
       }
     }
-    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     const float loss_here = total;
-    if (threadIdx.x == 0) {
-      loss[b] = loss_here;
-    }
-    total2 += loss_here;
+    loss[b] = loss_here;
+    total2_own += loss_here;
   }
+  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    total2_parts[blockIdx.x] = total2;
+    total2_parts[blockIdx.x] = total2_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    hinge_loss_bf16_part2_combine_kernel(Index B, float* total2, float* total2_parts) {
-  if (threadIdx.x != 0) return;
-  total2[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(B, larger(1, ceil_div(B, 1024))); ++part) {
-    total2[0] = total2[0] + total2_parts[part];
+  if (!is_last_block(ticket, gridDim.x)) return;
+  float total2_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total2_own2 = total2_own2 + total2_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    hinge_loss_bf16_part3_kernel(float* mean_loss, Index B, float* total2) {
+  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total2[0] / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -261,18 +258,14 @@ template <class Index>
 cudaError_t hinge_loss_bf16(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
                             int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const HingeLossBf16Workspace space(B, V);
+  const int64_t chunk = larger(32, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
   if (const cudaError_t error =
-          launch(hinge_loss_bf16_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 4096,
-                 stream, score, target, loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(hinge_loss_bf16_part2_combine_kernel<Index>, 1, 256, 0, stream, B,
-                                       reinterpret_cast<float*>(workspace + space.total2),
-                                       reinterpret_cast<float*>(workspace + space.total2_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(hinge_loss_bf16_part3_kernel<Index>, 1, 256, 0, stream, mean_loss, B,
-                                       reinterpret_cast<float*>(workspace + space.total2));
+          launch(hinge_loss_bf16_kernel<Index>, chunks, block_threads(chunk, chunks), 512, stream, score,
+                 target, loss, mean_loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -280,61 +273,49 @@ cudaError_t hinge_loss_bf16(const uint16_t* score, const int32_t* target, float*
 
 // Where the intermediates lie in the workspace.
 struct HingeLossF16Workspace {
-  int64_t total2;
   int64_t total2_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit HingeLossF16Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
-    total2 = reserve(bytes, 1, 4);
     total2_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    hinge_loss_f16_part1_kernel(const uint16_t* score, const int32_t* target, float* loss, Index B, Index V,
-                                float* total2_parts) {
-  const Index chunk = Index(larger(1, ceil_div(B, 1024)));
+__global__ void __launch_bounds__(512)
+    hinge_loss_f16_kernel(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
+                          Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total2 = 0.0f;
-  for (Index b = first; b < last; ++b) {
+  float total2_own = 0.0f;
+  for (Index b = first + Index(threadIdx.x); b < last; b += Index(blockDim.x)) {
     const float own = inside(int64_t(target[b]), V) ? from_f16(score[b * V + int64_t(target[b])]) : 0.0f;
     float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index v = Index(threadIdx.x); v < V; v += 256) {
+    for (Index v = 0; v < V; ++v) {
       if (int64_t(v) != int64_t(target[b])) {
-        total_own += maximum(1.0f + from_f16(score[b * V + v]) - own, 0.0f);
+        total += maximum(1.0f + from_f16(score[b * V + v]) - own, 0.0f);
       }
     }
-    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     const float loss_here = total;
-    if (threadIdx.x == 0) {
-      loss[b] = loss_here;
-    }
-    total2 += loss_here;
+    loss[b] = loss_here;
+    total2_own += loss_here;
   }
+  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    total2_parts[blockIdx.x] = total2;
+    total2_parts[blockIdx.x] = total2_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    hinge_loss_f16_part2_combine_kernel(Index B, float* total2, float* total2_parts) {
-  if (threadIdx.x != 0) return;
-  total2[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(B, larger(1, ceil_div(B, 1024))); ++part) {
-    total2[0] = total2[0] + total2_parts[part];
+  if (!is_last_block(ticket, gridDim.x)) return;
+  float total2_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total2_own2 = total2_own2 + total2_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256) hinge_loss_f16_part3_kernel(float* mean_loss, Index B, float* total2) {
+  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total2[0] / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -342,18 +323,14 @@ template <class Index>
 cudaError_t hinge_loss_f16(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
                            int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const HingeLossF16Workspace space(B, V);
+  const int64_t chunk = larger(32, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
   if (const cudaError_t error =
-          launch(hinge_loss_f16_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 4096,
-                 stream, score, target, loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(hinge_loss_f16_part2_combine_kernel<Index>, 1, 256, 0, stream, B,
-                                       reinterpret_cast<float*>(workspace + space.total2),
-                                       reinterpret_cast<float*>(workspace + space.total2_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(hinge_loss_f16_part3_kernel<Index>, 1, 256, 0, stream, mean_loss, B,
-                                       reinterpret_cast<float*>(workspace + space.total2));
+          launch(hinge_loss_f16_kernel<Index>, chunks, block_threads(chunk, chunks), 512, stream, score,
+                 target, loss, mean_loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -3,9 +3,7 @@
 // kl_divergence: loss[b] = sum(target * (log(target) - prediction)), predictions as logarithms; mean_loss =
 // their mean, 0 of none
 //
-// Phase 1: one block does the rest.
-// Phase 2: chunks of B are folded at once, then combined in order, neighbours along V.
-// Phase 3: one block does the rest.
+// Plan: chunks of B are folded at once, then combined by the last block, in order, neighbours along V.
 // Bytes that kl_divergence_f32 must move: 8 * V * B read, 4 * B + 4 written.
 
 #include "kl_divergence.h"
@@ -79,15 +77,67 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
 }
 
 #if defined(__CUDACC__)
@@ -96,48 +146,66 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
+}
+
+// Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
+__device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
+  __threadfence();
   __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  const int last = threadIdx.x == 0 && threadIdx.y == 0 && atomicAdd(ticket, 1u) == blocks - 1;
+  const bool found = __syncthreads_or(last) != 0;
+  __threadfence();
+  return found;
 }
 
 // Where the intermediates lie in the workspace.
 struct KlDivergenceF32Workspace {
-  int64_t total2;
   int64_t total2_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit KlDivergenceF32Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
-    total2 = reserve(bytes, 1, 4);
     total2_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
-    kl_divergence_f32_part1_kernel(const float* prediction, const float* target, float* loss, Index B,
-                                   Index V, float* total2_parts) {
-  const Index chunk = Index(larger(1, ceil_div(B, 1024)));
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    kl_divergence_f32_kernel(const float* prediction, const float* target, float* loss, float* mean_loss,
+                             Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total2 = 0.0f;
+  float total2_own = 0.0f;
   for (Index b = first; b < last; ++b) {
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index v = Index(threadIdx.x); v < V; v += 256) {
-      if (target[b * V + v] > 0.0f) {
-        total_own += target[b * V + v] * (logf(target[b * V + v]) - prediction[b * V + v]);
+    for (Index v_first = Index(threadIdx.x) * 4; v_first < V; v_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(V - v_first);
+      const auto target_pack = load_pack<4, 1, kWide>(&target[b * V + v_first], remaining);
+      const auto prediction_pack = load_pack<4, 1, kWide>(&prediction[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining && target_pack[i] > 0.0f) {
+          total_own += target_pack[i] * (logf(target_pack[i]) - prediction_pack[i]);
+        }
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
@@ -145,28 +213,22 @@ __global__ void __launch_bounds__(256)
     if (threadIdx.x == 0) {
       loss[b] = loss_here;
     }
-    total2 += loss_here;
+    if (threadIdx.x == 0) {
+      total2_own += loss_here;
+    }
   }
+  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    total2_parts[blockIdx.x] = total2;
+    total2_parts[blockIdx.x] = total2_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    kl_divergence_f32_part2_combine_kernel(Index B, float* total2, float* total2_parts) {
-  if (threadIdx.x != 0) return;
-  total2[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(B, larger(1, ceil_div(B, 1024))); ++part) {
-    total2[0] = total2[0] + total2_parts[part];
+  if (!is_last_block(ticket, gridDim.x)) return;
+  float total2_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total2_own2 = total2_own2 + total2_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    kl_divergence_f32_part3_kernel(float* mean_loss, Index B, float* total2) {
+  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total2[0] / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -174,18 +236,16 @@ template <class Index>
 cudaError_t kl_divergence_f32(const float* prediction, const float* target, float* loss, float* mean_loss,
                               int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const KlDivergenceF32Workspace space(B, V);
-  if (const cudaError_t error = launch(
-          kl_divergence_f32_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 4096, stream,
-          prediction, target, loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts));
+  const bool wide = aligned({target, prediction}) && V % 4 == 0;
+  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error = launch(kl_divergence_f32_part2_combine_kernel<Index>, 1, 256, 0, stream, B,
-                                       reinterpret_cast<float*>(workspace + space.total2),
-                                       reinterpret_cast<float*>(workspace + space.total2_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(kl_divergence_f32_part3_kernel<Index>, 1, 256, 0, stream, mean_loss, B,
-                                       reinterpret_cast<float*>(workspace + space.total2));
+  if (const cudaError_t error =
+          launch(wide ? kl_divergence_f32_kernel<true, Index> : kl_divergence_f32_kernel<false, Index>,
+                 chunks, block_threads(V, chunks), 512, stream, prediction, target, loss, mean_loss, B, V,
+                 reinterpret_cast<float*>(workspace + space.total2_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -193,33 +253,39 @@ cudaError_t kl_divergence_f32(const float* prediction, const float* target, floa
 
 // Where the intermediates lie in the workspace.
 struct KlDivergenceBf16Workspace {
-  int64_t total2;
   int64_t total2_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit KlDivergenceBf16Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
-    total2 = reserve(bytes, 1, 4);
     total2_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
-    kl_divergence_bf16_part1_kernel(const uint16_t* prediction, const uint16_t* target, float* loss, Index B,
-                                    Index V, float* total2_parts) {
-  const Index chunk = Index(larger(1, ceil_div(B, 1024)));
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    kl_divergence_bf16_kernel(const uint16_t* prediction, const uint16_t* target, float* loss,
+                              float* mean_loss, Index B, Index V, float* total2_parts, uint32_t* ticket,
+                              Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total2 = 0.0f;
+  float total2_own = 0.0f;
   for (Index b = first; b < last; ++b) {
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index v = Index(threadIdx.x); v < V; v += 256) {
-      if (from_bf16(target[b * V + v]) > 0.0f) {
-        total_own += from_bf16(target[b * V + v]) *
-                     (logf(from_bf16(target[b * V + v])) - from_bf16(prediction[b * V + v]));
+    for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(V - v_first);
+      const auto target_pack = load_pack<8, 1, kWide>(&target[b * V + v_first], remaining);
+      const auto prediction_pack = load_pack<8, 1, kWide>(&prediction[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining && from_bf16(target_pack[i]) > 0.0f) {
+          total_own +=
+              from_bf16(target_pack[i]) * (logf(from_bf16(target_pack[i])) - from_bf16(prediction_pack[i]));
+        }
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
@@ -227,28 +293,22 @@ __global__ void __launch_bounds__(256)
     if (threadIdx.x == 0) {
       loss[b] = loss_here;
     }
-    total2 += loss_here;
+    if (threadIdx.x == 0) {
+      total2_own += loss_here;
+    }
   }
+  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    total2_parts[blockIdx.x] = total2;
+    total2_parts[blockIdx.x] = total2_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    kl_divergence_bf16_part2_combine_kernel(Index B, float* total2, float* total2_parts) {
-  if (threadIdx.x != 0) return;
-  total2[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(B, larger(1, ceil_div(B, 1024))); ++part) {
-    total2[0] = total2[0] + total2_parts[part];
+  if (!is_last_block(ticket, gridDim.x)) return;
+  float total2_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total2_own2 = total2_own2 + total2_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    kl_divergence_bf16_part3_kernel(float* mean_loss, Index B, float* total2) {
+  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total2[0] / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -256,18 +316,16 @@ template <class Index>
 cudaError_t kl_divergence_bf16(const uint16_t* prediction, const uint16_t* target, float* loss,
                                float* mean_loss, int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const KlDivergenceBf16Workspace space(B, V);
-  if (const cudaError_t error = launch(
-          kl_divergence_bf16_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 4096,
-          stream, prediction, target, loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts));
+  const bool wide = aligned({target, prediction}) && V % 8 == 0;
+  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error = launch(kl_divergence_bf16_part2_combine_kernel<Index>, 1, 256, 0, stream, B,
-                                       reinterpret_cast<float*>(workspace + space.total2),
-                                       reinterpret_cast<float*>(workspace + space.total2_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(kl_divergence_bf16_part3_kernel<Index>, 1, 256, 0, stream, mean_loss,
-                                       B, reinterpret_cast<float*>(workspace + space.total2));
+  if (const cudaError_t error =
+          launch(wide ? kl_divergence_bf16_kernel<true, Index> : kl_divergence_bf16_kernel<false, Index>,
+                 chunks, block_threads(V, chunks), 512, stream, prediction, target, loss, mean_loss, B, V,
+                 reinterpret_cast<float*>(workspace + space.total2_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -275,33 +333,39 @@ cudaError_t kl_divergence_bf16(const uint16_t* prediction, const uint16_t* targe
 
 // Where the intermediates lie in the workspace.
 struct KlDivergenceF16Workspace {
-  int64_t total2;
   int64_t total2_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit KlDivergenceF16Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
-    total2 = reserve(bytes, 1, 4);
     total2_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
-    kl_divergence_f16_part1_kernel(const uint16_t* prediction, const uint16_t* target, float* loss, Index B,
-                                   Index V, float* total2_parts) {
-  const Index chunk = Index(larger(1, ceil_div(B, 1024)));
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    kl_divergence_f16_kernel(const uint16_t* prediction, const uint16_t* target, float* loss,
+                             float* mean_loss, Index B, Index V, float* total2_parts, uint32_t* ticket,
+                             Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total2 = 0.0f;
+  float total2_own = 0.0f;
   for (Index b = first; b < last; ++b) {
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index v = Index(threadIdx.x); v < V; v += 256) {
-      if (from_f16(target[b * V + v]) > 0.0f) {
-        total_own += from_f16(target[b * V + v]) *
-                     (logf(from_f16(target[b * V + v])) - from_f16(prediction[b * V + v]));
+    for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(V - v_first);
+      const auto target_pack = load_pack<8, 1, kWide>(&target[b * V + v_first], remaining);
+      const auto prediction_pack = load_pack<8, 1, kWide>(&prediction[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining && from_f16(target_pack[i]) > 0.0f) {
+          total_own +=
+              from_f16(target_pack[i]) * (logf(from_f16(target_pack[i])) - from_f16(prediction_pack[i]));
+        }
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
@@ -309,28 +373,22 @@ __global__ void __launch_bounds__(256)
     if (threadIdx.x == 0) {
       loss[b] = loss_here;
     }
-    total2 += loss_here;
+    if (threadIdx.x == 0) {
+      total2_own += loss_here;
+    }
   }
+  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    total2_parts[blockIdx.x] = total2;
+    total2_parts[blockIdx.x] = total2_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    kl_divergence_f16_part2_combine_kernel(Index B, float* total2, float* total2_parts) {
-  if (threadIdx.x != 0) return;
-  total2[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(B, larger(1, ceil_div(B, 1024))); ++part) {
-    total2[0] = total2[0] + total2_parts[part];
+  if (!is_last_block(ticket, gridDim.x)) return;
+  float total2_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total2_own2 = total2_own2 + total2_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    kl_divergence_f16_part3_kernel(float* mean_loss, Index B, float* total2) {
+  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total2[0] / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -338,18 +396,16 @@ template <class Index>
 cudaError_t kl_divergence_f16(const uint16_t* prediction, const uint16_t* target, float* loss,
                               float* mean_loss, int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const KlDivergenceF16Workspace space(B, V);
-  if (const cudaError_t error = launch(
-          kl_divergence_f16_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 4096, stream,
-          prediction, target, loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts));
+  const bool wide = aligned({target, prediction}) && V % 8 == 0;
+  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error = launch(kl_divergence_f16_part2_combine_kernel<Index>, 1, 256, 0, stream, B,
-                                       reinterpret_cast<float*>(workspace + space.total2),
-                                       reinterpret_cast<float*>(workspace + space.total2_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(kl_divergence_f16_part3_kernel<Index>, 1, 256, 0, stream, mean_loss, B,
-                                       reinterpret_cast<float*>(workspace + space.total2));
+  if (const cudaError_t error =
+          launch(wide ? kl_divergence_f16_kernel<true, Index> : kl_divergence_f16_kernel<false, Index>,
+                 chunks, block_threads(V, chunks), 512, stream, prediction, target, loss, mean_loss, B, V,
+                 reinterpret_cast<float*>(workspace + space.total2_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

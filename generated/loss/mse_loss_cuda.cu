@@ -2,9 +2,7 @@
 //
 // mse_loss: loss = mean((prediction - target)^2)
 //
-// Phase 1: one block does the rest.
-// Phase 2: chunks of N are folded at once, then combined in order, neighbours along N.
-// Phase 3: one block does the rest.
+// Plan: chunks of N are folded at once, then combined by the last block, in order, neighbours along N.
 // Bytes that mse_loss_f32 must move: 8 * N read, 4 written.
 
 #include "mse_loss.h"
@@ -78,15 +76,67 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
 }
 
 #if defined(__CUDACC__)
@@ -95,65 +145,77 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
+}
+
+// Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
+__device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
+  __threadfence();
   __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  const int last = threadIdx.x == 0 && threadIdx.y == 0 && atomicAdd(ticket, 1u) == blocks - 1;
+  const bool found = __syncthreads_or(last) != 0;
+  __threadfence();
+  return found;
 }
 
 // Where the intermediates lie in the workspace.
 struct MseLossF32Workspace {
-  int64_t total;
   int64_t total_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit MseLossF32Workspace(int64_t N) {
     (void)N;
-    total = reserve(bytes, 1, 4);
     total_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
-    mse_loss_f32_part1_kernel(const float* prediction, const float* target, Index N, float* total_parts) {
-  const Index chunk = Index(larger(8192, ceil_div(N, 1024)));
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    mse_loss_f32_kernel(const float* prediction, const float* target, float* loss, Index N,
+                        float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  float total = 0.0f;
   float total_own = 0.0f;
-  for (Index n = first + Index(threadIdx.x); n < last; n += 256) {
-    const float e = prediction[n] - target[n];
-    total_own += e * e;
+  for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+    const Index remaining = Index(last - n_first);
+    const auto prediction_pack = load_pack<4, 1, kWide>(&prediction[n_first], remaining);
+    const auto target_pack = load_pack<4, 1, kWide>(&target[n_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const float e = prediction_pack[i] - target_pack[i];
+      if (i < remaining) {
+        total_own += e * e;
+      }
+    }
   }
-  total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+  const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total;
+    total_parts[blockIdx.x] = total_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    mse_loss_f32_part2_combine_kernel(Index N, float* total, float* total_parts) {
-  if (threadIdx.x != 0) return;
-  total[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(N, larger(8192, ceil_div(N, 1024))); ++part) {
-    total[0] = total[0] + total_parts[part];
+  if (!is_last_block(ticket, gridDim.x)) return;
+  float total_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total_own2 = total_own2 + total_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256) mse_loss_f32_part3_kernel(float* loss, Index N, float* total) {
+  const float total = block_fold(total_own2, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
-    loss[0] = total[0] / float(maximum(int64_t(N), int64_t{1}));
+    loss[0] = total / float(maximum(int64_t(N), int64_t{1}));
   }
 }
 
@@ -161,18 +223,16 @@ template <class Index>
 cudaError_t mse_loss_f32(const float* prediction, const float* target, float* loss, int64_t N,
                          char* workspace, cudaStream_t stream) {
   const MseLossF32Workspace space(N);
+  const bool wide = aligned({prediction, target});
+  const int64_t chunk = larger(1024, ceil_div(N, 16384) * 16), chunks = larger(ceil_div(N, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
   if (const cudaError_t error =
-          launch(mse_loss_f32_part1_kernel<Index>, ceil_div(N, larger(8192, ceil_div(N, 1024))), 256, 4096,
-                 stream, prediction, target, N, reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(mse_loss_f32_part2_combine_kernel<Index>, 1, 256, 0, stream, N,
-                                       reinterpret_cast<float*>(workspace + space.total),
-                                       reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(mse_loss_f32_part3_kernel<Index>, 1, 256, 0, stream, loss, N,
-                                       reinterpret_cast<float*>(workspace + space.total));
+          launch(wide ? mse_loss_f32_kernel<true, Index> : mse_loss_f32_kernel<false, Index>, chunks,
+                 block_threads(chunk, chunks), 512, stream, prediction, target, loss, N,
+                 reinterpret_cast<float*>(workspace + space.total_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -180,50 +240,48 @@ cudaError_t mse_loss_f32(const float* prediction, const float* target, float* lo
 
 // Where the intermediates lie in the workspace.
 struct MseLossBf16Workspace {
-  int64_t total;
   int64_t total_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit MseLossBf16Workspace(int64_t N) {
     (void)N;
-    total = reserve(bytes, 1, 4);
     total_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
-    mse_loss_bf16_part1_kernel(const uint16_t* prediction, const uint16_t* target, Index N,
-                               float* total_parts) {
-  const Index chunk = Index(larger(8192, ceil_div(N, 1024)));
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    mse_loss_bf16_kernel(const uint16_t* prediction, const uint16_t* target, float* loss, Index N,
+                         float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  float total = 0.0f;
   float total_own = 0.0f;
-  for (Index n = first + Index(threadIdx.x); n < last; n += 256) {
-    const float e = from_bf16(prediction[n]) - from_bf16(target[n]);
-    total_own += e * e;
+  for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
+    const Index remaining = Index(last - n_first);
+    const auto prediction_pack = load_pack<8, 1, kWide>(&prediction[n_first], remaining);
+    const auto target_pack = load_pack<8, 1, kWide>(&target[n_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      const float e = from_bf16(prediction_pack[i]) - from_bf16(target_pack[i]);
+      if (i < remaining) {
+        total_own += e * e;
+      }
+    }
   }
-  total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+  const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total;
+    total_parts[blockIdx.x] = total_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    mse_loss_bf16_part2_combine_kernel(Index N, float* total, float* total_parts) {
-  if (threadIdx.x != 0) return;
-  total[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(N, larger(8192, ceil_div(N, 1024))); ++part) {
-    total[0] = total[0] + total_parts[part];
+  if (!is_last_block(ticket, gridDim.x)) return;
+  float total_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total_own2 = total_own2 + total_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256) mse_loss_bf16_part3_kernel(float* loss, Index N, float* total) {
+  const float total = block_fold(total_own2, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
-    loss[0] = total[0] / float(maximum(int64_t(N), int64_t{1}));
+    loss[0] = total / float(maximum(int64_t(N), int64_t{1}));
   }
 }
 
@@ -231,18 +289,16 @@ template <class Index>
 cudaError_t mse_loss_bf16(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
                           char* workspace, cudaStream_t stream) {
   const MseLossBf16Workspace space(N);
+  const bool wide = aligned({prediction, target});
+  const int64_t chunk = larger(1024, ceil_div(N, 16384) * 16), chunks = larger(ceil_div(N, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
   if (const cudaError_t error =
-          launch(mse_loss_bf16_part1_kernel<Index>, ceil_div(N, larger(8192, ceil_div(N, 1024))), 256, 4096,
-                 stream, prediction, target, N, reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(mse_loss_bf16_part2_combine_kernel<Index>, 1, 256, 0, stream, N,
-                                       reinterpret_cast<float*>(workspace + space.total),
-                                       reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(mse_loss_bf16_part3_kernel<Index>, 1, 256, 0, stream, loss, N,
-                                       reinterpret_cast<float*>(workspace + space.total));
+          launch(wide ? mse_loss_bf16_kernel<true, Index> : mse_loss_bf16_kernel<false, Index>, chunks,
+                 block_threads(chunk, chunks), 512, stream, prediction, target, loss, N,
+                 reinterpret_cast<float*>(workspace + space.total_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -250,50 +306,48 @@ cudaError_t mse_loss_bf16(const uint16_t* prediction, const uint16_t* target, fl
 
 // Where the intermediates lie in the workspace.
 struct MseLossF16Workspace {
-  int64_t total;
   int64_t total_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit MseLossF16Workspace(int64_t N) {
     (void)N;
-    total = reserve(bytes, 1, 4);
     total_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
-    mse_loss_f16_part1_kernel(const uint16_t* prediction, const uint16_t* target, Index N,
-                              float* total_parts) {
-  const Index chunk = Index(larger(8192, ceil_div(N, 1024)));
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    mse_loss_f16_kernel(const uint16_t* prediction, const uint16_t* target, float* loss, Index N,
+                        float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  float total = 0.0f;
   float total_own = 0.0f;
-  for (Index n = first + Index(threadIdx.x); n < last; n += 256) {
-    const float e = from_f16(prediction[n]) - from_f16(target[n]);
-    total_own += e * e;
+  for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
+    const Index remaining = Index(last - n_first);
+    const auto prediction_pack = load_pack<8, 1, kWide>(&prediction[n_first], remaining);
+    const auto target_pack = load_pack<8, 1, kWide>(&target[n_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      const float e = from_f16(prediction_pack[i]) - from_f16(target_pack[i]);
+      if (i < remaining) {
+        total_own += e * e;
+      }
+    }
   }
-  total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+  const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total;
+    total_parts[blockIdx.x] = total_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    mse_loss_f16_part2_combine_kernel(Index N, float* total, float* total_parts) {
-  if (threadIdx.x != 0) return;
-  total[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(N, larger(8192, ceil_div(N, 1024))); ++part) {
-    total[0] = total[0] + total_parts[part];
+  if (!is_last_block(ticket, gridDim.x)) return;
+  float total_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total_own2 = total_own2 + total_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256) mse_loss_f16_part3_kernel(float* loss, Index N, float* total) {
+  const float total = block_fold(total_own2, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
-    loss[0] = total[0] / float(maximum(int64_t(N), int64_t{1}));
+    loss[0] = total / float(maximum(int64_t(N), int64_t{1}));
   }
 }
 
@@ -301,18 +355,16 @@ template <class Index>
 cudaError_t mse_loss_f16(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
                          char* workspace, cudaStream_t stream) {
   const MseLossF16Workspace space(N);
+  const bool wide = aligned({prediction, target});
+  const int64_t chunk = larger(1024, ceil_div(N, 16384) * 16), chunks = larger(ceil_div(N, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
   if (const cudaError_t error =
-          launch(mse_loss_f16_part1_kernel<Index>, ceil_div(N, larger(8192, ceil_div(N, 1024))), 256, 4096,
-                 stream, prediction, target, N, reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(mse_loss_f16_part2_combine_kernel<Index>, 1, 256, 0, stream, N,
-                                       reinterpret_cast<float*>(workspace + space.total),
-                                       reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(mse_loss_f16_part3_kernel<Index>, 1, 256, 0, stream, loss, N,
-                                       reinterpret_cast<float*>(workspace + space.total));
+          launch(wide ? mse_loss_f16_kernel<true, Index> : mse_loss_f16_kernel<false, Index>, chunks,
+                 block_threads(chunk, chunks), 512, stream, prediction, target, loss, N,
+                 reinterpret_cast<float*>(workspace + space.total_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -3,9 +3,7 @@
 // triplet_loss: loss = max(|anchor - positive| - |anchor - negative| + margin, 0) of each row; mean_loss =
 // their mean, 0 of none
 //
-// Phase 1: one block does the rest.
-// Phase 2: chunks of B are folded at once, then combined in order, neighbours along D.
-// Phase 3: one block does the rest.
+// Plan: chunks of B are folded at once, then combined by the last block, in order, neighbours along D.
 // Bytes that triplet_loss_f32 must move: 12 * D * B read, 4 * B + 4 written.
 
 #include "triplet_loss.h"
@@ -79,15 +77,67 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
 }
 
 #if defined(__CUDACC__)
@@ -96,52 +146,76 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
+}
+
+// Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
+__device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
+  __threadfence();
   __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  const int last = threadIdx.x == 0 && threadIdx.y == 0 && atomicAdd(ticket, 1u) == blocks - 1;
+  const bool found = __syncthreads_or(last) != 0;
+  __threadfence();
+  return found;
 }
 
 // Where the intermediates lie in the workspace.
 struct TripletLossF32Workspace {
-  int64_t total3;
   int64_t total3_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit TripletLossF32Workspace(int64_t B, int64_t D) {
     (void)B;
     (void)D;
-    total3 = reserve(bytes, 1, 4);
     total3_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
-    triplet_loss_f32_part1_kernel(const float* anchor, const float* positive, const float* negative,
-                                  float* loss, Index B, Index D, float* total3_parts) {
-  const Index chunk = Index(larger(1, ceil_div(B, 1024)));
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    triplet_loss_f32_kernel(const float* anchor, const float* positive, const float* negative, float* loss,
+                            float* mean_loss, Index B, Index D, float* total3_parts, uint32_t* ticket,
+                            Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total3 = 0.0f;
+  float total3_own = 0.0f;
   for (Index b = first; b < last; ++b) {
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
     float total2_own = 0.0f;
-    for (Index d = Index(threadIdx.x); d < D; d += 256) {
-      const float v = anchor[b * D + d] - positive[b * D + d];
-      const float v_2 = anchor[b * D + d] - negative[b * D + d];
-      total_own += v * v;
-      total2_own += v_2 * v_2;
+    for (Index d_first = Index(threadIdx.x) * 4; d_first < D; d_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(D - d_first);
+      const auto anchor_pack = load_pack<4, 1, kWide>(&anchor[b * D + d_first], remaining);
+      const auto positive_pack = load_pack<4, 1, kWide>(&positive[b * D + d_first], remaining);
+      const auto negative_pack = load_pack<4, 1, kWide>(&negative[b * D + d_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float v = anchor_pack[i] - positive_pack[i];
+        const float v_2 = anchor_pack[i] - negative_pack[i];
+        if (i < remaining) {
+          total_own += v * v;
+        }
+        if (i < remaining) {
+          total2_own += v_2 * v_2;
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
@@ -149,28 +223,22 @@ __global__ void __launch_bounds__(256)
     if (threadIdx.x == 0) {
       loss[b] = loss_here;
     }
-    total3 += loss_here;
+    if (threadIdx.x == 0) {
+      total3_own += loss_here;
+    }
   }
+  const float total3_part = block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    total3_parts[blockIdx.x] = total3;
+    total3_parts[blockIdx.x] = total3_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    triplet_loss_f32_part2_combine_kernel(Index B, float* total3, float* total3_parts) {
-  if (threadIdx.x != 0) return;
-  total3[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(B, larger(1, ceil_div(B, 1024))); ++part) {
-    total3[0] = total3[0] + total3_parts[part];
+  if (!is_last_block(ticket, gridDim.x)) return;
+  float total3_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total3_own2 = total3_own2 + total3_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    triplet_loss_f32_part3_kernel(float* mean_loss, Index B, float* total3) {
+  const float total3 = block_fold(total3_own2, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total3[0] / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total3 / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -178,18 +246,16 @@ template <class Index>
 cudaError_t triplet_loss_f32(const float* anchor, const float* positive, const float* negative, float* loss,
                              float* mean_loss, int64_t B, int64_t D, char* workspace, cudaStream_t stream) {
   const TripletLossF32Workspace space(B, D);
-  if (const cudaError_t error = launch(
-          triplet_loss_f32_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 4096, stream,
-          anchor, positive, negative, loss, B, D, reinterpret_cast<float*>(workspace + space.total3_parts));
+  const bool wide = aligned({anchor, positive, negative}) && D % 4 == 0;
+  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error = launch(triplet_loss_f32_part2_combine_kernel<Index>, 1, 256, 0, stream, B,
-                                       reinterpret_cast<float*>(workspace + space.total3),
-                                       reinterpret_cast<float*>(workspace + space.total3_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(triplet_loss_f32_part3_kernel<Index>, 1, 256, 0, stream, mean_loss, B,
-                                       reinterpret_cast<float*>(workspace + space.total3));
+  if (const cudaError_t error =
+          launch(wide ? triplet_loss_f32_kernel<true, Index> : triplet_loss_f32_kernel<false, Index>, chunks,
+                 block_threads(D, chunks), 512, stream, anchor, positive, negative, loss, mean_loss, B, D,
+                 reinterpret_cast<float*>(workspace + space.total3_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -197,36 +263,47 @@ cudaError_t triplet_loss_f32(const float* anchor, const float* positive, const f
 
 // Where the intermediates lie in the workspace.
 struct TripletLossBf16Workspace {
-  int64_t total3;
   int64_t total3_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit TripletLossBf16Workspace(int64_t B, int64_t D) {
     (void)B;
     (void)D;
-    total3 = reserve(bytes, 1, 4);
     total3_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
-    triplet_loss_bf16_part1_kernel(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
-                                   float* loss, Index B, Index D, float* total3_parts) {
-  const Index chunk = Index(larger(1, ceil_div(B, 1024)));
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    triplet_loss_bf16_kernel(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
+                             float* loss, float* mean_loss, Index B, Index D, float* total3_parts,
+                             uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total3 = 0.0f;
+  float total3_own = 0.0f;
   for (Index b = first; b < last; ++b) {
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
     float total2_own = 0.0f;
-    for (Index d = Index(threadIdx.x); d < D; d += 256) {
-      const float v = from_bf16(anchor[b * D + d]) - from_bf16(positive[b * D + d]);
-      const float v_2 = from_bf16(anchor[b * D + d]) - from_bf16(negative[b * D + d]);
-      total_own += v * v;
-      total2_own += v_2 * v_2;
+    for (Index d_first = Index(threadIdx.x) * 8; d_first < D; d_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(D - d_first);
+      const auto anchor_pack = load_pack<8, 1, kWide>(&anchor[b * D + d_first], remaining);
+      const auto positive_pack = load_pack<8, 1, kWide>(&positive[b * D + d_first], remaining);
+      const auto negative_pack = load_pack<8, 1, kWide>(&negative[b * D + d_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float v = from_bf16(anchor_pack[i]) - from_bf16(positive_pack[i]);
+        const float v_2 = from_bf16(anchor_pack[i]) - from_bf16(negative_pack[i]);
+        if (i < remaining) {
+          total_own += v * v;
+        }
+        if (i < remaining) {
+          total2_own += v_2 * v_2;
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
@@ -234,28 +311,22 @@ __global__ void __launch_bounds__(256)
     if (threadIdx.x == 0) {
       loss[b] = loss_here;
     }
-    total3 += loss_here;
+    if (threadIdx.x == 0) {
+      total3_own += loss_here;
+    }
   }
+  const float total3_part = block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    total3_parts[blockIdx.x] = total3;
+    total3_parts[blockIdx.x] = total3_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    triplet_loss_bf16_part2_combine_kernel(Index B, float* total3, float* total3_parts) {
-  if (threadIdx.x != 0) return;
-  total3[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(B, larger(1, ceil_div(B, 1024))); ++part) {
-    total3[0] = total3[0] + total3_parts[part];
+  if (!is_last_block(ticket, gridDim.x)) return;
+  float total3_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total3_own2 = total3_own2 + total3_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    triplet_loss_bf16_part3_kernel(float* mean_loss, Index B, float* total3) {
+  const float total3 = block_fold(total3_own2, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total3[0] / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total3 / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -264,18 +335,16 @@ cudaError_t triplet_loss_bf16(const uint16_t* anchor, const uint16_t* positive, 
                               float* loss, float* mean_loss, int64_t B, int64_t D, char* workspace,
                               cudaStream_t stream) {
   const TripletLossBf16Workspace space(B, D);
-  if (const cudaError_t error = launch(
-          triplet_loss_bf16_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 4096, stream,
-          anchor, positive, negative, loss, B, D, reinterpret_cast<float*>(workspace + space.total3_parts));
+  const bool wide = aligned({anchor, positive, negative}) && D % 8 == 0;
+  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error = launch(triplet_loss_bf16_part2_combine_kernel<Index>, 1, 256, 0, stream, B,
-                                       reinterpret_cast<float*>(workspace + space.total3),
-                                       reinterpret_cast<float*>(workspace + space.total3_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(triplet_loss_bf16_part3_kernel<Index>, 1, 256, 0, stream, mean_loss, B,
-                                       reinterpret_cast<float*>(workspace + space.total3));
+  if (const cudaError_t error =
+          launch(wide ? triplet_loss_bf16_kernel<true, Index> : triplet_loss_bf16_kernel<false, Index>,
+                 chunks, block_threads(D, chunks), 512, stream, anchor, positive, negative, loss, mean_loss,
+                 B, D, reinterpret_cast<float*>(workspace + space.total3_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -283,36 +352,47 @@ cudaError_t triplet_loss_bf16(const uint16_t* anchor, const uint16_t* positive, 
 
 // Where the intermediates lie in the workspace.
 struct TripletLossF16Workspace {
-  int64_t total3;
   int64_t total3_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit TripletLossF16Workspace(int64_t B, int64_t D) {
     (void)B;
     (void)D;
-    total3 = reserve(bytes, 1, 4);
     total3_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
-    triplet_loss_f16_part1_kernel(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
-                                  float* loss, Index B, Index D, float* total3_parts) {
-  const Index chunk = Index(larger(1, ceil_div(B, 1024)));
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    triplet_loss_f16_kernel(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
+                            float* loss, float* mean_loss, Index B, Index D, float* total3_parts,
+                            uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total3 = 0.0f;
+  float total3_own = 0.0f;
   for (Index b = first; b < last; ++b) {
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
     float total2_own = 0.0f;
-    for (Index d = Index(threadIdx.x); d < D; d += 256) {
-      const float v = from_f16(anchor[b * D + d]) - from_f16(positive[b * D + d]);
-      const float v_2 = from_f16(anchor[b * D + d]) - from_f16(negative[b * D + d]);
-      total_own += v * v;
-      total2_own += v_2 * v_2;
+    for (Index d_first = Index(threadIdx.x) * 8; d_first < D; d_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(D - d_first);
+      const auto anchor_pack = load_pack<8, 1, kWide>(&anchor[b * D + d_first], remaining);
+      const auto positive_pack = load_pack<8, 1, kWide>(&positive[b * D + d_first], remaining);
+      const auto negative_pack = load_pack<8, 1, kWide>(&negative[b * D + d_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float v = from_f16(anchor_pack[i]) - from_f16(positive_pack[i]);
+        const float v_2 = from_f16(anchor_pack[i]) - from_f16(negative_pack[i]);
+        if (i < remaining) {
+          total_own += v * v;
+        }
+        if (i < remaining) {
+          total2_own += v_2 * v_2;
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
@@ -320,28 +400,22 @@ __global__ void __launch_bounds__(256)
     if (threadIdx.x == 0) {
       loss[b] = loss_here;
     }
-    total3 += loss_here;
+    if (threadIdx.x == 0) {
+      total3_own += loss_here;
+    }
   }
+  const float total3_part = block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    total3_parts[blockIdx.x] = total3;
+    total3_parts[blockIdx.x] = total3_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    triplet_loss_f16_part2_combine_kernel(Index B, float* total3, float* total3_parts) {
-  if (threadIdx.x != 0) return;
-  total3[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(B, larger(1, ceil_div(B, 1024))); ++part) {
-    total3[0] = total3[0] + total3_parts[part];
+  if (!is_last_block(ticket, gridDim.x)) return;
+  float total3_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total3_own2 = total3_own2 + total3_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    triplet_loss_f16_part3_kernel(float* mean_loss, Index B, float* total3) {
+  const float total3 = block_fold(total3_own2, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total3[0] / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total3 / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -350,18 +424,16 @@ cudaError_t triplet_loss_f16(const uint16_t* anchor, const uint16_t* positive, c
                              float* loss, float* mean_loss, int64_t B, int64_t D, char* workspace,
                              cudaStream_t stream) {
   const TripletLossF16Workspace space(B, D);
-  if (const cudaError_t error = launch(
-          triplet_loss_f16_part1_kernel<Index>, ceil_div(B, larger(1, ceil_div(B, 1024))), 256, 4096, stream,
-          anchor, positive, negative, loss, B, D, reinterpret_cast<float*>(workspace + space.total3_parts));
+  const bool wide = aligned({anchor, positive, negative}) && D % 8 == 0;
+  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error = launch(triplet_loss_f16_part2_combine_kernel<Index>, 1, 256, 0, stream, B,
-                                       reinterpret_cast<float*>(workspace + space.total3),
-                                       reinterpret_cast<float*>(workspace + space.total3_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(triplet_loss_f16_part3_kernel<Index>, 1, 256, 0, stream, mean_loss, B,
-                                       reinterpret_cast<float*>(workspace + space.total3));
+  if (const cudaError_t error =
+          launch(wide ? triplet_loss_f16_kernel<true, Index> : triplet_loss_f16_kernel<false, Index>, chunks,
+                 block_threads(D, chunks), 512, stream, anchor, positive, negative, loss, mean_loss, B, D,
+                 reinterpret_cast<float*>(workspace + space.total3_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -52,19 +52,28 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     matmul_halves_kernel(const float* x, const float* y, float* z, Index M, Index K, Index N) {
   for (Index item = Index(blockIdx.x); item < 2; item += Index(gridDim.x)) {
     const Index i = item;
@@ -72,7 +81,7 @@ __global__ void __launch_bounds__(256)
          point < (smaller(i * larger(ceil_div(M, 2), 1) + larger(ceil_div(M, 2), 1), M) -
                   (i * larger(ceil_div(M, 2), 1))) *
                      2;
-         point += 256) {
+         point += Index(blockDim.x)) {
       const Index m = Index((i * larger(ceil_div(M, 2), 1)) + point / 2);
       const Index j = Index(point % 2);
       for (Index n = Index(j * larger(ceil_div(N, 2), 1));
@@ -91,7 +100,8 @@ template <class Index>
 cudaError_t matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N,
                           cudaStream_t stream) {
   if (const cudaError_t error =
-          launch(matmul_halves_kernel<Index>, smaller(2, int64_t{1} << 30), 256, 0, stream, x, y, z, M, K, N);
+          launch(matmul_halves_kernel<Index>, smaller(2, int64_t{1} << 30),
+                 block_threads(larger(ceil_div(M, 2), 1) * 1, 2), 0, stream, x, y, z, M, K, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

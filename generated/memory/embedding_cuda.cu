@@ -59,12 +59,12 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
@@ -97,9 +97,9 @@ struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeo
 };
 
 // Past the end, where only `left` positions are left, the last of them is repeated.
-template <int kElements, int kFields = 1, class T, class Index>
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
 __device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
-  if (left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
   Pack<T, kElements, kFields> pack;
 #pragma unroll
   for (int i = 0; i < kElements * kFields; ++i)
@@ -107,9 +107,9 @@ __device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index lef
   return pack;
 }
 
-template <class T, int kElements, int kFields, class Index>
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
 __device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
-  if (left >= kElements) {
+  if (kWide && left >= kElements) {
     *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
     return;
   }

@@ -52,15 +52,78 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (kWide && left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
+
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
 }
 
 #if defined(__CUDACC__)
@@ -69,22 +132,25 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     batch_norm_f32_kernel(float momentum, const float* x, const float* gamma, const float* beta, float* y,
                           float* batch_mean, float* batch_variance, float* running_mean,
                           float* running_variance, Index B, Index C, Index H, Index W) {
@@ -93,9 +159,18 @@ __global__ void __launch_bounds__(256)
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
-    for (Index b = Index(threadIdx.x); b < B; b += 256) {
-      for (Index hw = 0; hw < H * W; ++hw) {
-        total_own += x[(b * C + c) * (H * W) + hw];
+    const Index groups = Index((H * W + 3) / 4);
+    for (Index point = Index(threadIdx.x); point < B * groups; point += Index(blockDim.x)) {
+      const Index b = Index(point / groups);
+      const Index group = Index(point % groups);
+      const Index hw_first = group * 4;
+      const Index remaining = Index(H * W - hw_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own += x_pack[i];
+        }
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
@@ -107,10 +182,19 @@ __global__ void __launch_bounds__(256)
       running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
     }
     float total2_own = 0.0f;
-    for (Index b = Index(threadIdx.x); b < B; b += 256) {
-      for (Index hw = 0; hw < H * W; ++hw) {
-        const float d = x[(b * C + c) * (H * W) + hw] - m;
-        total2_own += d * d;
+    const Index groups2 = Index((H * W + 3) / 4);
+    for (Index point = Index(threadIdx.x); point < B * groups2; point += Index(blockDim.x)) {
+      const Index b = Index(point / groups2);
+      const Index group = Index(point % groups2);
+      const Index hw_first = group * 4;
+      const Index remaining = Index(H * W - hw_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float d = x_pack[i] - m;
+        if (i < remaining) {
+          total2_own += d * d;
+        }
       }
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
@@ -121,11 +205,20 @@ __global__ void __launch_bounds__(256)
     if (threadIdx.x == 0) {
       running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
     }
-    for (Index point = Index(threadIdx.x); point < B * H * W; point += 256) {
-      const Index b = Index(point / (H * W));
-      const Index hw = Index(point % (H * W));
-      const float d_ = x[(b * C + c) * (H * W) + hw] - m;
-      y[(b * C + c) * (H * W) + hw] = d_ * rsqrtf(v + 1e-05f) * gamma[c] + beta[c];
+    const Index groups3 = Index((H * W + 3) / 4);
+    for (Index point = Index(threadIdx.x); point < B * groups3; point += Index(blockDim.x)) {
+      const Index b = Index(point / groups3);
+      const Index group = Index(point % groups3);
+      const Index hw_first = group * 4;
+      const Index remaining = Index(H * W - hw_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
+      Pack<float, 4> y_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float d_ = x_pack[i] - m;
+        y_pack[i] = d_ * rsqrtf(v + 1e-05f) * gamma[c] + beta[c];
+      }
+      store_pack<kWide>(&y[(b * C + c) * (H * W) + hw_first], y_pack, remaining);
     }
   }
 }
@@ -135,16 +228,18 @@ cudaError_t batch_norm_f32(float momentum, const float* x, const float* gamma, c
                            float* batch_mean, float* batch_variance, float* running_mean,
                            float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W,
                            cudaStream_t stream) {
+  const bool wide = aligned({x, y}) && H * W % 4 == 0;
   if (const cudaError_t error =
-          launch(batch_norm_f32_kernel<Index>, smaller(C, int64_t{1} << 30), 256, 4096, stream, momentum, x,
-                 gamma, beta, y, batch_mean, batch_variance, running_mean, running_variance, B, C, H, W);
+          launch(wide ? batch_norm_f32_kernel<true, Index> : batch_norm_f32_kernel<false, Index>,
+                 smaller(C, int64_t{1} << 30), block_threads(B * H * W, C), 512, stream, momentum, x, gamma,
+                 beta, y, batch_mean, batch_variance, running_mean, running_variance, B, C, H, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     batch_norm_bf16_kernel(float momentum, const uint16_t* x, const float* gamma, const float* beta,
                            uint16_t* y, float* batch_mean, float* batch_variance, float* running_mean,
                            float* running_variance, Index B, Index C, Index H, Index W) {
@@ -153,9 +248,18 @@ __global__ void __launch_bounds__(256)
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
-    for (Index b = Index(threadIdx.x); b < B; b += 256) {
-      for (Index hw = 0; hw < H * W; ++hw) {
-        total_own += from_bf16(x[(b * C + c) * (H * W) + hw]);
+    const Index groups = Index((H * W + 7) / 8);
+    for (Index point = Index(threadIdx.x); point < B * groups; point += Index(blockDim.x)) {
+      const Index b = Index(point / groups);
+      const Index group = Index(point % groups);
+      const Index hw_first = group * 8;
+      const Index remaining = Index(H * W - hw_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          total_own += from_bf16(x_pack[i]);
+        }
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
@@ -167,10 +271,19 @@ __global__ void __launch_bounds__(256)
       running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
     }
     float total2_own = 0.0f;
-    for (Index b = Index(threadIdx.x); b < B; b += 256) {
-      for (Index hw = 0; hw < H * W; ++hw) {
-        const float d = from_bf16(x[(b * C + c) * (H * W) + hw]) - m;
-        total2_own += d * d;
+    const Index groups2 = Index((H * W + 7) / 8);
+    for (Index point = Index(threadIdx.x); point < B * groups2; point += Index(blockDim.x)) {
+      const Index b = Index(point / groups2);
+      const Index group = Index(point % groups2);
+      const Index hw_first = group * 8;
+      const Index remaining = Index(H * W - hw_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float d = from_bf16(x_pack[i]) - m;
+        if (i < remaining) {
+          total2_own += d * d;
+        }
       }
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
@@ -181,11 +294,20 @@ __global__ void __launch_bounds__(256)
     if (threadIdx.x == 0) {
       running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
     }
-    for (Index point = Index(threadIdx.x); point < B * H * W; point += 256) {
-      const Index b = Index(point / (H * W));
-      const Index hw = Index(point % (H * W));
-      const float d_ = from_bf16(x[(b * C + c) * (H * W) + hw]) - m;
-      y[(b * C + c) * (H * W) + hw] = to_bf16(d_ * rsqrtf(v + 1e-05f) * gamma[c] + beta[c]);
+    const Index groups3 = Index((H * W + 7) / 8);
+    for (Index point = Index(threadIdx.x); point < B * groups3; point += Index(blockDim.x)) {
+      const Index b = Index(point / groups3);
+      const Index group = Index(point % groups3);
+      const Index hw_first = group * 8;
+      const Index remaining = Index(H * W - hw_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
+      Pack<uint16_t, 8> y_pack;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float d_ = from_bf16(x_pack[i]) - m;
+        y_pack[i] = to_bf16(d_ * rsqrtf(v + 1e-05f) * gamma[c] + beta[c]);
+      }
+      store_pack<kWide>(&y[(b * C + c) * (H * W) + hw_first], y_pack, remaining);
     }
   }
 }
@@ -195,9 +317,11 @@ cudaError_t batch_norm_bf16(float momentum, const uint16_t* x, const float* gamm
                             uint16_t* y, float* batch_mean, float* batch_variance, float* running_mean,
                             float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W,
                             cudaStream_t stream) {
+  const bool wide = aligned({x, y}) && H * W % 8 == 0;
   if (const cudaError_t error =
-          launch(batch_norm_bf16_kernel<Index>, smaller(C, int64_t{1} << 30), 256, 4096, stream, momentum, x,
-                 gamma, beta, y, batch_mean, batch_variance, running_mean, running_variance, B, C, H, W);
+          launch(wide ? batch_norm_bf16_kernel<true, Index> : batch_norm_bf16_kernel<false, Index>,
+                 smaller(C, int64_t{1} << 30), block_threads(B * H * W, C), 512, stream, momentum, x, gamma,
+                 beta, y, batch_mean, batch_variance, running_mean, running_variance, B, C, H, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

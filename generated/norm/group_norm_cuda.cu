@@ -51,15 +51,78 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (kWide && left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
+
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
 }
 
 #if defined(__CUDACC__)
@@ -68,22 +131,25 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     group_norm_f32_kernel(const float* x, const float* gamma, const float* beta, float* y, Index B, Index G,
                           Index C, Index H, Index W) {
   for (Index item = Index(blockIdx.x); item < B * G; item += Index(gridDim.x)) {
@@ -92,27 +158,53 @@ __global__ void __launch_bounds__(256)
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
-    for (Index c = Index(threadIdx.x); c < C; c += 256) {
-      for (Index hw = 0; hw < H * W; ++hw) {
-        total_own += x[((b * G + g) * C + c) * (H * W) + hw];
+    const Index groups = Index((H * W + 3) / 4);
+    for (Index point = Index(threadIdx.x); point < C * groups; point += Index(blockDim.x)) {
+      const Index c = Index(point / groups);
+      const Index group = Index(point % groups);
+      const Index hw_first = group * 4;
+      const Index remaining = Index(H * W - hw_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[((b * G + g) * C + c) * (H * W) + hw_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own += x_pack[i];
+        }
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     float total2_own = 0.0f;
-    for (Index c = Index(threadIdx.x); c < C; c += 256) {
-      for (Index hw = 0; hw < H * W; ++hw) {
-        const float d = x[((b * G + g) * C + c) * (H * W) + hw] - total / float(int64_t(C) * int64_t(H * W));
-        total2_own += d * d;
+    const Index groups2 = Index((H * W + 3) / 4);
+    for (Index point = Index(threadIdx.x); point < C * groups2; point += Index(blockDim.x)) {
+      const Index c = Index(point / groups2);
+      const Index group = Index(point % groups2);
+      const Index hw_first = group * 4;
+      const Index remaining = Index(H * W - hw_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[((b * G + g) * C + c) * (H * W) + hw_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float d = x_pack[i] - total / float(int64_t(C) * int64_t(H * W));
+        if (i < remaining) {
+          total2_own += d * d;
+        }
       }
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
-    for (Index point = Index(threadIdx.x); point < C * H * W; point += 256) {
-      const Index c = Index(point / (H * W));
-      const Index hw = Index(point % (H * W));
-      const float d_ = x[((b * G + g) * C + c) * (H * W) + hw] - total / float(int64_t(C) * int64_t(H * W));
-      y[((b * G + g) * C + c) * (H * W) + hw] =
-          d_ * rsqrtf(total2 / float(int64_t(C) * int64_t(H * W)) + 1e-05f) * gamma[g * C + c] +
-          beta[g * C + c];
+    const Index groups3 = Index((H * W + 3) / 4);
+    for (Index point = Index(threadIdx.x); point < C * groups3; point += Index(blockDim.x)) {
+      const Index c = Index(point / groups3);
+      const Index group = Index(point % groups3);
+      const Index hw_first = group * 4;
+      const Index remaining = Index(H * W - hw_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[((b * G + g) * C + c) * (H * W) + hw_first], remaining);
+      Pack<float, 4> y_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float d_ = x_pack[i] - total / float(int64_t(C) * int64_t(H * W));
+        y_pack[i] = d_ * rsqrtf(total2 / float(int64_t(C) * int64_t(H * W)) + 1e-05f) * gamma[g * C + c] +
+                    beta[g * C + c];
+      }
+      store_pack<kWide>(&y[((b * G + g) * C + c) * (H * W) + hw_first], y_pack, remaining);
     }
   }
 }
@@ -120,15 +212,18 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t group_norm_f32(const float* x, const float* gamma, const float* beta, float* y, int64_t B,
                            int64_t G, int64_t C, int64_t H, int64_t W, cudaStream_t stream) {
-  if (const cudaError_t error = launch(group_norm_f32_kernel<Index>, smaller(B * G, int64_t{1} << 30), 256,
-                                       4096, stream, x, gamma, beta, y, B, G, C, H, W);
+  const bool wide = aligned({x, y}) && H * W % 4 == 0;
+  if (const cudaError_t error =
+          launch(wide ? group_norm_f32_kernel<true, Index> : group_norm_f32_kernel<false, Index>,
+                 smaller(B * G, int64_t{1} << 30), block_threads(C * H * W, B * G), 512, stream, x, gamma,
+                 beta, y, B, G, C, H, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     group_norm_bf16_kernel(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, Index B,
                            Index G, Index C, Index H, Index W) {
   for (Index item = Index(blockIdx.x); item < B * G; item += Index(gridDim.x)) {
@@ -137,29 +232,54 @@ __global__ void __launch_bounds__(256)
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
-    for (Index c = Index(threadIdx.x); c < C; c += 256) {
-      for (Index hw = 0; hw < H * W; ++hw) {
-        total_own += from_bf16(x[((b * G + g) * C + c) * (H * W) + hw]);
+    const Index groups = Index((H * W + 7) / 8);
+    for (Index point = Index(threadIdx.x); point < C * groups; point += Index(blockDim.x)) {
+      const Index c = Index(point / groups);
+      const Index group = Index(point % groups);
+      const Index hw_first = group * 8;
+      const Index remaining = Index(H * W - hw_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[((b * G + g) * C + c) * (H * W) + hw_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          total_own += from_bf16(x_pack[i]);
+        }
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     float total2_own = 0.0f;
-    for (Index c = Index(threadIdx.x); c < C; c += 256) {
-      for (Index hw = 0; hw < H * W; ++hw) {
-        const float d =
-            from_bf16(x[((b * G + g) * C + c) * (H * W) + hw]) - total / float(int64_t(C) * int64_t(H * W));
-        total2_own += d * d;
+    const Index groups2 = Index((H * W + 7) / 8);
+    for (Index point = Index(threadIdx.x); point < C * groups2; point += Index(blockDim.x)) {
+      const Index c = Index(point / groups2);
+      const Index group = Index(point % groups2);
+      const Index hw_first = group * 8;
+      const Index remaining = Index(H * W - hw_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[((b * G + g) * C + c) * (H * W) + hw_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float d = from_bf16(x_pack[i]) - total / float(int64_t(C) * int64_t(H * W));
+        if (i < remaining) {
+          total2_own += d * d;
+        }
       }
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
-    for (Index point = Index(threadIdx.x); point < C * H * W; point += 256) {
-      const Index c = Index(point / (H * W));
-      const Index hw = Index(point % (H * W));
-      const float d_ =
-          from_bf16(x[((b * G + g) * C + c) * (H * W) + hw]) - total / float(int64_t(C) * int64_t(H * W));
-      y[((b * G + g) * C + c) * (H * W) + hw] =
-          to_bf16(d_ * rsqrtf(total2 / float(int64_t(C) * int64_t(H * W)) + 1e-05f) * gamma[g * C + c] +
-                  beta[g * C + c]);
+    const Index groups3 = Index((H * W + 7) / 8);
+    for (Index point = Index(threadIdx.x); point < C * groups3; point += Index(blockDim.x)) {
+      const Index c = Index(point / groups3);
+      const Index group = Index(point % groups3);
+      const Index hw_first = group * 8;
+      const Index remaining = Index(H * W - hw_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[((b * G + g) * C + c) * (H * W) + hw_first], remaining);
+      Pack<uint16_t, 8> y_pack;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float d_ = from_bf16(x_pack[i]) - total / float(int64_t(C) * int64_t(H * W));
+        y_pack[i] =
+            to_bf16(d_ * rsqrtf(total2 / float(int64_t(C) * int64_t(H * W)) + 1e-05f) * gamma[g * C + c] +
+                    beta[g * C + c]);
+      }
+      store_pack<kWide>(&y[((b * G + g) * C + c) * (H * W) + hw_first], y_pack, remaining);
     }
   }
 }
@@ -167,8 +287,11 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t B,
                             int64_t G, int64_t C, int64_t H, int64_t W, cudaStream_t stream) {
-  if (const cudaError_t error = launch(group_norm_bf16_kernel<Index>, smaller(B * G, int64_t{1} << 30), 256,
-                                       4096, stream, x, gamma, beta, y, B, G, C, H, W);
+  const bool wide = aligned({x, y}) && H * W % 8 == 0;
+  if (const cudaError_t error =
+          launch(wide ? group_norm_bf16_kernel<true, Index> : group_norm_bf16_kernel<false, Index>,
+                 smaller(B * G, int64_t{1} << 30), block_threads(C * H * W, B * G), 512, stream, x, gamma,
+                 beta, y, B, G, C, H, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -2,9 +2,9 @@
 //
 // layer_norm_backward: dx, dgamma and dbeta of y = (x - mean) / sqrt(variance + eps) * gamma + beta along N
 //
-// Phase 1: a thread for each of N, neighbours along N.
+// Phase 1: some threads of a block for each of N, neighbours along N.
 // Phase 2: a block for each of M, neighbours along N.
-// Phase 3: a thread for each of N, neighbours along N.
+// Phase 3: some threads of a block for each of N, neighbours along N.
 // Through the workspace: scale, total, total.
 // Bytes that layer_norm_backward_f32 must move: 4 * N + 8 * N * M read, 8 * N + 4 * N * M written.
 
@@ -77,15 +77,97 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
+// How folds of columns are shared out: a block takes `wide` columns, with `deep` threads for each; where
+// columns are few, `chunks` blocks share the rows.
+struct ColumnShape {
+  unsigned wide = 32, deep = 1, chunks = 1;
+  int64_t chunk, blocks, parts, tickets;
+  ColumnShape(int64_t rows, int64_t columns, unsigned most_chunks) {
+    while (deep < 16 && deep * 4 < rows && columns < 262144 / deep) deep *= 2;
+    if (deep < 8) wide = 256 / deep;
+    while (chunks < most_chunks && chunks * deep * 16 < rows && columns < 262144 / (chunks * deep))
+      chunks *= 2;
+    const int64_t tiles = ceil_div(columns, wide);
+    chunk = ceil_div(rows, chunks);
+    blocks = tiles * chunks;
+    parts = chunks > 1 ? columns * chunks : 0;
+    tickets = chunks > 1 ? tiles : 0;
+  }
+  size_t fold_bytes() const { return deep > 1 ? size_t{16} * wide * deep : 0; }
+};
+
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (kWide && left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
+
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
 }
 
 #if defined(__CUDACC__)
@@ -94,18 +176,44 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
+}
+
+// Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
+__device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
+  __threadfence();
   __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  const int last = threadIdx.x == 0 && threadIdx.y == 0 && atomicAdd(ticket, 1u) == blocks - 1;
+  const bool found = __syncthreads_or(last) != 0;
+  __threadfence();
+  return found;
+}
+
+// Folds the values of the block's threads of one column, in a fixed order; each of them gets the result.
+template <class T, class Combine>
+__device__ inline T column_fold(T value, Combine combine) {
+  if (blockDim.y == 1) return value;
+  T* const slots = reinterpret_cast<T*>(shared_memory()) + threadIdx.x;
+  __syncthreads();  // what the fold before has left there is read
+  slots[threadIdx.y * blockDim.x] = value;
+  __syncthreads();
+  value = slots[0];
+  for (unsigned y = 1; y < blockDim.y; ++y) value = combine(value, slots[y * blockDim.x]);
+  return value;
 }
 
 // Where the intermediates lie in the workspace.
@@ -113,31 +221,62 @@ struct LayerNormBackwardF32Workspace {
   int64_t scale;
   int64_t total;
   int64_t total5;
+  int64_t total6_parts;
+  int64_t total6_tickets;
+  int64_t total5_parts;
+  int64_t total5_tickets;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF32Workspace(int64_t M, int64_t N) {
     scale = reserve(bytes, M, 4);
     total = reserve(bytes, M, 4);
     total5 = reserve(bytes, N, 4);
+    total6_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total6_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+    total5_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total5_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    layer_norm_backward_f32_part1_kernel(const float* dy, float* dbeta, Index M, Index N, float* total5) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
+__global__ void __launch_bounds__(512)
+    layer_norm_backward_f32_part1_kernel(const float* dy, float* dbeta, Index M, Index N, float* total5,
+                                         float* total6_parts, uint32_t* total6_tickets, Index chunk,
+                                         unsigned chunks) {
+  const Index items = N;
+  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column, items - 1);
+  const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  total5[n] = 0.0f;
-  float total6 = 0.0f;
-  for (Index m = 0; m < M; ++m) {
-    total6 += dy[m * N + n];
+  if (writes) {
+    total5[n] = 0.0f;
   }
-  dbeta[n] = total6;
+  float total6 = 0.0f;
+  const Index first = Index(blockIdx.x % chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, M));
+  float total6_own = 0.0f;
+#pragma unroll 4
+  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
+    total6_own += dy[m * N + n];
+  }
+  total6_own = column_fold(total6_own, [](float a, float b) { return float(a + b); });
+  if (chunks > 1) {
+    if (writes) total6_parts[Index(blockIdx.x % chunks) * items + item] = total6_own;
+    if (!is_last_block(total6_tickets + blockIdx.x / chunks, chunks)) return;
+    total6_own = 0.0f;
+    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
+      total6_own = total6_own + total6_parts[Index(part) * items + item];
+    }
+    total6_own = column_fold(total6_own, [](float a, float b) { return float(a + b); });
+  }
+  total6 = total6 + total6_own;
+  if (writes) {
+    dbeta[n] = total6;
+  }
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     layer_norm_backward_f32_part2_kernel(const float* x, const float* gamma, const float* dy, float* dx,
                                          Index M, Index N, float* scale, float* total) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
@@ -151,19 +290,37 @@ __global__ void __launch_bounds__(256)
     float total4 = 0.0f;
     float total_own = 0.0f;
     float total3_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      total_own += x[m * N + n];
-      const float g = dy[m * N + n] * gamma[n];
-      total3_own += g;
+    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto dy_pack = load_pack<4, 1, kWide>(&dy[m * N + n_first], remaining);
+      const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own += x_pack[i];
+        }
+        const float g = dy_pack[i] * gamma_pack[i];
+        if (i < remaining) {
+          total3_own += g;
+        }
+      }
     }
     const float whole = block_fold(total_own, [](float a, float b) { return float(a + b); });
     if (threadIdx.x == 0) total[m] = total[m] + whole;
     total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
     float total2_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      const float d = x[m * N + n] - total[m] / float(int64_t(N));
-      total2_own += d * d;
+    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float d = x_pack[i] - total[m] / float(int64_t(N));
+        if (i < remaining) {
+          total2_own += d * d;
+        }
+      }
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
@@ -172,34 +329,72 @@ __global__ void __launch_bounds__(256)
     }
     __syncthreads();
     float total4_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      const float g_ = dy[m * N + n] * gamma[n];
-      const float normal = (x[m * N + n] - total[m] / float(int64_t(N))) * scale[m];
-      total4_own += g_ * normal;
+    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(N - n_first);
+      const auto dy_pack = load_pack<4, 1, kWide>(&dy[m * N + n_first], remaining);
+      const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float g_ = dy_pack[i] * gamma_pack[i];
+        const float normal = (x_pack[i] - total[m] / float(int64_t(N))) * scale[m];
+        if (i < remaining) {
+          total4_own += g_ * normal;
+        }
+      }
     }
     total4 = total4 + block_fold(total4_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      const float g_3 = dy[m * N + n] * gamma[n];
-      const float normal2 = (x[m * N + n] - total[m] / float(int64_t(N))) * scale[m];
-      dx[m * N + n] = scale[m] * (g_3 - total3 / float(int64_t(N)) - normal2 * (total4 / float(int64_t(N))));
+    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(N - n_first);
+      const auto dy_pack = load_pack<4, 1, kWide>(&dy[m * N + n_first], remaining);
+      const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<float, 4> dx_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float g_3 = dy_pack[i] * gamma_pack[i];
+        const float normal2 = (x_pack[i] - total[m] / float(int64_t(N))) * scale[m];
+        dx_pack[i] = scale[m] * (g_3 - total3 / float(int64_t(N)) - normal2 * (total4 / float(int64_t(N))));
+      }
+      store_pack<kWide>(&dx[m * N + n_first], dx_pack, remaining);
     }
     __syncthreads();
   }
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     layer_norm_backward_f32_part3_kernel(const float* x, const float* dy, float* dgamma, Index M, Index N,
-                                         float* scale, float* total, float* total5) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
+                                         float* scale, float* total, float* total5, float* total5_parts,
+                                         uint32_t* total5_tickets, Index chunk, unsigned chunks) {
+  const Index items = N;
+  const Index column2 = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column2, items - 1);
+  const bool writes2 = column2 < items && threadIdx.y == 0;
   const Index n = item;
-  for (Index m = 0; m < M; ++m) {
+  const Index first = Index(blockIdx.x % chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, M));
+  float total5_own = 0.0f;
+#pragma unroll 4
+  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
     const float normal3 = (x[m * N + n] - total[m] / float(int64_t(N))) * scale[m];
-    total5[n] += dy[m * N + n] * normal3;
+    total5_own += dy[m * N + n] * normal3;
   }
-  dgamma[n] = total5[n];
+  total5_own = column_fold(total5_own, [](float a, float b) { return float(a + b); });
+  if (chunks > 1) {
+    if (writes2) total5_parts[Index(blockIdx.x % chunks) * items + item] = total5_own;
+    if (!is_last_block(total5_tickets + blockIdx.x / chunks, chunks)) return;
+    total5_own = 0.0f;
+    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
+      total5_own = total5_own + total5_parts[Index(part) * items + item];
+    }
+    total5_own = column_fold(total5_own, [](float a, float b) { return float(a + b); });
+  }
+  if (writes2) total5[n] = total5[n] + total5_own;
+  if (writes2) {
+    dgamma[n] = total5[n];
+  }
 }
 
 template <class Index>
@@ -207,24 +402,54 @@ cudaError_t layer_norm_backward_f32(const float* x, const float* gamma, const fl
                                     float* dgamma, float* dbeta, int64_t M, int64_t N, char* workspace,
                                     cudaStream_t stream) {
   const LayerNormBackwardF32Workspace space(M, N);
-  if (const cudaError_t error =
-          launch(layer_norm_backward_f32_part1_kernel<Index>, ceil_div(N, 256), 256, 0, stream, dy, dbeta, M,
-                 N, reinterpret_cast<float*>(workspace + space.total5));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          launch(layer_norm_backward_f32_part2_kernel<Index>, smaller(M, int64_t{1} << 30), 256, 4096, stream,
-                 x, gamma, dy, dx, M, N, reinterpret_cast<float*>(workspace + space.scale),
-                 reinterpret_cast<float*>(workspace + space.total));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          launch(layer_norm_backward_f32_part3_kernel<Index>, ceil_div(N, 256), 256, 0, stream, x, dy, dgamma,
-                 M, N, reinterpret_cast<float*>(workspace + space.scale),
-                 reinterpret_cast<float*>(workspace + space.total),
-                 reinterpret_cast<float*>(workspace + space.total5));
-      error != cudaSuccess)
-    return error;
+  {
+    const ColumnShape shape(M, N, 1024);
+    if (const cudaError_t error =
+            shape.tickets == 0
+                ? cudaSuccess
+                : cudaMemsetAsync(workspace + space.total6_tickets, 0,
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(
+            layer_norm_backward_f32_part1_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+            shape.fold_bytes(), stream, dy, dbeta, M, N, reinterpret_cast<float*>(workspace + space.total5),
+            reinterpret_cast<float*>(workspace + space.total6_parts),
+            reinterpret_cast<uint32_t*>(workspace + space.total6_tickets), shape.chunk, shape.chunks);
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, dy, gamma, dx}) && N % 4 == 0;
+    if (const cudaError_t error =
+            launch(wide ? layer_norm_backward_f32_part2_kernel<true, Index>
+                        : layer_norm_backward_f32_part2_kernel<false, Index>,
+                   smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, gamma, dy, dx, M, N,
+                   reinterpret_cast<float*>(workspace + space.scale),
+                   reinterpret_cast<float*>(workspace + space.total));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const ColumnShape shape(M, N, 1024);
+    if (const cudaError_t error =
+            shape.tickets == 0
+                ? cudaSuccess
+                : cudaMemsetAsync(workspace + space.total5_tickets, 0,
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error =
+            launch(layer_norm_backward_f32_part3_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+                   shape.fold_bytes(), stream, x, dy, dgamma, M, N,
+                   reinterpret_cast<float*>(workspace + space.scale),
+                   reinterpret_cast<float*>(workspace + space.total),
+                   reinterpret_cast<float*>(workspace + space.total5),
+                   reinterpret_cast<float*>(workspace + space.total5_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total5_tickets), shape.chunk, shape.chunks);
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 
@@ -233,31 +458,62 @@ struct LayerNormBackwardBf16Workspace {
   int64_t scale;
   int64_t total;
   int64_t total5;
+  int64_t total6_parts;
+  int64_t total6_tickets;
+  int64_t total5_parts;
+  int64_t total5_tickets;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardBf16Workspace(int64_t M, int64_t N) {
     scale = reserve(bytes, M, 4);
     total = reserve(bytes, M, 4);
     total5 = reserve(bytes, N, 4);
+    total6_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total6_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+    total5_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total5_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    layer_norm_backward_bf16_part1_kernel(const uint16_t* dy, float* dbeta, Index M, Index N, float* total5) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
+__global__ void __launch_bounds__(512)
+    layer_norm_backward_bf16_part1_kernel(const uint16_t* dy, float* dbeta, Index M, Index N, float* total5,
+                                          float* total6_parts, uint32_t* total6_tickets, Index chunk,
+                                          unsigned chunks) {
+  const Index items = N;
+  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column, items - 1);
+  const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  total5[n] = 0.0f;
-  float total6 = 0.0f;
-  for (Index m = 0; m < M; ++m) {
-    total6 += from_bf16(dy[m * N + n]);
+  if (writes) {
+    total5[n] = 0.0f;
   }
-  dbeta[n] = total6;
+  float total6 = 0.0f;
+  const Index first = Index(blockIdx.x % chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, M));
+  float total6_own = 0.0f;
+#pragma unroll 4
+  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
+    total6_own += from_bf16(dy[m * N + n]);
+  }
+  total6_own = column_fold(total6_own, [](float a, float b) { return float(a + b); });
+  if (chunks > 1) {
+    if (writes) total6_parts[Index(blockIdx.x % chunks) * items + item] = total6_own;
+    if (!is_last_block(total6_tickets + blockIdx.x / chunks, chunks)) return;
+    total6_own = 0.0f;
+    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
+      total6_own = total6_own + total6_parts[Index(part) * items + item];
+    }
+    total6_own = column_fold(total6_own, [](float a, float b) { return float(a + b); });
+  }
+  total6 = total6 + total6_own;
+  if (writes) {
+    dbeta[n] = total6;
+  }
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     layer_norm_backward_bf16_part2_kernel(const uint16_t* x, const float* gamma, const uint16_t* dy,
                                           uint16_t* dx, Index M, Index N, float* scale, float* total) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
@@ -271,19 +527,37 @@ __global__ void __launch_bounds__(256)
     float total4 = 0.0f;
     float total_own = 0.0f;
     float total3_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      total_own += from_bf16(x[m * N + n]);
-      const float g = from_bf16(dy[m * N + n]) * gamma[n];
-      total3_own += g;
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
+      const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          total_own += from_bf16(x_pack[i]);
+        }
+        const float g = from_bf16(dy_pack[i]) * gamma_pack[i];
+        if (i < remaining) {
+          total3_own += g;
+        }
+      }
     }
     const float whole = block_fold(total_own, [](float a, float b) { return float(a + b); });
     if (threadIdx.x == 0) total[m] = total[m] + whole;
     total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
     float total2_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      const float d = from_bf16(x[m * N + n]) - total[m] / float(int64_t(N));
-      total2_own += d * d;
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float d = from_bf16(x_pack[i]) - total[m] / float(int64_t(N));
+        if (i < remaining) {
+          total2_own += d * d;
+        }
+      }
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
@@ -292,35 +566,74 @@ __global__ void __launch_bounds__(256)
     }
     __syncthreads();
     float total4_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      const float g_ = from_bf16(dy[m * N + n]) * gamma[n];
-      const float normal = (from_bf16(x[m * N + n]) - total[m] / float(int64_t(N))) * scale[m];
-      total4_own += g_ * normal;
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
+      const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float g_ = from_bf16(dy_pack[i]) * gamma_pack[i];
+        const float normal = (from_bf16(x_pack[i]) - total[m] / float(int64_t(N))) * scale[m];
+        if (i < remaining) {
+          total4_own += g_ * normal;
+        }
+      }
     }
     total4 = total4 + block_fold(total4_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      const float g_3 = from_bf16(dy[m * N + n]) * gamma[n];
-      const float normal2 = (from_bf16(x[m * N + n]) - total[m] / float(int64_t(N))) * scale[m];
-      dx[m * N + n] =
-          to_bf16(scale[m] * (g_3 - total3 / float(int64_t(N)) - normal2 * (total4 / float(int64_t(N)))));
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
+      const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<uint16_t, 8> dx_pack;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float g_3 = from_bf16(dy_pack[i]) * gamma_pack[i];
+        const float normal2 = (from_bf16(x_pack[i]) - total[m] / float(int64_t(N))) * scale[m];
+        dx_pack[i] =
+            to_bf16(scale[m] * (g_3 - total3 / float(int64_t(N)) - normal2 * (total4 / float(int64_t(N)))));
+      }
+      store_pack<kWide>(&dx[m * N + n_first], dx_pack, remaining);
     }
     __syncthreads();
   }
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     layer_norm_backward_bf16_part3_kernel(const uint16_t* x, const uint16_t* dy, float* dgamma, Index M,
-                                          Index N, float* scale, float* total, float* total5) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
+                                          Index N, float* scale, float* total, float* total5,
+                                          float* total5_parts, uint32_t* total5_tickets, Index chunk,
+                                          unsigned chunks) {
+  const Index items = N;
+  const Index column2 = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column2, items - 1);
+  const bool writes2 = column2 < items && threadIdx.y == 0;
   const Index n = item;
-  for (Index m = 0; m < M; ++m) {
+  const Index first = Index(blockIdx.x % chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, M));
+  float total5_own = 0.0f;
+#pragma unroll 4
+  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
     const float normal3 = (from_bf16(x[m * N + n]) - total[m] / float(int64_t(N))) * scale[m];
-    total5[n] += from_bf16(dy[m * N + n]) * normal3;
+    total5_own += from_bf16(dy[m * N + n]) * normal3;
   }
-  dgamma[n] = total5[n];
+  total5_own = column_fold(total5_own, [](float a, float b) { return float(a + b); });
+  if (chunks > 1) {
+    if (writes2) total5_parts[Index(blockIdx.x % chunks) * items + item] = total5_own;
+    if (!is_last_block(total5_tickets + blockIdx.x / chunks, chunks)) return;
+    total5_own = 0.0f;
+    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
+      total5_own = total5_own + total5_parts[Index(part) * items + item];
+    }
+    total5_own = column_fold(total5_own, [](float a, float b) { return float(a + b); });
+  }
+  if (writes2) total5[n] = total5[n] + total5_own;
+  if (writes2) {
+    dgamma[n] = total5[n];
+  }
 }
 
 template <class Index>
@@ -328,24 +641,54 @@ cudaError_t layer_norm_backward_bf16(const uint16_t* x, const float* gamma, cons
                                      float* dgamma, float* dbeta, int64_t M, int64_t N, char* workspace,
                                      cudaStream_t stream) {
   const LayerNormBackwardBf16Workspace space(M, N);
-  if (const cudaError_t error =
-          launch(layer_norm_backward_bf16_part1_kernel<Index>, ceil_div(N, 256), 256, 0, stream, dy, dbeta, M,
-                 N, reinterpret_cast<float*>(workspace + space.total5));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          launch(layer_norm_backward_bf16_part2_kernel<Index>, smaller(M, int64_t{1} << 30), 256, 4096,
-                 stream, x, gamma, dy, dx, M, N, reinterpret_cast<float*>(workspace + space.scale),
-                 reinterpret_cast<float*>(workspace + space.total));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          launch(layer_norm_backward_bf16_part3_kernel<Index>, ceil_div(N, 256), 256, 0, stream, x, dy,
-                 dgamma, M, N, reinterpret_cast<float*>(workspace + space.scale),
-                 reinterpret_cast<float*>(workspace + space.total),
-                 reinterpret_cast<float*>(workspace + space.total5));
-      error != cudaSuccess)
-    return error;
+  {
+    const ColumnShape shape(M, N, 1024);
+    if (const cudaError_t error =
+            shape.tickets == 0
+                ? cudaSuccess
+                : cudaMemsetAsync(workspace + space.total6_tickets, 0,
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(
+            layer_norm_backward_bf16_part1_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+            shape.fold_bytes(), stream, dy, dbeta, M, N, reinterpret_cast<float*>(workspace + space.total5),
+            reinterpret_cast<float*>(workspace + space.total6_parts),
+            reinterpret_cast<uint32_t*>(workspace + space.total6_tickets), shape.chunk, shape.chunks);
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, dy, gamma, dx}) && N % 8 == 0;
+    if (const cudaError_t error =
+            launch(wide ? layer_norm_backward_bf16_part2_kernel<true, Index>
+                        : layer_norm_backward_bf16_part2_kernel<false, Index>,
+                   smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, gamma, dy, dx, M, N,
+                   reinterpret_cast<float*>(workspace + space.scale),
+                   reinterpret_cast<float*>(workspace + space.total));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const ColumnShape shape(M, N, 1024);
+    if (const cudaError_t error =
+            shape.tickets == 0
+                ? cudaSuccess
+                : cudaMemsetAsync(workspace + space.total5_tickets, 0,
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error =
+            launch(layer_norm_backward_bf16_part3_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+                   shape.fold_bytes(), stream, x, dy, dgamma, M, N,
+                   reinterpret_cast<float*>(workspace + space.scale),
+                   reinterpret_cast<float*>(workspace + space.total),
+                   reinterpret_cast<float*>(workspace + space.total5),
+                   reinterpret_cast<float*>(workspace + space.total5_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total5_tickets), shape.chunk, shape.chunks);
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 
@@ -354,31 +697,62 @@ struct LayerNormBackwardF16Workspace {
   int64_t scale;
   int64_t total;
   int64_t total5;
+  int64_t total6_parts;
+  int64_t total6_tickets;
+  int64_t total5_parts;
+  int64_t total5_tickets;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF16Workspace(int64_t M, int64_t N) {
     scale = reserve(bytes, M, 4);
     total = reserve(bytes, M, 4);
     total5 = reserve(bytes, N, 4);
+    total6_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total6_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+    total5_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total5_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
   }
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    layer_norm_backward_f16_part1_kernel(const uint16_t* dy, float* dbeta, Index M, Index N, float* total5) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
+__global__ void __launch_bounds__(512)
+    layer_norm_backward_f16_part1_kernel(const uint16_t* dy, float* dbeta, Index M, Index N, float* total5,
+                                         float* total6_parts, uint32_t* total6_tickets, Index chunk,
+                                         unsigned chunks) {
+  const Index items = N;
+  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column, items - 1);
+  const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  total5[n] = 0.0f;
-  float total6 = 0.0f;
-  for (Index m = 0; m < M; ++m) {
-    total6 += from_f16(dy[m * N + n]);
+  if (writes) {
+    total5[n] = 0.0f;
   }
-  dbeta[n] = total6;
+  float total6 = 0.0f;
+  const Index first = Index(blockIdx.x % chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, M));
+  float total6_own = 0.0f;
+#pragma unroll 4
+  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
+    total6_own += from_f16(dy[m * N + n]);
+  }
+  total6_own = column_fold(total6_own, [](float a, float b) { return float(a + b); });
+  if (chunks > 1) {
+    if (writes) total6_parts[Index(blockIdx.x % chunks) * items + item] = total6_own;
+    if (!is_last_block(total6_tickets + blockIdx.x / chunks, chunks)) return;
+    total6_own = 0.0f;
+    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
+      total6_own = total6_own + total6_parts[Index(part) * items + item];
+    }
+    total6_own = column_fold(total6_own, [](float a, float b) { return float(a + b); });
+  }
+  total6 = total6 + total6_own;
+  if (writes) {
+    dbeta[n] = total6;
+  }
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     layer_norm_backward_f16_part2_kernel(const uint16_t* x, const float* gamma, const uint16_t* dy,
                                          uint16_t* dx, Index M, Index N, float* scale, float* total) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
@@ -392,19 +766,37 @@ __global__ void __launch_bounds__(256)
     float total4 = 0.0f;
     float total_own = 0.0f;
     float total3_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      total_own += from_f16(x[m * N + n]);
-      const float g = from_f16(dy[m * N + n]) * gamma[n];
-      total3_own += g;
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
+      const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          total_own += from_f16(x_pack[i]);
+        }
+        const float g = from_f16(dy_pack[i]) * gamma_pack[i];
+        if (i < remaining) {
+          total3_own += g;
+        }
+      }
     }
     const float whole = block_fold(total_own, [](float a, float b) { return float(a + b); });
     if (threadIdx.x == 0) total[m] = total[m] + whole;
     total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
     float total2_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      const float d = from_f16(x[m * N + n]) - total[m] / float(int64_t(N));
-      total2_own += d * d;
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float d = from_f16(x_pack[i]) - total[m] / float(int64_t(N));
+        if (i < remaining) {
+          total2_own += d * d;
+        }
+      }
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
@@ -413,35 +805,74 @@ __global__ void __launch_bounds__(256)
     }
     __syncthreads();
     float total4_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      const float g_ = from_f16(dy[m * N + n]) * gamma[n];
-      const float normal = (from_f16(x[m * N + n]) - total[m] / float(int64_t(N))) * scale[m];
-      total4_own += g_ * normal;
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
+      const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float g_ = from_f16(dy_pack[i]) * gamma_pack[i];
+        const float normal = (from_f16(x_pack[i]) - total[m] / float(int64_t(N))) * scale[m];
+        if (i < remaining) {
+          total4_own += g_ * normal;
+        }
+      }
     }
     total4 = total4 + block_fold(total4_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      const float g_3 = from_f16(dy[m * N + n]) * gamma[n];
-      const float normal2 = (from_f16(x[m * N + n]) - total[m] / float(int64_t(N))) * scale[m];
-      dx[m * N + n] =
-          to_f16(scale[m] * (g_3 - total3 / float(int64_t(N)) - normal2 * (total4 / float(int64_t(N)))));
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
+      const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<uint16_t, 8> dx_pack;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float g_3 = from_f16(dy_pack[i]) * gamma_pack[i];
+        const float normal2 = (from_f16(x_pack[i]) - total[m] / float(int64_t(N))) * scale[m];
+        dx_pack[i] =
+            to_f16(scale[m] * (g_3 - total3 / float(int64_t(N)) - normal2 * (total4 / float(int64_t(N)))));
+      }
+      store_pack<kWide>(&dx[m * N + n_first], dx_pack, remaining);
     }
     __syncthreads();
   }
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     layer_norm_backward_f16_part3_kernel(const uint16_t* x, const uint16_t* dy, float* dgamma, Index M,
-                                         Index N, float* scale, float* total, float* total5) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
+                                         Index N, float* scale, float* total, float* total5,
+                                         float* total5_parts, uint32_t* total5_tickets, Index chunk,
+                                         unsigned chunks) {
+  const Index items = N;
+  const Index column2 = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column2, items - 1);
+  const bool writes2 = column2 < items && threadIdx.y == 0;
   const Index n = item;
-  for (Index m = 0; m < M; ++m) {
+  const Index first = Index(blockIdx.x % chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, M));
+  float total5_own = 0.0f;
+#pragma unroll 4
+  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
     const float normal3 = (from_f16(x[m * N + n]) - total[m] / float(int64_t(N))) * scale[m];
-    total5[n] += from_f16(dy[m * N + n]) * normal3;
+    total5_own += from_f16(dy[m * N + n]) * normal3;
   }
-  dgamma[n] = total5[n];
+  total5_own = column_fold(total5_own, [](float a, float b) { return float(a + b); });
+  if (chunks > 1) {
+    if (writes2) total5_parts[Index(blockIdx.x % chunks) * items + item] = total5_own;
+    if (!is_last_block(total5_tickets + blockIdx.x / chunks, chunks)) return;
+    total5_own = 0.0f;
+    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
+      total5_own = total5_own + total5_parts[Index(part) * items + item];
+    }
+    total5_own = column_fold(total5_own, [](float a, float b) { return float(a + b); });
+  }
+  if (writes2) total5[n] = total5[n] + total5_own;
+  if (writes2) {
+    dgamma[n] = total5[n];
+  }
 }
 
 template <class Index>
@@ -449,24 +880,54 @@ cudaError_t layer_norm_backward_f16(const uint16_t* x, const float* gamma, const
                                     float* dgamma, float* dbeta, int64_t M, int64_t N, char* workspace,
                                     cudaStream_t stream) {
   const LayerNormBackwardF16Workspace space(M, N);
-  if (const cudaError_t error =
-          launch(layer_norm_backward_f16_part1_kernel<Index>, ceil_div(N, 256), 256, 0, stream, dy, dbeta, M,
-                 N, reinterpret_cast<float*>(workspace + space.total5));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          launch(layer_norm_backward_f16_part2_kernel<Index>, smaller(M, int64_t{1} << 30), 256, 4096, stream,
-                 x, gamma, dy, dx, M, N, reinterpret_cast<float*>(workspace + space.scale),
-                 reinterpret_cast<float*>(workspace + space.total));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          launch(layer_norm_backward_f16_part3_kernel<Index>, ceil_div(N, 256), 256, 0, stream, x, dy, dgamma,
-                 M, N, reinterpret_cast<float*>(workspace + space.scale),
-                 reinterpret_cast<float*>(workspace + space.total),
-                 reinterpret_cast<float*>(workspace + space.total5));
-      error != cudaSuccess)
-    return error;
+  {
+    const ColumnShape shape(M, N, 1024);
+    if (const cudaError_t error =
+            shape.tickets == 0
+                ? cudaSuccess
+                : cudaMemsetAsync(workspace + space.total6_tickets, 0,
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(
+            layer_norm_backward_f16_part1_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+            shape.fold_bytes(), stream, dy, dbeta, M, N, reinterpret_cast<float*>(workspace + space.total5),
+            reinterpret_cast<float*>(workspace + space.total6_parts),
+            reinterpret_cast<uint32_t*>(workspace + space.total6_tickets), shape.chunk, shape.chunks);
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, dy, gamma, dx}) && N % 8 == 0;
+    if (const cudaError_t error =
+            launch(wide ? layer_norm_backward_f16_part2_kernel<true, Index>
+                        : layer_norm_backward_f16_part2_kernel<false, Index>,
+                   smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, gamma, dy, dx, M, N,
+                   reinterpret_cast<float*>(workspace + space.scale),
+                   reinterpret_cast<float*>(workspace + space.total));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const ColumnShape shape(M, N, 1024);
+    if (const cudaError_t error =
+            shape.tickets == 0
+                ? cudaSuccess
+                : cudaMemsetAsync(workspace + space.total5_tickets, 0,
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error =
+            launch(layer_norm_backward_f16_part3_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+                   shape.fold_bytes(), stream, x, dy, dgamma, M, N,
+                   reinterpret_cast<float*>(workspace + space.scale),
+                   reinterpret_cast<float*>(workspace + space.total),
+                   reinterpret_cast<float*>(workspace + space.total5),
+                   reinterpret_cast<float*>(workspace + space.total5_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total5_tickets), shape.chunk, shape.chunks);
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 

@@ -56,15 +56,78 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (kWide && left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
+
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
 }
 
 #if defined(__CUDACC__)
@@ -73,22 +136,25 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     layer_norm_f32_kernel(const float* x, const float* gamma, const float* beta, float* y, Index rows,
                           Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
@@ -96,19 +162,42 @@ __global__ void __launch_bounds__(256)
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      total_own += x[row * N + n];
+    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own += x_pack[i];
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
     float total2_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      const float d = x[row * N + n] - total / float(int64_t(N));
-      total2_own += d * d;
+    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float d = x_pack[i] - total / float(int64_t(N));
+        if (i < remaining) {
+          total2_own += d * d;
+        }
+      }
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      const float d_ = x[row * N + n] - total / float(int64_t(N));
-      y[row * N + n] = d_ * rsqrtf(total2 / float(int64_t(N)) + 1e-05f) * gamma[n] + beta[n];
+    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
+      const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
+      const auto beta_pack = load_pack<4, 1, kWide>(&beta[n_first], remaining);
+      Pack<float, 4> y_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float d_ = x_pack[i] - total / float(int64_t(N));
+        y_pack[i] = d_ * rsqrtf(total2 / float(int64_t(N)) + 1e-05f) * gamma_pack[i] + beta_pack[i];
+      }
+      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
   }
 }
@@ -116,15 +205,17 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t layer_norm_f32(const float* x, const float* gamma, const float* beta, float* y, int64_t rows,
                            int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(layer_norm_f32_kernel<Index>, smaller(rows, int64_t{1} << 30), 256,
-                                       4096, stream, x, gamma, beta, y, rows, N);
+  const bool wide = aligned({x, gamma, beta, y}) && N % 4 == 0;
+  if (const cudaError_t error = launch(
+          wide ? layer_norm_f32_kernel<true, Index> : layer_norm_f32_kernel<false, Index>,
+          smaller(rows, int64_t{1} << 30), block_threads(N, rows), 512, stream, x, gamma, beta, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     layer_norm_bf16_kernel(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, Index rows,
                            Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
@@ -132,19 +223,42 @@ __global__ void __launch_bounds__(256)
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      total_own += from_bf16(x[row * N + n]);
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[row * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          total_own += from_bf16(x_pack[i]);
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
     float total2_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      const float d = from_bf16(x[row * N + n]) - total / float(int64_t(N));
-      total2_own += d * d;
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[row * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float d = from_bf16(x_pack[i]) - total / float(int64_t(N));
+        if (i < remaining) {
+          total2_own += d * d;
+        }
+      }
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      const float d_ = from_bf16(x[row * N + n]) - total / float(int64_t(N));
-      y[row * N + n] = to_bf16(d_ * rsqrtf(total2 / float(int64_t(N)) + 1e-05f) * gamma[n] + beta[n]);
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[row * N + n_first], remaining);
+      const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
+      const auto beta_pack = load_pack<8, 1, kWide>(&beta[n_first], remaining);
+      Pack<uint16_t, 8> y_pack;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float d_ = from_bf16(x_pack[i]) - total / float(int64_t(N));
+        y_pack[i] = to_bf16(d_ * rsqrtf(total2 / float(int64_t(N)) + 1e-05f) * gamma_pack[i] + beta_pack[i]);
+      }
+      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
   }
 }
@@ -152,15 +266,17 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
                             int64_t rows, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(layer_norm_bf16_kernel<Index>, smaller(rows, int64_t{1} << 30), 256,
-                                       4096, stream, x, gamma, beta, y, rows, N);
+  const bool wide = aligned({x, gamma, beta, y}) && N % 8 == 0;
+  if (const cudaError_t error = launch(
+          wide ? layer_norm_bf16_kernel<true, Index> : layer_norm_bf16_kernel<false, Index>,
+          smaller(rows, int64_t{1} << 30), block_threads(N, rows), 512, stream, x, gamma, beta, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     layer_norm_f16_kernel(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, Index rows,
                           Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
@@ -168,19 +284,42 @@ __global__ void __launch_bounds__(256)
     float total = 0.0f;
     float total2 = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      total_own += from_f16(x[row * N + n]);
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[row * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          total_own += from_f16(x_pack[i]);
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
     float total2_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      const float d = from_f16(x[row * N + n]) - total / float(int64_t(N));
-      total2_own += d * d;
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[row * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float d = from_f16(x_pack[i]) - total / float(int64_t(N));
+        if (i < remaining) {
+          total2_own += d * d;
+        }
+      }
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      const float d_ = from_f16(x[row * N + n]) - total / float(int64_t(N));
-      y[row * N + n] = to_f16(d_ * rsqrtf(total2 / float(int64_t(N)) + 1e-05f) * gamma[n] + beta[n]);
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[row * N + n_first], remaining);
+      const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
+      const auto beta_pack = load_pack<8, 1, kWide>(&beta[n_first], remaining);
+      Pack<uint16_t, 8> y_pack;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float d_ = from_f16(x_pack[i]) - total / float(int64_t(N));
+        y_pack[i] = to_f16(d_ * rsqrtf(total2 / float(int64_t(N)) + 1e-05f) * gamma_pack[i] + beta_pack[i]);
+      }
+      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
   }
 }
@@ -188,8 +327,10 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
                            int64_t rows, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(layer_norm_f16_kernel<Index>, smaller(rows, int64_t{1} << 30), 256,
-                                       4096, stream, x, gamma, beta, y, rows, N);
+  const bool wide = aligned({x, gamma, beta, y}) && N % 8 == 0;
+  if (const cudaError_t error = launch(
+          wide ? layer_norm_f16_kernel<true, Index> : layer_norm_f16_kernel<false, Index>,
+          smaller(rows, int64_t{1} << 30), block_threads(N, rows), 512, stream, x, gamma, beta, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -2,10 +2,8 @@
 //
 // normalize_frobenius: norm = sqrt(sum(x^2)) of all elements, y = x / max(norm, eps)
 //
-// Phase 1: one block does the rest.
-// Phase 2: chunks of M*N are folded at once, then combined in order, neighbours along M*N.
-// Phase 3: one block does the rest.
-// Phase 4: a thread for each of M*N, neighbours along M*N, 4 a thread where arrays and rows are aligned.
+// Phase 1: chunks of M*N are folded at once, then combined by the last block, in order, neighbours along M*N.
+// Phase 2: a thread for each of M*N, neighbours along M*N, 4 a thread where arrays and rows are aligned.
 // Bytes that normalize_frobenius_f32 must move: 4 * N * M read, 4 * N * M + 4 written.
 
 #include "normalize_frobenius.h"
@@ -83,15 +81,24 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
 }
 
 // Do all arrays begin at a multiple of 16 bytes?
@@ -121,9 +128,9 @@ struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeo
 };
 
 // Past the end, where only `left` positions are left, the last of them is repeated.
-template <int kElements, int kFields = 1, class T, class Index>
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
 __device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
-  if (left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
   Pack<T, kElements, kFields> pack;
 #pragma unroll
   for (int i = 0; i < kElements * kFields; ++i)
@@ -131,9 +138,9 @@ __device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index lef
   return pack;
 }
 
-template <class T, int kElements, int kFields, class Index>
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
 __device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
-  if (left >= kElements) {
+  if (kWide && left >= kElements) {
     *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
     return;
   }
@@ -142,30 +149,50 @@ __device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack
     if (i / kFields < left) to[i] = pack[i];
 }
 
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+}
+
 #if defined(__CUDACC__)
 __device__ inline unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char bytes[];
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
+}
+
+// Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
+__device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
+  __threadfence();
   __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  const int last = threadIdx.x == 0 && threadIdx.y == 0 && atomicAdd(ticket, 1u) == blocks - 1;
+  const bool found = __syncthreads_or(last) != 0;
+  __threadfence();
+  return found;
 }
 
 // Where the intermediates lie in the workspace.
 struct NormalizeFrobeniusF32Workspace {
   int64_t total;
   int64_t total_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit NormalizeFrobeniusF32Workspace(int64_t M, int64_t N) {
@@ -173,38 +200,39 @@ struct NormalizeFrobeniusF32Workspace {
     (void)N;
     total = reserve(bytes, 1, 4);
     total_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_f32_part1_kernel(const float* x, Index M, Index N, float* total_parts) {
-  const Index chunk = Index(larger(8192, ceil_div(M * N, 1024)));
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    normalize_frobenius_f32_part1_kernel(const float* x, float* frobenius, Index M, Index N, float* total,
+                                         float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, M * N));
-  float total = 0.0f;
   float total_own = 0.0f;
-  for (Index mn = first + Index(threadIdx.x); mn < last; mn += 256) {
-    total_own += x[mn] * x[mn];
+  for (Index mn_first = first + Index(threadIdx.x) * 4; mn_first < last; mn_first += Index(blockDim.x) * 4) {
+    const Index remaining = Index(last - mn_first);
+    const auto x_pack = load_pack<4, 1, kWide>(&x[mn_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (i < remaining) {
+        total_own += x_pack[i] * x_pack[i];
+      }
+    }
   }
-  total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+  const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total;
+    total_parts[blockIdx.x] = total_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_f32_part2_combine_kernel(Index M, Index N, float* total, float* total_parts) {
-  if (threadIdx.x != 0) return;
-  total[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(M * N, larger(8192, ceil_div(M * N, 1024))); ++part) {
-    total[0] = total[0] + total_parts[part];
+  if (!is_last_block(ticket, gridDim.x)) return;
+  float total_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total_own2 = total_own2 + total_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256) normalize_frobenius_f32_part3_kernel(float* frobenius, float* total) {
+  const float whole = block_fold(total_own2, [](float a, float b) { return float(a + b); });
+  if (threadIdx.x == 0) total[0] = whole;
+  __syncthreads();
   const float length = sqrtf(total[0]);
   if (threadIdx.x == 0) {
     frobenius[0] = length;
@@ -213,7 +241,7 @@ __global__ void __launch_bounds__(256) normalize_frobenius_f32_part3_kernel(floa
 
 template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
-    normalize_frobenius_f32_part4_kernel(const float* x, float* y, Index M, Index N, float* total) {
+    normalize_frobenius_f32_part2_kernel(const float* x, float* y, Index M, Index N, float* total) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index mn_first = item * kElements;
   if (mn_first >= M * N) return;
@@ -232,25 +260,27 @@ template <class Index>
 cudaError_t normalize_frobenius_f32(const float* x, float* frobenius, float* y, int64_t M, int64_t N,
                                     char* workspace, cudaStream_t stream) {
   const NormalizeFrobeniusF32Workspace space(M, N);
-  if (const cudaError_t error = launch(
-          normalize_frobenius_f32_part1_kernel<Index>, ceil_div(M * N, larger(8192, ceil_div(M * N, 1024))),
-          256, 4096, stream, x, M, N, reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(normalize_frobenius_f32_part2_combine_kernel<Index>, 1, 256, 0, stream,
-                                       M, N, reinterpret_cast<float*>(workspace + space.total),
-                                       reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(normalize_frobenius_f32_part3_kernel<Index>, 1, 256, 0, stream,
-                                       frobenius, reinterpret_cast<float*>(workspace + space.total));
-      error != cudaSuccess)
-    return error;
+  {
+    const bool wide = aligned({x});
+    const int64_t chunk = larger(1024, ceil_div(M * N, 16384) * 16),
+                  chunks = larger(ceil_div(M * N, chunk), 1);
+    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(wide ? normalize_frobenius_f32_part1_kernel<true, Index>
+                                              : normalize_frobenius_f32_part1_kernel<false, Index>,
+                                         chunks, block_threads(chunk, chunks), 512, stream, x, frobenius, M,
+                                         N, reinterpret_cast<float*>(workspace + space.total),
+                                         reinterpret_cast<float*>(workspace + space.total_parts),
+                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+        error != cudaSuccess)
+      return error;
+  }
   {
     const int elements = aligned({x, y}) ? 4 : 1;
     const int64_t groups = ceil_div(M * N, elements);
-    if (const cudaError_t error = launch(elements == 4 ? normalize_frobenius_f32_part4_kernel<4, Index>
-                                                       : normalize_frobenius_f32_part4_kernel<1, Index>,
+    if (const cudaError_t error = launch(elements == 4 ? normalize_frobenius_f32_part2_kernel<4, Index>
+                                                       : normalize_frobenius_f32_part2_kernel<1, Index>,
                                          ceil_div(groups, 256), 256, 0, stream, x, y, M, N,
                                          reinterpret_cast<float*>(workspace + space.total));
         error != cudaSuccess)
@@ -263,6 +293,7 @@ cudaError_t normalize_frobenius_f32(const float* x, float* frobenius, float* y, 
 struct NormalizeFrobeniusF64Workspace {
   int64_t total;
   int64_t total_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit NormalizeFrobeniusF64Workspace(int64_t M, int64_t N) {
@@ -270,39 +301,39 @@ struct NormalizeFrobeniusF64Workspace {
     (void)N;
     total = reserve(bytes, 1, 8);
     total_parts = reserve(bytes, 1024, 8);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_f64_part1_kernel(const double* x, Index M, Index N, double* total_parts) {
-  const Index chunk = Index(larger(8192, ceil_div(M * N, 1024)));
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    normalize_frobenius_f64_part1_kernel(const double* x, double* frobenius, Index M, Index N, double* total,
+                                         double* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, M * N));
-  double total = 0.0;
   double total_own = 0.0;
-  for (Index mn = first + Index(threadIdx.x); mn < last; mn += 256) {
-    total_own += x[mn] * x[mn];
+  for (Index mn_first = first + Index(threadIdx.x) * 2; mn_first < last; mn_first += Index(blockDim.x) * 2) {
+    const Index remaining = Index(last - mn_first);
+    const auto x_pack = load_pack<2, 1, kWide>(&x[mn_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      if (i < remaining) {
+        total_own += x_pack[i] * x_pack[i];
+      }
+    }
   }
-  total = total + block_fold(total_own, [](double a, double b) { return double(a + b); });
+  const double total_part = block_fold(total_own, [](double a, double b) { return double(a + b); });
   if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total;
+    total_parts[blockIdx.x] = total_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_f64_part2_combine_kernel(Index M, Index N, double* total, double* total_parts) {
-  if (threadIdx.x != 0) return;
-  total[0] = 0.0;
-  for (Index part = 0; part < ceil_div(M * N, larger(8192, ceil_div(M * N, 1024))); ++part) {
-    total[0] = total[0] + total_parts[part];
+  if (!is_last_block(ticket, gridDim.x)) return;
+  double total_own2 = 0.0;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total_own2 = total_own2 + total_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_f64_part3_kernel(double* frobenius, double* total) {
+  const double whole = block_fold(total_own2, [](double a, double b) { return double(a + b); });
+  if (threadIdx.x == 0) total[0] = whole;
+  __syncthreads();
   const double length = sqrt(total[0]);
   if (threadIdx.x == 0) {
     frobenius[0] = length;
@@ -311,7 +342,7 @@ __global__ void __launch_bounds__(256)
 
 template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
-    normalize_frobenius_f64_part4_kernel(const double* x, double* y, Index M, Index N, double* total) {
+    normalize_frobenius_f64_part2_kernel(const double* x, double* y, Index M, Index N, double* total) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index mn_first = item * kElements;
   if (mn_first >= M * N) return;
@@ -330,25 +361,27 @@ template <class Index>
 cudaError_t normalize_frobenius_f64(const double* x, double* frobenius, double* y, int64_t M, int64_t N,
                                     char* workspace, cudaStream_t stream) {
   const NormalizeFrobeniusF64Workspace space(M, N);
-  if (const cudaError_t error = launch(
-          normalize_frobenius_f64_part1_kernel<Index>, ceil_div(M * N, larger(8192, ceil_div(M * N, 1024))),
-          256, 4096, stream, x, M, N, reinterpret_cast<double*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(normalize_frobenius_f64_part2_combine_kernel<Index>, 1, 256, 0, stream,
-                                       M, N, reinterpret_cast<double*>(workspace + space.total),
-                                       reinterpret_cast<double*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(normalize_frobenius_f64_part3_kernel<Index>, 1, 256, 0, stream,
-                                       frobenius, reinterpret_cast<double*>(workspace + space.total));
-      error != cudaSuccess)
-    return error;
+  {
+    const bool wide = aligned({x});
+    const int64_t chunk = larger(1024, ceil_div(M * N, 16384) * 16),
+                  chunks = larger(ceil_div(M * N, chunk), 1);
+    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(wide ? normalize_frobenius_f64_part1_kernel<true, Index>
+                                              : normalize_frobenius_f64_part1_kernel<false, Index>,
+                                         chunks, block_threads(chunk, chunks), 512, stream, x, frobenius, M,
+                                         N, reinterpret_cast<double*>(workspace + space.total),
+                                         reinterpret_cast<double*>(workspace + space.total_parts),
+                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+        error != cudaSuccess)
+      return error;
+  }
   {
     const int elements = aligned({x, y}) ? 2 : 1;
     const int64_t groups = ceil_div(M * N, elements);
-    if (const cudaError_t error = launch(elements == 2 ? normalize_frobenius_f64_part4_kernel<2, Index>
-                                                       : normalize_frobenius_f64_part4_kernel<1, Index>,
+    if (const cudaError_t error = launch(elements == 2 ? normalize_frobenius_f64_part2_kernel<2, Index>
+                                                       : normalize_frobenius_f64_part2_kernel<1, Index>,
                                          ceil_div(groups, 256), 256, 0, stream, x, y, M, N,
                                          reinterpret_cast<double*>(workspace + space.total));
         error != cudaSuccess)
@@ -361,6 +394,7 @@ cudaError_t normalize_frobenius_f64(const double* x, double* frobenius, double* 
 struct NormalizeFrobeniusBf16Workspace {
   int64_t total;
   int64_t total_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit NormalizeFrobeniusBf16Workspace(int64_t M, int64_t N) {
@@ -368,39 +402,39 @@ struct NormalizeFrobeniusBf16Workspace {
     (void)N;
     total = reserve(bytes, 1, 4);
     total_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_bf16_part1_kernel(const uint16_t* x, Index M, Index N, float* total_parts) {
-  const Index chunk = Index(larger(8192, ceil_div(M * N, 1024)));
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    normalize_frobenius_bf16_part1_kernel(const uint16_t* x, uint16_t* frobenius, Index M, Index N,
+                                          float* total, float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, M * N));
-  float total = 0.0f;
   float total_own = 0.0f;
-  for (Index mn = first + Index(threadIdx.x); mn < last; mn += 256) {
-    total_own += from_bf16(x[mn]) * from_bf16(x[mn]);
+  for (Index mn_first = first + Index(threadIdx.x) * 8; mn_first < last; mn_first += Index(blockDim.x) * 8) {
+    const Index remaining = Index(last - mn_first);
+    const auto x_pack = load_pack<8, 1, kWide>(&x[mn_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      if (i < remaining) {
+        total_own += from_bf16(x_pack[i]) * from_bf16(x_pack[i]);
+      }
+    }
   }
-  total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+  const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total;
+    total_parts[blockIdx.x] = total_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_bf16_part2_combine_kernel(Index M, Index N, float* total, float* total_parts) {
-  if (threadIdx.x != 0) return;
-  total[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(M * N, larger(8192, ceil_div(M * N, 1024))); ++part) {
-    total[0] = total[0] + total_parts[part];
+  if (!is_last_block(ticket, gridDim.x)) return;
+  float total_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total_own2 = total_own2 + total_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_bf16_part3_kernel(uint16_t* frobenius, float* total) {
+  const float whole = block_fold(total_own2, [](float a, float b) { return float(a + b); });
+  if (threadIdx.x == 0) total[0] = whole;
+  __syncthreads();
   const float length = sqrtf(total[0]);
   if (threadIdx.x == 0) {
     frobenius[0] = to_bf16(length);
@@ -409,7 +443,7 @@ __global__ void __launch_bounds__(256)
 
 template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
-    normalize_frobenius_bf16_part4_kernel(const uint16_t* x, uint16_t* y, Index M, Index N, float* total) {
+    normalize_frobenius_bf16_part2_kernel(const uint16_t* x, uint16_t* y, Index M, Index N, float* total) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index mn_first = item * kElements;
   if (mn_first >= M * N) return;
@@ -428,25 +462,27 @@ template <class Index>
 cudaError_t normalize_frobenius_bf16(const uint16_t* x, uint16_t* frobenius, uint16_t* y, int64_t M,
                                      int64_t N, char* workspace, cudaStream_t stream) {
   const NormalizeFrobeniusBf16Workspace space(M, N);
-  if (const cudaError_t error = launch(
-          normalize_frobenius_bf16_part1_kernel<Index>, ceil_div(M * N, larger(8192, ceil_div(M * N, 1024))),
-          256, 4096, stream, x, M, N, reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(normalize_frobenius_bf16_part2_combine_kernel<Index>, 1, 256, 0,
-                                       stream, M, N, reinterpret_cast<float*>(workspace + space.total),
-                                       reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(normalize_frobenius_bf16_part3_kernel<Index>, 1, 256, 0, stream,
-                                       frobenius, reinterpret_cast<float*>(workspace + space.total));
-      error != cudaSuccess)
-    return error;
+  {
+    const bool wide = aligned({x});
+    const int64_t chunk = larger(1024, ceil_div(M * N, 16384) * 16),
+                  chunks = larger(ceil_div(M * N, chunk), 1);
+    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(wide ? normalize_frobenius_bf16_part1_kernel<true, Index>
+                                              : normalize_frobenius_bf16_part1_kernel<false, Index>,
+                                         chunks, block_threads(chunk, chunks), 512, stream, x, frobenius, M,
+                                         N, reinterpret_cast<float*>(workspace + space.total),
+                                         reinterpret_cast<float*>(workspace + space.total_parts),
+                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+        error != cudaSuccess)
+      return error;
+  }
   {
     const int elements = aligned({x, y}) ? 8 : 1;
     const int64_t groups = ceil_div(M * N, elements);
-    if (const cudaError_t error = launch(elements == 8 ? normalize_frobenius_bf16_part4_kernel<8, Index>
-                                                       : normalize_frobenius_bf16_part4_kernel<1, Index>,
+    if (const cudaError_t error = launch(elements == 8 ? normalize_frobenius_bf16_part2_kernel<8, Index>
+                                                       : normalize_frobenius_bf16_part2_kernel<1, Index>,
                                          ceil_div(groups, 256), 256, 0, stream, x, y, M, N,
                                          reinterpret_cast<float*>(workspace + space.total));
         error != cudaSuccess)
@@ -459,6 +495,7 @@ cudaError_t normalize_frobenius_bf16(const uint16_t* x, uint16_t* frobenius, uin
 struct NormalizeFrobeniusF16Workspace {
   int64_t total;
   int64_t total_parts;
+  int64_t ticket;
   int64_t bytes = 0;
 
   explicit NormalizeFrobeniusF16Workspace(int64_t M, int64_t N) {
@@ -466,39 +503,39 @@ struct NormalizeFrobeniusF16Workspace {
     (void)N;
     total = reserve(bytes, 1, 4);
     total_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_f16_part1_kernel(const uint16_t* x, Index M, Index N, float* total_parts) {
-  const Index chunk = Index(larger(8192, ceil_div(M * N, 1024)));
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    normalize_frobenius_f16_part1_kernel(const uint16_t* x, uint16_t* frobenius, Index M, Index N,
+                                         float* total, float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, M * N));
-  float total = 0.0f;
   float total_own = 0.0f;
-  for (Index mn = first + Index(threadIdx.x); mn < last; mn += 256) {
-    total_own += from_f16(x[mn]) * from_f16(x[mn]);
+  for (Index mn_first = first + Index(threadIdx.x) * 8; mn_first < last; mn_first += Index(blockDim.x) * 8) {
+    const Index remaining = Index(last - mn_first);
+    const auto x_pack = load_pack<8, 1, kWide>(&x[mn_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      if (i < remaining) {
+        total_own += from_f16(x_pack[i]) * from_f16(x_pack[i]);
+      }
+    }
   }
-  total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+  const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
   if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total;
+    total_parts[blockIdx.x] = total_part;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_f16_part2_combine_kernel(Index M, Index N, float* total, float* total_parts) {
-  if (threadIdx.x != 0) return;
-  total[0] = 0.0f;
-  for (Index part = 0; part < ceil_div(M * N, larger(8192, ceil_div(M * N, 1024))); ++part) {
-    total[0] = total[0] + total_parts[part];
+  if (!is_last_block(ticket, gridDim.x)) return;
+  float total_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total_own2 = total_own2 + total_parts[part];
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_f16_part3_kernel(uint16_t* frobenius, float* total) {
+  const float whole = block_fold(total_own2, [](float a, float b) { return float(a + b); });
+  if (threadIdx.x == 0) total[0] = whole;
+  __syncthreads();
   const float length = sqrtf(total[0]);
   if (threadIdx.x == 0) {
     frobenius[0] = to_f16(length);
@@ -507,7 +544,7 @@ __global__ void __launch_bounds__(256)
 
 template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
-    normalize_frobenius_f16_part4_kernel(const uint16_t* x, uint16_t* y, Index M, Index N, float* total) {
+    normalize_frobenius_f16_part2_kernel(const uint16_t* x, uint16_t* y, Index M, Index N, float* total) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index mn_first = item * kElements;
   if (mn_first >= M * N) return;
@@ -526,25 +563,27 @@ template <class Index>
 cudaError_t normalize_frobenius_f16(const uint16_t* x, uint16_t* frobenius, uint16_t* y, int64_t M, int64_t N,
                                     char* workspace, cudaStream_t stream) {
   const NormalizeFrobeniusF16Workspace space(M, N);
-  if (const cudaError_t error = launch(
-          normalize_frobenius_f16_part1_kernel<Index>, ceil_div(M * N, larger(8192, ceil_div(M * N, 1024))),
-          256, 4096, stream, x, M, N, reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(normalize_frobenius_f16_part2_combine_kernel<Index>, 1, 256, 0, stream,
-                                       M, N, reinterpret_cast<float*>(workspace + space.total),
-                                       reinterpret_cast<float*>(workspace + space.total_parts));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(normalize_frobenius_f16_part3_kernel<Index>, 1, 256, 0, stream,
-                                       frobenius, reinterpret_cast<float*>(workspace + space.total));
-      error != cudaSuccess)
-    return error;
+  {
+    const bool wide = aligned({x});
+    const int64_t chunk = larger(1024, ceil_div(M * N, 16384) * 16),
+                  chunks = larger(ceil_div(M * N, chunk), 1);
+    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(wide ? normalize_frobenius_f16_part1_kernel<true, Index>
+                                              : normalize_frobenius_f16_part1_kernel<false, Index>,
+                                         chunks, block_threads(chunk, chunks), 512, stream, x, frobenius, M,
+                                         N, reinterpret_cast<float*>(workspace + space.total),
+                                         reinterpret_cast<float*>(workspace + space.total_parts),
+                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+        error != cudaSuccess)
+      return error;
+  }
   {
     const int elements = aligned({x, y}) ? 8 : 1;
     const int64_t groups = ceil_div(M * N, elements);
-    if (const cudaError_t error = launch(elements == 8 ? normalize_frobenius_f16_part4_kernel<8, Index>
-                                                       : normalize_frobenius_f16_part4_kernel<1, Index>,
+    if (const cudaError_t error = launch(elements == 8 ? normalize_frobenius_f16_part2_kernel<8, Index>
+                                                       : normalize_frobenius_f16_part2_kernel<1, Index>,
                                          ceil_div(groups, 256), 256, 0, stream, x, y, M, N,
                                          reinterpret_cast<float*>(workspace + space.total));
         error != cudaSuccess)

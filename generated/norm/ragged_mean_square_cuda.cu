@@ -13,6 +13,14 @@
 
 namespace {
 
+__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
 template <class A, class B>
 __host__ __device__ inline auto smaller(A a, B b) {
   return a < b ? a : b;
@@ -51,15 +59,30 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
 }
 
 #if defined(__CUDACC__)
@@ -68,37 +91,42 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256) ragged_mean_square_kernel(const int64_t* row_start, const float* x,
+__global__ void __launch_bounds__(512) ragged_mean_square_kernel(const int64_t* row_start, const float* x,
                                                                  float* rms, float* y, Index B, Index N) {
   for (Index item = Index(blockIdx.x); item < B; item += Index(gridDim.x)) {
     const Index b = item;
+    const auto n_start = row_at(row_start, b, N);
+    const auto n_count = row_at(row_start, b + 1, N) - n_start;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < row_at(row_start, b + 1, N) - row_at(row_start, b, N); n += 256) {
-      total_own += x[row_at(row_start, b, N) + n] * x[row_at(row_start, b, N) + n];
+    for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
+      total_own += x[n_start + n] * x[n_start + n];
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
-    const float rms_here = sqrtf(total / float(row_at(row_start, b + 1, N) - row_at(row_start, b, N)));
+    const float rms_here = sqrtf(total / float(n_count));
     if (threadIdx.x == 0) {
       rms[b] = rms_here;
     }
-    for (Index n = Index(threadIdx.x); n < row_at(row_start, b + 1, N) - row_at(row_start, b, N); n += 256) {
-      y[row_at(row_start, b, N) + n] = rms_here > 0.0f ? x[row_at(row_start, b, N) + n] / rms_here : 0.0f;
+    for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
+      y[n_start + n] = rms_here > 0.0f ? x[n_start + n] / rms_here : 0.0f;
     }
   }
 }
@@ -107,8 +135,9 @@ template <class Index>
 cudaError_t ragged_mean_square(const int64_t* row_start, const float* x, float* rms, float* y, int64_t B,
                                int64_t N, int32_t* table_status, cudaStream_t stream) {
   (void)table_status;
-  if (const cudaError_t error = launch(ragged_mean_square_kernel<Index>, smaller(B, int64_t{1} << 30), 256,
-                                       4096, stream, row_start, x, rms, y, B, N);
+  if (const cudaError_t error =
+          launch(ragged_mean_square_kernel<Index>, smaller(B, int64_t{1} << 30),
+                 block_threads(ceil_div(N, larger(B, 1)), B), 512, stream, row_start, x, rms, y, B, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -51,15 +51,78 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (kWide && left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
+
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
 }
 
 #if defined(__CUDACC__)
@@ -68,33 +131,52 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     softmax_backward_f32_kernel(const float* y, const float* dy, float* dx, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      total_own += dy[row * N + n] * y[row * N + n];
+    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(N - n_first);
+      const auto dy_pack = load_pack<4, 1, kWide>(&dy[row * N + n_first], remaining);
+      const auto y_pack = load_pack<4, 1, kWide>(&y[row * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own += dy_pack[i] * y_pack[i];
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      dx[row * N + n] = y[row * N + n] * (dy[row * N + n] - total);
+    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(N - n_first);
+      const auto y_pack = load_pack<4, 1, kWide>(&y[row * N + n_first], remaining);
+      const auto dy_pack = load_pack<4, 1, kWide>(&dy[row * N + n_first], remaining);
+      Pack<float, 4> dx_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        dx_pack[i] = y_pack[i] * (dy_pack[i] - total);
+      }
+      store_pack<kWide>(&dx[row * N + n_first], dx_pack, remaining);
     }
   }
 }
@@ -102,26 +184,44 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t softmax_backward_f32(const float* y, const float* dy, float* dx, int64_t rows, int64_t N,
                                  cudaStream_t stream) {
-  if (const cudaError_t error = launch(softmax_backward_f32_kernel<Index>, smaller(rows, int64_t{1} << 30),
-                                       256, 4096, stream, y, dy, dx, rows, N);
+  const bool wide = aligned({dy, y, dx}) && N % 4 == 0;
+  if (const cudaError_t error =
+          launch(wide ? softmax_backward_f32_kernel<true, Index> : softmax_backward_f32_kernel<false, Index>,
+                 smaller(rows, int64_t{1} << 30), block_threads(N, rows), 512, stream, y, dy, dx, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     softmax_backward_f64_kernel(const double* y, const double* dy, double* dx, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     double total = 0.0;
     double total_own = 0.0;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      total_own += dy[row * N + n] * y[row * N + n];
+    for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(N - n_first);
+      const auto dy_pack = load_pack<2, 1, kWide>(&dy[row * N + n_first], remaining);
+      const auto y_pack = load_pack<2, 1, kWide>(&y[row * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (i < remaining) {
+          total_own += dy_pack[i] * y_pack[i];
+        }
+      }
     }
     total = total + block_fold(total_own, [](double a, double b) { return double(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      dx[row * N + n] = y[row * N + n] * (dy[row * N + n] - total);
+    for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(N - n_first);
+      const auto y_pack = load_pack<2, 1, kWide>(&y[row * N + n_first], remaining);
+      const auto dy_pack = load_pack<2, 1, kWide>(&dy[row * N + n_first], remaining);
+      Pack<double, 2> dx_pack;
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        dx_pack[i] = y_pack[i] * (dy_pack[i] - total);
+      }
+      store_pack<kWide>(&dx[row * N + n_first], dx_pack, remaining);
     }
   }
 }
@@ -129,26 +229,44 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t softmax_backward_f64(const double* y, const double* dy, double* dx, int64_t rows, int64_t N,
                                  cudaStream_t stream) {
-  if (const cudaError_t error = launch(softmax_backward_f64_kernel<Index>, smaller(rows, int64_t{1} << 30),
-                                       256, 4096, stream, y, dy, dx, rows, N);
+  const bool wide = aligned({dy, y, dx}) && N % 2 == 0;
+  if (const cudaError_t error =
+          launch(wide ? softmax_backward_f64_kernel<true, Index> : softmax_backward_f64_kernel<false, Index>,
+                 smaller(rows, int64_t{1} << 30), block_threads(N, rows), 512, stream, y, dy, dx, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     softmax_backward_bf16_kernel(const uint16_t* y, const uint16_t* dy, uint16_t* dx, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      total_own += from_bf16(dy[row * N + n]) * from_bf16(y[row * N + n]);
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto dy_pack = load_pack<8, 1, kWide>(&dy[row * N + n_first], remaining);
+      const auto y_pack = load_pack<8, 1, kWide>(&y[row * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          total_own += from_bf16(dy_pack[i]) * from_bf16(y_pack[i]);
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      dx[row * N + n] = to_bf16(from_bf16(y[row * N + n]) * (from_bf16(dy[row * N + n]) - total));
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto y_pack = load_pack<8, 1, kWide>(&y[row * N + n_first], remaining);
+      const auto dy_pack = load_pack<8, 1, kWide>(&dy[row * N + n_first], remaining);
+      Pack<uint16_t, 8> dx_pack;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        dx_pack[i] = to_bf16(from_bf16(y_pack[i]) * (from_bf16(dy_pack[i]) - total));
+      }
+      store_pack<kWide>(&dx[row * N + n_first], dx_pack, remaining);
     }
   }
 }
@@ -156,26 +274,44 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t softmax_backward_bf16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows,
                                   int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(softmax_backward_bf16_kernel<Index>, smaller(rows, int64_t{1} << 30),
-                                       256, 4096, stream, y, dy, dx, rows, N);
+  const bool wide = aligned({dy, y, dx}) && N % 8 == 0;
+  if (const cudaError_t error = launch(
+          wide ? softmax_backward_bf16_kernel<true, Index> : softmax_backward_bf16_kernel<false, Index>,
+          smaller(rows, int64_t{1} << 30), block_threads(N, rows), 512, stream, y, dy, dx, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     softmax_backward_f16_kernel(const uint16_t* y, const uint16_t* dy, uint16_t* dx, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      total_own += from_f16(dy[row * N + n]) * from_f16(y[row * N + n]);
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto dy_pack = load_pack<8, 1, kWide>(&dy[row * N + n_first], remaining);
+      const auto y_pack = load_pack<8, 1, kWide>(&y[row * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          total_own += from_f16(dy_pack[i]) * from_f16(y_pack[i]);
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      dx[row * N + n] = to_f16(from_f16(y[row * N + n]) * (from_f16(dy[row * N + n]) - total));
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto y_pack = load_pack<8, 1, kWide>(&y[row * N + n_first], remaining);
+      const auto dy_pack = load_pack<8, 1, kWide>(&dy[row * N + n_first], remaining);
+      Pack<uint16_t, 8> dx_pack;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        dx_pack[i] = to_f16(from_f16(y_pack[i]) * (from_f16(dy_pack[i]) - total));
+      }
+      store_pack<kWide>(&dx[row * N + n_first], dx_pack, remaining);
     }
   }
 }
@@ -183,8 +319,10 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t softmax_backward_f16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows, int64_t N,
                                  cudaStream_t stream) {
-  if (const cudaError_t error = launch(softmax_backward_f16_kernel<Index>, smaller(rows, int64_t{1} << 30),
-                                       256, 4096, stream, y, dy, dx, rows, N);
+  const bool wide = aligned({dy, y, dx}) && N % 8 == 0;
+  if (const cudaError_t error =
+          launch(wide ? softmax_backward_f16_kernel<true, Index> : softmax_backward_f16_kernel<false, Index>,
+                 smaller(rows, int64_t{1} << 30), block_threads(N, rows), 512, stream, y, dy, dx, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -68,15 +68,72 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (kWide && left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
 }
 
 // Room for `count` elements, so that the next tile is aligned too.
@@ -95,24 +152,33 @@ __device__ inline T* take(char*& tile, int64_t count) {
   return out;
 }
 
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+}
+
 #if defined(__CUDACC__)
 __device__ inline unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char bytes[];
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
 // Where the intermediates lie in the workspace.
@@ -126,31 +192,54 @@ struct SoftmaxF32Workspace {
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     softmax_f32_kernel(const float* x, float* y, Index rows, Index N, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const e = take<float>(tile, N);
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float greatest = -INFINITY;
     float total = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      greatest_own = maximum(greatest_own, x[row * N + n]);
+    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          greatest_own = maximum(greatest_own, x_pack[i]);
+        }
+      }
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      e[n] = expf(x[row * N + n] - greatest);
-      total_own += e[n];
+    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
+      Pack<float, 4> e_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        e_pack[i] = expf(x_pack[i] - greatest);
+        if (i < remaining) {
+          total_own += e_pack[i];
+        }
+      }
+      store_pack<kWide>(&e[n_first], e_pack, remaining);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      y[row * N + n] = e[n] / total;
+    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(N - n_first);
+      const auto e_pack = load_pack<4, 1, kWide>(&e[n_first], remaining);
+      Pack<float, 4> y_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        y_pack[i] = e_pack[i] / total;
+      }
+      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
     __syncthreads();
   }
@@ -163,9 +252,11 @@ cudaError_t softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char*
   const int64_t tile_bytes = padded_bytes(N, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.softmax_f32_kernel_tiles;
-  if (const cudaError_t error = launch(softmax_f32_kernel<Index>, smaller(rows, 1024), 256,
-                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y,
-                                       rows, N, tiles, tile_bytes);
+  const bool wide = aligned({x, tiles, y}) && N % 4 == 0;
+  if (const cudaError_t error = launch(
+          wide ? softmax_f32_kernel<true, Index> : softmax_f32_kernel<false, Index>,
+          smaller(rows, in_shared ? int64_t{1} << 30 : 1024), block_threads(N, rows),
+          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y, rows, N, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -182,31 +273,54 @@ struct SoftmaxF64Workspace {
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     softmax_f64_kernel(const double* x, double* y, Index rows, Index N, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   double* const e = take<double>(tile, N);
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     double greatest = -double(INFINITY);
     double total = 0.0;
     double greatest_own = -double(INFINITY);
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      greatest_own = maximum(greatest_own, x[row * N + n]);
+    for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[row * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (i < remaining) {
+          greatest_own = maximum(greatest_own, x_pack[i]);
+        }
+      }
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](double a, double b) { return double(maximum(a, b)); }));
     double total_own = 0.0;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      e[n] = exp(x[row * N + n] - greatest);
-      total_own += e[n];
+    for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[row * N + n_first], remaining);
+      Pack<double, 2> e_pack;
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        e_pack[i] = exp(x_pack[i] - greatest);
+        if (i < remaining) {
+          total_own += e_pack[i];
+        }
+      }
+      store_pack<kWide>(&e[n_first], e_pack, remaining);
     }
     total = total + block_fold(total_own, [](double a, double b) { return double(a + b); });
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      y[row * N + n] = e[n] / total;
+    for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(N - n_first);
+      const auto e_pack = load_pack<2, 1, kWide>(&e[n_first], remaining);
+      Pack<double, 2> y_pack;
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        y_pack[i] = e_pack[i] / total;
+      }
+      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
     __syncthreads();
   }
@@ -219,9 +333,11 @@ cudaError_t softmax_f64(const double* x, double* y, int64_t rows, int64_t N, cha
   const int64_t tile_bytes = padded_bytes(N, 8);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.softmax_f64_kernel_tiles;
-  if (const cudaError_t error = launch(softmax_f64_kernel<Index>, smaller(rows, 1024), 256,
-                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y,
-                                       rows, N, tiles, tile_bytes);
+  const bool wide = aligned({x, tiles, y}) && N % 2 == 0;
+  if (const cudaError_t error = launch(
+          wide ? softmax_f64_kernel<true, Index> : softmax_f64_kernel<false, Index>,
+          smaller(rows, in_shared ? int64_t{1} << 30 : 1024), block_threads(N, rows),
+          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y, rows, N, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -238,31 +354,54 @@ struct SoftmaxBf16Workspace {
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256) softmax_bf16_kernel(const uint16_t* x, uint16_t* y, Index rows,
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512) softmax_bf16_kernel(const uint16_t* x, uint16_t* y, Index rows,
                                                            Index N, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const e = take<float>(tile, N);
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float greatest = -INFINITY;
     float total = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      greatest_own = maximum(greatest_own, from_bf16(x[row * N + n]));
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[row * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          greatest_own = maximum(greatest_own, from_bf16(x_pack[i]));
+        }
+      }
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      e[n] = expf(from_bf16(x[row * N + n]) - greatest);
-      total_own += e[n];
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[row * N + n_first], remaining);
+      Pack<float, 8> e_pack;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        e_pack[i] = expf(from_bf16(x_pack[i]) - greatest);
+        if (i < remaining) {
+          total_own += e_pack[i];
+        }
+      }
+      store_pack<kWide>(&e[n_first], e_pack, remaining);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      y[row * N + n] = to_bf16(e[n] / total);
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto e_pack = load_pack<8, 1, kWide>(&e[n_first], remaining);
+      Pack<uint16_t, 8> y_pack;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        y_pack[i] = to_bf16(e_pack[i] / total);
+      }
+      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
     __syncthreads();
   }
@@ -275,9 +414,11 @@ cudaError_t softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N
   const int64_t tile_bytes = padded_bytes(N, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.softmax_bf16_kernel_tiles;
-  if (const cudaError_t error = launch(softmax_bf16_kernel<Index>, smaller(rows, 1024), 256,
-                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y,
-                                       rows, N, tiles, tile_bytes);
+  const bool wide = aligned({x, tiles, y}) && N % 8 == 0;
+  if (const cudaError_t error = launch(
+          wide ? softmax_bf16_kernel<true, Index> : softmax_bf16_kernel<false, Index>,
+          smaller(rows, in_shared ? int64_t{1} << 30 : 1024), block_threads(N, rows),
+          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y, rows, N, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -294,31 +435,54 @@ struct SoftmaxF16Workspace {
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     softmax_f16_kernel(const uint16_t* x, uint16_t* y, Index rows, Index N, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const e = take<float>(tile, N);
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float greatest = -INFINITY;
     float total = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      greatest_own = maximum(greatest_own, from_f16(x[row * N + n]));
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[row * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          greatest_own = maximum(greatest_own, from_f16(x_pack[i]));
+        }
+      }
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      e[n] = expf(from_f16(x[row * N + n]) - greatest);
-      total_own += e[n];
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[row * N + n_first], remaining);
+      Pack<float, 8> e_pack;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        e_pack[i] = expf(from_f16(x_pack[i]) - greatest);
+        if (i < remaining) {
+          total_own += e_pack[i];
+        }
+      }
+      store_pack<kWide>(&e[n_first], e_pack, remaining);
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      y[row * N + n] = to_f16(e[n] / total);
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto e_pack = load_pack<8, 1, kWide>(&e[n_first], remaining);
+      Pack<uint16_t, 8> y_pack;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        y_pack[i] = to_f16(e_pack[i] / total);
+      }
+      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
     __syncthreads();
   }
@@ -331,9 +495,11 @@ cudaError_t softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
   const int64_t tile_bytes = padded_bytes(N, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.softmax_f16_kernel_tiles;
-  if (const cudaError_t error = launch(softmax_f16_kernel<Index>, smaller(rows, 1024), 256,
-                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y,
-                                       rows, N, tiles, tile_bytes);
+  const bool wide = aligned({x, tiles, y}) && N % 8 == 0;
+  if (const cudaError_t error = launch(
+          wide ? softmax_f16_kernel<true, Index> : softmax_f16_kernel<false, Index>,
+          smaller(rows, in_shared ? int64_t{1} << 30 : 1024), block_threads(N, rows),
+          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y, rows, N, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

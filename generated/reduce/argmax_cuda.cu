@@ -63,15 +63,67 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
 }
 
 // A value and where it stands.
@@ -80,6 +132,18 @@ struct Best {
   T value;
   int64_t index;
 };
+template <class T>
+__device__ inline Best<T> from_lane(Best<T> best, unsigned lane) {
+  return {from_lane(best.value, lane), from_lane(best.index, lane)};
+}
+
+// The greater value; of equals the one that stands first.
+template <class T>
+__device__ inline Best<T> first_above(Best<T> a, Best<T> b) {
+  const bool better =
+      a.index < 0 || above(b.value, a.value) || (!above(a.value, b.value) && b.index < a.index);
+  return b.index >= 0 && better ? b : a;
+}
 
 #if defined(__CUDACC__)
 __device__ inline unsigned char* shared_memory() {
@@ -87,22 +151,25 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     argmax_f32_kernel(const float* x, int64_t* position, float* value, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -112,19 +179,25 @@ __global__ void __launch_bounds__(256)
     int64_t where_own = -1;
     float best_own = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      if (where_own < 0 || above(x[m * N + n], best_own)) {
-        best_own = x[m * N + n];
-        where_own = int64_t(n);
+    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const Index n = n_first + (i < remaining ? i : remaining - 1);
+        if (i < remaining) {
+          if (where_own < 0 || above(x_pack[i], best_own)) {
+            best_own = x_pack[i];
+            where_own = int64_t(n);
+          }
+        }
+        if (i < remaining) {
+          greatest_own = maximum(greatest_own, x_pack[i]);
+        }
       }
-      greatest_own = maximum(greatest_own, x[m * N + n]);
     }
-    const Best<float> found = block_fold(Best<float>{best_own, where_own}, [](Best<float> a, Best<float> b) {
-      return b.index >= 0 && (a.index < 0 || above(b.value, a.value) ||
-                              (!above(a.value, b.value) && b.index < a.index))
-                 ? b
-                 : a;
-    });
+    const Best<float> found = block_fold(Best<float>{best_own, where_own},
+                                         [](Best<float> a, Best<float> b) { return first_above(a, b); });
     if (found.index >= 0 && (where < 0 || above(found.value, best))) {
       best = found.value;
       where = found.index;
@@ -143,15 +216,17 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t argmax_f32(const float* x, int64_t* position, float* value, int64_t M, int64_t N,
                        cudaStream_t stream) {
-  if (const cudaError_t error = launch(argmax_f32_kernel<Index>, smaller(M, int64_t{1} << 30), 256, 4096,
-                                       stream, x, position, value, M, N);
+  const bool wide = aligned({x}) && N % 4 == 0;
+  if (const cudaError_t error =
+          launch(wide ? argmax_f32_kernel<true, Index> : argmax_f32_kernel<false, Index>,
+                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, position, value, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     argmax_f64_kernel(const double* x, int64_t* position, double* value, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -161,20 +236,25 @@ __global__ void __launch_bounds__(256)
     int64_t where_own = -1;
     double best_own = 0.0;
     double greatest_own = -double(INFINITY);
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      if (where_own < 0 || above(x[m * N + n], best_own)) {
-        best_own = x[m * N + n];
-        where_own = int64_t(n);
+    for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const Index n = n_first + (i < remaining ? i : remaining - 1);
+        if (i < remaining) {
+          if (where_own < 0 || above(x_pack[i], best_own)) {
+            best_own = x_pack[i];
+            where_own = int64_t(n);
+          }
+        }
+        if (i < remaining) {
+          greatest_own = maximum(greatest_own, x_pack[i]);
+        }
       }
-      greatest_own = maximum(greatest_own, x[m * N + n]);
     }
-    const Best<double> found =
-        block_fold(Best<double>{best_own, where_own}, [](Best<double> a, Best<double> b) {
-          return b.index >= 0 && (a.index < 0 || above(b.value, a.value) ||
-                                  (!above(a.value, b.value) && b.index < a.index))
-                     ? b
-                     : a;
-        });
+    const Best<double> found = block_fold(Best<double>{best_own, where_own},
+                                          [](Best<double> a, Best<double> b) { return first_above(a, b); });
     if (found.index >= 0 && (where < 0 || above(found.value, best))) {
       best = found.value;
       where = found.index;
@@ -193,15 +273,17 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t argmax_f64(const double* x, int64_t* position, double* value, int64_t M, int64_t N,
                        cudaStream_t stream) {
-  if (const cudaError_t error = launch(argmax_f64_kernel<Index>, smaller(M, int64_t{1} << 30), 256, 4096,
-                                       stream, x, position, value, M, N);
+  const bool wide = aligned({x}) && N % 2 == 0;
+  if (const cudaError_t error =
+          launch(wide ? argmax_f64_kernel<true, Index> : argmax_f64_kernel<false, Index>,
+                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, position, value, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     argmax_bf16_kernel(const uint16_t* x, int64_t* position, uint16_t* value, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -211,19 +293,25 @@ __global__ void __launch_bounds__(256)
     int64_t where_own = -1;
     float best_own = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      if (where_own < 0 || above(from_bf16(x[m * N + n]), best_own)) {
-        best_own = from_bf16(x[m * N + n]);
-        where_own = int64_t(n);
+    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const Index n = n_first + (i < remaining ? i : remaining - 1);
+        if (i < remaining) {
+          if (where_own < 0 || above(from_bf16(x_pack[i]), best_own)) {
+            best_own = from_bf16(x_pack[i]);
+            where_own = int64_t(n);
+          }
+        }
+        if (i < remaining) {
+          greatest_own = maximum(greatest_own, from_bf16(x_pack[i]));
+        }
       }
-      greatest_own = maximum(greatest_own, from_bf16(x[m * N + n]));
     }
-    const Best<float> found = block_fold(Best<float>{best_own, where_own}, [](Best<float> a, Best<float> b) {
-      return b.index >= 0 && (a.index < 0 || above(b.value, a.value) ||
-                              (!above(a.value, b.value) && b.index < a.index))
-                 ? b
-                 : a;
-    });
+    const Best<float> found = block_fold(Best<float>{best_own, where_own},
+                                         [](Best<float> a, Best<float> b) { return first_above(a, b); });
     if (found.index >= 0 && (where < 0 || above(found.value, best))) {
       best = found.value;
       where = found.index;
@@ -242,8 +330,10 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t argmax_bf16(const uint16_t* x, int64_t* position, uint16_t* value, int64_t M, int64_t N,
                         cudaStream_t stream) {
-  if (const cudaError_t error = launch(argmax_bf16_kernel<Index>, smaller(M, int64_t{1} << 30), 256, 4096,
-                                       stream, x, position, value, M, N);
+  const bool wide = aligned({x}) && N % 8 == 0;
+  if (const cudaError_t error =
+          launch(wide ? argmax_bf16_kernel<true, Index> : argmax_bf16_kernel<false, Index>,
+                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, position, value, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -17,36 +17,44 @@ extern "C" {
 
 // x: f32[M, N]
 // total: f32[N]
-/* @function column_sum_f32_f32 args: in x f32 [M, N]; out total f32 [N]; size M; size N; workspace_openmp
- * workspace */
-int column_sum_f32_f32_cuda(const float* x, float* total, int64_t M, int64_t N, void* stream);
+/* @function column_sum_f32_f32 args: in x f32 [M, N]; out total f32 [N]; size M; size N; workspace workspace;
+ * workspace_openmp workspace */
+int64_t column_sum_f32_f32_cuda_workspace(int64_t M, int64_t N);
+int column_sum_f32_f32_cuda(const float* x, float* total, int64_t M, int64_t N, void* workspace,
+                            int64_t workspace_bytes, void* stream);
 int64_t column_sum_f32_f32_openmp_workspace(int64_t M, int64_t N);
 int column_sum_f32_f32_openmp(const float* x, float* total, int64_t M, int64_t N, void* workspace,
                               int64_t workspace_bytes);
 
 // x: f64[M, N]
 // total: f64[N]
-/* @function column_sum_f64_f64 args: in x f64 [M, N]; out total f64 [N]; size M; size N; workspace_openmp
- * workspace */
-int column_sum_f64_f64_cuda(const double* x, double* total, int64_t M, int64_t N, void* stream);
+/* @function column_sum_f64_f64 args: in x f64 [M, N]; out total f64 [N]; size M; size N; workspace workspace;
+ * workspace_openmp workspace */
+int64_t column_sum_f64_f64_cuda_workspace(int64_t M, int64_t N);
+int column_sum_f64_f64_cuda(const double* x, double* total, int64_t M, int64_t N, void* workspace,
+                            int64_t workspace_bytes, void* stream);
 int64_t column_sum_f64_f64_openmp_workspace(int64_t M, int64_t N);
 int column_sum_f64_f64_openmp(const double* x, double* total, int64_t M, int64_t N, void* workspace,
                               int64_t workspace_bytes);
 
 // x: bf16[M, N]
 // total: f32[N]
-/* @function column_sum_bf16_f32 args: in x bf16 [M, N]; out total f32 [N]; size M; size N; workspace_openmp
- * workspace */
-int column_sum_bf16_f32_cuda(const uint16_t* x, float* total, int64_t M, int64_t N, void* stream);
+/* @function column_sum_bf16_f32 args: in x bf16 [M, N]; out total f32 [N]; size M; size N; workspace
+ * workspace; workspace_openmp workspace */
+int64_t column_sum_bf16_f32_cuda_workspace(int64_t M, int64_t N);
+int column_sum_bf16_f32_cuda(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
+                             int64_t workspace_bytes, void* stream);
 int64_t column_sum_bf16_f32_openmp_workspace(int64_t M, int64_t N);
 int column_sum_bf16_f32_openmp(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
                                int64_t workspace_bytes);
 
 // x: f16[M, N]
 // total: f32[N]
-/* @function column_sum_f16_f32 args: in x f16 [M, N]; out total f32 [N]; size M; size N; workspace_openmp
- * workspace */
-int column_sum_f16_f32_cuda(const uint16_t* x, float* total, int64_t M, int64_t N, void* stream);
+/* @function column_sum_f16_f32 args: in x f16 [M, N]; out total f32 [N]; size M; size N; workspace workspace;
+ * workspace_openmp workspace */
+int64_t column_sum_f16_f32_cuda_workspace(int64_t M, int64_t N);
+int column_sum_f16_f32_cuda(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
+                            int64_t workspace_bytes, void* stream);
 int64_t column_sum_f16_f32_openmp_workspace(int64_t M, int64_t N);
 int column_sum_f16_f32_openmp(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
                               int64_t workspace_bytes);

@@ -2,7 +2,7 @@
 //
 // column_sum: total = sum(x) along M
 //
-// Plan: a thread for each of N, neighbours along N.
+// Plan: some threads of a block for each of N, neighbours along N.
 // Bytes that column_sum_f32_f32 must move: 4 * N * M read, 4 * N written.
 
 #include "column_sum.h"
@@ -22,6 +22,11 @@ __host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
 }
 
 __host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
+template <class A, class B>
+__host__ __device__ inline auto smaller(A a, B b) {
+  return a < b ? a : b;
+}
 
 template <class A, class B>
 __host__ __device__ inline auto larger(A a, B b) {
@@ -53,102 +58,355 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
+// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  if (count > (INT64_MAX / 4 - total) / bytes)
+    total = INT64_MAX / 2;
+  else
+    total += (count * bytes + 255) / 256 * 256;
+  return start;
+}
+
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// How folds of columns are shared out: a block takes `wide` columns, with `deep` threads for each; where
+// columns are few, `chunks` blocks share the rows.
+struct ColumnShape {
+  unsigned wide = 32, deep = 1, chunks = 1;
+  int64_t chunk, blocks, parts, tickets;
+  ColumnShape(int64_t rows, int64_t columns, unsigned most_chunks) {
+    while (deep < 16 && deep * 4 < rows && columns < 262144 / deep) deep *= 2;
+    if (deep < 8) wide = 256 / deep;
+    while (chunks < most_chunks && chunks * deep * 16 < rows && columns < 262144 / (chunks * deep))
+      chunks *= 2;
+    const int64_t tiles = ceil_div(columns, wide);
+    chunk = ceil_div(rows, chunks);
+    blocks = tiles * chunks;
+    parts = chunks > 1 ? columns * chunks : 0;
+    tickets = chunks > 1 ? tiles : 0;
+  }
+  size_t fold_bytes() const { return deep > 1 ? size_t{16} * wide * deep : 0; }
+};
+
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+}
+
+#if defined(__CUDACC__)
+__device__ inline unsigned char* shared_memory() {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  return bytes;
+}
+#endif
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
+template <class T, class Combine>
+__device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
+  T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
+  __syncthreads();
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
+}
+
+// Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
+__device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
+  __threadfence();
+  __syncthreads();
+  const int last = threadIdx.x == 0 && threadIdx.y == 0 && atomicAdd(ticket, 1u) == blocks - 1;
+  const bool found = __syncthreads_or(last) != 0;
+  __threadfence();
+  return found;
+}
+
+// Folds the values of the block's threads of one column, in a fixed order; each of them gets the result.
+template <class T, class Combine>
+__device__ inline T column_fold(T value, Combine combine) {
+  if (blockDim.y == 1) return value;
+  T* const slots = reinterpret_cast<T*>(shared_memory()) + threadIdx.x;
+  __syncthreads();  // what the fold before has left there is read
+  slots[threadIdx.y * blockDim.x] = value;
+  __syncthreads();
+  value = slots[0];
+  for (unsigned y = 1; y < blockDim.y; ++y) value = combine(value, slots[y * blockDim.x]);
+  return value;
+}
+
+// Where the intermediates lie in the workspace.
+struct ColumnSumF32F32Workspace {
+  int64_t total2_parts;
+  int64_t total2_tickets;
+  int64_t bytes = 0;
+
+  explicit ColumnSumF32F32Workspace(int64_t M, int64_t N) {
+    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+  }
+};
+
 template <class Index>
-__global__ void __launch_bounds__(256)
-    column_sum_f32_f32_kernel(const float* x, float* total, Index M, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
+__global__ void __launch_bounds__(512)
+    column_sum_f32_f32_kernel(const float* x, float* total, Index M, Index N, float* total2_parts,
+                              uint32_t* total2_tickets, Index chunk, unsigned chunks) {
+  const Index items = N;
+  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column, items - 1);
+  const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
   float total2 = 0.0f;
-  for (Index m = 0; m < M; ++m) {
-    total2 += x[m * N + n];
+  const Index first = Index(blockIdx.x % chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, M));
+  float total2_own = 0.0f;
+#pragma unroll 4
+  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
+    total2_own += x[m * N + n];
   }
-  total[n] = total2;
+  total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
+  if (chunks > 1) {
+    if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
+    if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
+    total2_own = 0.0f;
+    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
+      total2_own = total2_own + total2_parts[Index(part) * items + item];
+    }
+    total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
+  }
+  total2 = total2 + total2_own;
+  if (writes) {
+    total[n] = total2;
+  }
 }
 
 template <class Index>
-cudaError_t column_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, cudaStream_t stream) {
+cudaError_t column_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char* workspace,
+                               cudaStream_t stream) {
+  const ColumnSumF32F32Workspace space(M, N);
+  const ColumnShape shape(M, N, 1024);
   if (const cudaError_t error =
-          launch(column_sum_f32_f32_kernel<Index>, ceil_div(N, 256), 256, 0, stream, x, total, M, N);
+          shape.tickets == 0 ? cudaSuccess
+                             : cudaMemsetAsync(workspace + space.total2_tickets, 0,
+                                               static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error = launch(
+          column_sum_f32_f32_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep), shape.fold_bytes(),
+          stream, x, total, M, N, reinterpret_cast<float*>(workspace + space.total2_parts),
+          reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
+// Where the intermediates lie in the workspace.
+struct ColumnSumF64F64Workspace {
+  int64_t total2_parts;
+  int64_t total2_tickets;
+  int64_t bytes = 0;
+
+  explicit ColumnSumF64F64Workspace(int64_t M, int64_t N) {
+    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 8);
+    total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+  }
+};
+
 template <class Index>
-__global__ void __launch_bounds__(256)
-    column_sum_f64_f64_kernel(const double* x, double* total, Index M, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
+__global__ void __launch_bounds__(512)
+    column_sum_f64_f64_kernel(const double* x, double* total, Index M, Index N, double* total2_parts,
+                              uint32_t* total2_tickets, Index chunk, unsigned chunks) {
+  const Index items = N;
+  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column, items - 1);
+  const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
   double total2 = 0.0;
-  for (Index m = 0; m < M; ++m) {
-    total2 += x[m * N + n];
+  const Index first = Index(blockIdx.x % chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, M));
+  double total2_own = 0.0;
+#pragma unroll 4
+  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
+    total2_own += x[m * N + n];
   }
-  total[n] = total2;
+  total2_own = column_fold(total2_own, [](double a, double b) { return double(a + b); });
+  if (chunks > 1) {
+    if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
+    if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
+    total2_own = 0.0;
+    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
+      total2_own = total2_own + total2_parts[Index(part) * items + item];
+    }
+    total2_own = column_fold(total2_own, [](double a, double b) { return double(a + b); });
+  }
+  total2 = total2 + total2_own;
+  if (writes) {
+    total[n] = total2;
+  }
 }
 
 template <class Index>
-cudaError_t column_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, cudaStream_t stream) {
+cudaError_t column_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, char* workspace,
+                               cudaStream_t stream) {
+  const ColumnSumF64F64Workspace space(M, N);
+  const ColumnShape shape(M, N, 1024);
   if (const cudaError_t error =
-          launch(column_sum_f64_f64_kernel<Index>, ceil_div(N, 256), 256, 0, stream, x, total, M, N);
+          shape.tickets == 0 ? cudaSuccess
+                             : cudaMemsetAsync(workspace + space.total2_tickets, 0,
+                                               static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error = launch(
+          column_sum_f64_f64_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep), shape.fold_bytes(),
+          stream, x, total, M, N, reinterpret_cast<double*>(workspace + space.total2_parts),
+          reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
+// Where the intermediates lie in the workspace.
+struct ColumnSumBf16F32Workspace {
+  int64_t total2_parts;
+  int64_t total2_tickets;
+  int64_t bytes = 0;
+
+  explicit ColumnSumBf16F32Workspace(int64_t M, int64_t N) {
+    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+  }
+};
+
 template <class Index>
-__global__ void __launch_bounds__(256)
-    column_sum_bf16_f32_kernel(const uint16_t* x, float* total, Index M, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
+__global__ void __launch_bounds__(512)
+    column_sum_bf16_f32_kernel(const uint16_t* x, float* total, Index M, Index N, float* total2_parts,
+                               uint32_t* total2_tickets, Index chunk, unsigned chunks) {
+  const Index items = N;
+  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column, items - 1);
+  const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
   float total2 = 0.0f;
-  for (Index m = 0; m < M; ++m) {
-    total2 += from_bf16(x[m * N + n]);
+  const Index first = Index(blockIdx.x % chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, M));
+  float total2_own = 0.0f;
+#pragma unroll 4
+  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
+    total2_own += from_bf16(x[m * N + n]);
   }
-  total[n] = total2;
+  total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
+  if (chunks > 1) {
+    if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
+    if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
+    total2_own = 0.0f;
+    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
+      total2_own = total2_own + total2_parts[Index(part) * items + item];
+    }
+    total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
+  }
+  total2 = total2 + total2_own;
+  if (writes) {
+    total[n] = total2;
+  }
 }
 
 template <class Index>
-cudaError_t column_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, cudaStream_t stream) {
+cudaError_t column_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char* workspace,
+                                cudaStream_t stream) {
+  const ColumnSumBf16F32Workspace space(M, N);
+  const ColumnShape shape(M, N, 1024);
   if (const cudaError_t error =
-          launch(column_sum_bf16_f32_kernel<Index>, ceil_div(N, 256), 256, 0, stream, x, total, M, N);
+          shape.tickets == 0 ? cudaSuccess
+                             : cudaMemsetAsync(workspace + space.total2_tickets, 0,
+                                               static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error = launch(
+          column_sum_bf16_f32_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep), shape.fold_bytes(),
+          stream, x, total, M, N, reinterpret_cast<float*>(workspace + space.total2_parts),
+          reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
+// Where the intermediates lie in the workspace.
+struct ColumnSumF16F32Workspace {
+  int64_t total2_parts;
+  int64_t total2_tickets;
+  int64_t bytes = 0;
+
+  explicit ColumnSumF16F32Workspace(int64_t M, int64_t N) {
+    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+  }
+};
+
 template <class Index>
-__global__ void __launch_bounds__(256)
-    column_sum_f16_f32_kernel(const uint16_t* x, float* total, Index M, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
+__global__ void __launch_bounds__(512)
+    column_sum_f16_f32_kernel(const uint16_t* x, float* total, Index M, Index N, float* total2_parts,
+                              uint32_t* total2_tickets, Index chunk, unsigned chunks) {
+  const Index items = N;
+  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column, items - 1);
+  const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
   float total2 = 0.0f;
-  for (Index m = 0; m < M; ++m) {
-    total2 += from_f16(x[m * N + n]);
+  const Index first = Index(blockIdx.x % chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, M));
+  float total2_own = 0.0f;
+#pragma unroll 4
+  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
+    total2_own += from_f16(x[m * N + n]);
   }
-  total[n] = total2;
+  total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
+  if (chunks > 1) {
+    if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
+    if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
+    total2_own = 0.0f;
+    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
+      total2_own = total2_own + total2_parts[Index(part) * items + item];
+    }
+    total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
+  }
+  total2 = total2 + total2_own;
+  if (writes) {
+    total[n] = total2;
+  }
 }
 
 template <class Index>
-cudaError_t column_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, cudaStream_t stream) {
+cudaError_t column_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char* workspace,
+                               cudaStream_t stream) {
+  const ColumnSumF16F32Workspace space(M, N);
+  const ColumnShape shape(M, N, 1024);
   if (const cudaError_t error =
-          launch(column_sum_f16_f32_kernel<Index>, ceil_div(N, 256), 256, 0, stream, x, total, M, N);
+          shape.tickets == 0 ? cudaSuccess
+                             : cudaMemsetAsync(workspace + space.total2_tickets, 0,
+                                               static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error = launch(
+          column_sum_f16_f32_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep), shape.fold_bytes(),
+          stream, x, total, M, N, reinterpret_cast<float*>(workspace + space.total2_parts),
+          reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -156,7 +414,12 @@ cudaError_t column_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64
 
 }  // namespace
 
-extern "C" int column_sum_f32_f32_cuda(const float* x, float* total, int64_t M, int64_t N, void* stream) {
+extern "C" int64_t column_sum_f32_f32_cuda_workspace(int64_t M, int64_t N) {
+  return ColumnSumF32F32Workspace(M, N).bytes;
+}
+
+extern "C" int column_sum_f32_f32_cuda(const float* x, float* total, int64_t M, int64_t N, void* workspace,
+                                       int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -166,12 +429,25 @@ extern "C" int column_sum_f32_f32_cuda(const float* x, float* total, int64_t M, 
   if (overlap(x, M * N * 4, total, N * 4)) return 7;
   const bool small = larger(M * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? column_sum_f32_f32<int32_t>(x, total, M, N, queue)
-                                  : column_sum_f32_f32<int64_t>(x, total, M, N, queue);
+  const ColumnSumF32F32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 8;
+  const cudaError_t error =
+      small ? column_sum_f32_f32<int32_t>(x, total, M, N, static_cast<char*>(memory), queue)
+            : column_sum_f32_f32<int64_t>(x, total, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 9;
 }
 
-extern "C" int column_sum_f64_f64_cuda(const double* x, double* total, int64_t M, int64_t N, void* stream) {
+extern "C" int64_t column_sum_f64_f64_cuda_workspace(int64_t M, int64_t N) {
+  return ColumnSumF64F64Workspace(M, N).bytes;
+}
+
+extern "C" int column_sum_f64_f64_cuda(const double* x, double* total, int64_t M, int64_t N, void* workspace,
+                                       int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, M, N})) return 3;
@@ -181,12 +457,25 @@ extern "C" int column_sum_f64_f64_cuda(const double* x, double* total, int64_t M
   if (overlap(x, M * N * 8, total, N * 8)) return 7;
   const bool small = larger(M * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? column_sum_f64_f64<int32_t>(x, total, M, N, queue)
-                                  : column_sum_f64_f64<int64_t>(x, total, M, N, queue);
+  const ColumnSumF64F64Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 8;
+  const cudaError_t error =
+      small ? column_sum_f64_f64<int32_t>(x, total, M, N, static_cast<char*>(memory), queue)
+            : column_sum_f64_f64<int64_t>(x, total, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 9;
 }
 
-extern "C" int column_sum_bf16_f32_cuda(const uint16_t* x, float* total, int64_t M, int64_t N, void* stream) {
+extern "C" int64_t column_sum_bf16_f32_cuda_workspace(int64_t M, int64_t N) {
+  return ColumnSumBf16F32Workspace(M, N).bytes;
+}
+
+extern "C" int column_sum_bf16_f32_cuda(const uint16_t* x, float* total, int64_t M, int64_t N,
+                                        void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, M, N})) return 3;
@@ -196,12 +485,25 @@ extern "C" int column_sum_bf16_f32_cuda(const uint16_t* x, float* total, int64_t
   if (overlap(x, M * N * 2, total, N * 4)) return 7;
   const bool small = larger(M * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? column_sum_bf16_f32<int32_t>(x, total, M, N, queue)
-                                  : column_sum_bf16_f32<int64_t>(x, total, M, N, queue);
+  const ColumnSumBf16F32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 8;
+  const cudaError_t error =
+      small ? column_sum_bf16_f32<int32_t>(x, total, M, N, static_cast<char*>(memory), queue)
+            : column_sum_bf16_f32<int64_t>(x, total, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 9;
 }
 
-extern "C" int column_sum_f16_f32_cuda(const uint16_t* x, float* total, int64_t M, int64_t N, void* stream) {
+extern "C" int64_t column_sum_f16_f32_cuda_workspace(int64_t M, int64_t N) {
+  return ColumnSumF16F32Workspace(M, N).bytes;
+}
+
+extern "C" int column_sum_f16_f32_cuda(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
+                                       int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, M, N})) return 3;
@@ -211,8 +513,16 @@ extern "C" int column_sum_f16_f32_cuda(const uint16_t* x, float* total, int64_t 
   if (overlap(x, M * N * 2, total, N * 4)) return 7;
   const bool small = larger(M * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? column_sum_f16_f32<int32_t>(x, total, M, N, queue)
-                                  : column_sum_f16_f32<int64_t>(x, total, M, N, queue);
+  const ColumnSumF16F32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 8;
+  const cudaError_t error =
+      small ? column_sum_f16_f32<int32_t>(x, total, M, N, static_cast<char*>(memory), queue)
+            : column_sum_f16_f32<int64_t>(x, total, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 9;
 }
 

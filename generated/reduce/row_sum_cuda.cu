@@ -15,6 +15,14 @@
 
 namespace {
 
+__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
 template <class A, class B>
 __host__ __device__ inline auto smaller(A a, B b) {
   return a < b ? a : b;
@@ -50,17 +58,93 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
+// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  if (count > (INT64_MAX / 4 - total) / bytes)
+    total = INT64_MAX / 2;
+  else
+    total += (count * bytes + 255) / 256 * 256;
+  return start;
+}
+
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
+// How folds of rows are shared out: where they are few and long, `chunks` blocks share each, with `chunk`
+// turns of it.
+struct RowShape {
+  unsigned threads, chunks = 1;
+  int64_t chunk, blocks, parts, tickets;
+  RowShape(int64_t turns, int64_t rows) : threads(block_threads(turns, rows)) {
+    while (chunks < 1024 && chunks * threads * 16 < turns && rows < 262144 / (chunks * threads)) chunks *= 2;
+    chunk = ceil_div(turns, int64_t{chunks} * 16) * 16;  // so that all begin with a whole access
+    blocks = (rows < int64_t{1} << 30 ? rows : int64_t{1} << 30) * chunks;
+    parts = chunks > 1 ? rows * chunks : 0;
+    tickets = chunks > 1 ? rows : 0;
+  }
+};
+
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
 }
 
 #if defined(__CUDACC__)
@@ -69,31 +153,77 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
-    row_sum_f32_f32_kernel(const float* x, float* total, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+// Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
+__device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
+  __threadfence();
+  __syncthreads();
+  const int last = threadIdx.x == 0 && threadIdx.y == 0 && atomicAdd(ticket, 1u) == blocks - 1;
+  const bool found = __syncthreads_or(last) != 0;
+  __threadfence();
+  return found;
+}
+
+// Where the intermediates lie in the workspace.
+struct RowSumF32F32Workspace {
+  int64_t total2_parts;
+  int64_t total2_tickets;
+  int64_t bytes = 0;
+
+  explicit RowSumF32F32Workspace(int64_t M, int64_t N) {
+    total2_parts = reserve(bytes, RowShape(N, M).parts, 4);
+    total2_tickets = reserve(bytes, RowShape(N, M).tickets, 4);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    row_sum_f32_f32_kernel(const float* x, float* total, Index M, Index N, float* total2_parts,
+                           uint32_t* total2_tickets, Index chunk, unsigned chunks) {
+  const Index items = M;
+  for (Index item = Index(blockIdx.x / chunks); item < items; item += Index(gridDim.x / chunks)) {
     const Index m = item;
     float total2 = 0.0f;
+    const Index first = Index(blockIdx.x % chunks) * chunk;
+    const Index last = Index(smaller(first + chunk, N));
     float total2_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      total2_own += x[m * N + n];
+    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(last - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total2_own += x_pack[i];
+        }
+      }
     }
-    total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
+    total2_own = block_fold(total2_own, [](float a, float b) { return float(a + b); });
+    if (chunks > 1) {
+      if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
+      if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
+      total2_own = 0.0f;
+      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
+        total2_own = total2_own + total2_parts[Index(part) * items + item];
+      }
+      total2_own = block_fold(total2_own, [](float a, float b) { return float(a + b); });
+    }
+    total2 = total2 + total2_own;
     if (threadIdx.x == 0) {
       total[m] = total2;
     }
@@ -101,25 +231,71 @@ __global__ void __launch_bounds__(256)
 }
 
 template <class Index>
-cudaError_t row_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(row_sum_f32_f32_kernel<Index>, smaller(M, int64_t{1} << 30), 256, 4096,
-                                       stream, x, total, M, N);
+cudaError_t row_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char* workspace,
+                            cudaStream_t stream) {
+  const RowSumF32F32Workspace space(M, N);
+  const bool wide = aligned({x}) && N % 4 == 0;
+  const RowShape shape(N, M);
+  if (const cudaError_t error =
+          shape.tickets == 0 ? cudaSuccess
+                             : cudaMemsetAsync(workspace + space.total2_tickets, 0,
+                                               static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error =
+          launch(wide ? row_sum_f32_f32_kernel<true, Index> : row_sum_f32_f32_kernel<false, Index>,
+                 shape.blocks, shape.threads, 512, stream, x, total, M, N,
+                 reinterpret_cast<float*>(workspace + space.total2_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
-    row_sum_f64_f64_kernel(const double* x, double* total, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+// Where the intermediates lie in the workspace.
+struct RowSumF64F64Workspace {
+  int64_t total2_parts;
+  int64_t total2_tickets;
+  int64_t bytes = 0;
+
+  explicit RowSumF64F64Workspace(int64_t M, int64_t N) {
+    total2_parts = reserve(bytes, RowShape(N, M).parts, 8);
+    total2_tickets = reserve(bytes, RowShape(N, M).tickets, 4);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    row_sum_f64_f64_kernel(const double* x, double* total, Index M, Index N, double* total2_parts,
+                           uint32_t* total2_tickets, Index chunk, unsigned chunks) {
+  const Index items = M;
+  for (Index item = Index(blockIdx.x / chunks); item < items; item += Index(gridDim.x / chunks)) {
     const Index m = item;
     double total2 = 0.0;
+    const Index first = Index(blockIdx.x % chunks) * chunk;
+    const Index last = Index(smaller(first + chunk, N));
     double total2_own = 0.0;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      total2_own += x[m * N + n];
+    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(last - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (i < remaining) {
+          total2_own += x_pack[i];
+        }
+      }
     }
-    total2 = total2 + block_fold(total2_own, [](double a, double b) { return double(a + b); });
+    total2_own = block_fold(total2_own, [](double a, double b) { return double(a + b); });
+    if (chunks > 1) {
+      if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
+      if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
+      total2_own = 0.0;
+      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
+        total2_own = total2_own + total2_parts[Index(part) * items + item];
+      }
+      total2_own = block_fold(total2_own, [](double a, double b) { return double(a + b); });
+    }
+    total2 = total2 + total2_own;
     if (threadIdx.x == 0) {
       total[m] = total2;
     }
@@ -127,25 +303,71 @@ __global__ void __launch_bounds__(256)
 }
 
 template <class Index>
-cudaError_t row_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(row_sum_f64_f64_kernel<Index>, smaller(M, int64_t{1} << 30), 256, 4096,
-                                       stream, x, total, M, N);
+cudaError_t row_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, char* workspace,
+                            cudaStream_t stream) {
+  const RowSumF64F64Workspace space(M, N);
+  const bool wide = aligned({x}) && N % 2 == 0;
+  const RowShape shape(N, M);
+  if (const cudaError_t error =
+          shape.tickets == 0 ? cudaSuccess
+                             : cudaMemsetAsync(workspace + space.total2_tickets, 0,
+                                               static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error =
+          launch(wide ? row_sum_f64_f64_kernel<true, Index> : row_sum_f64_f64_kernel<false, Index>,
+                 shape.blocks, shape.threads, 512, stream, x, total, M, N,
+                 reinterpret_cast<double*>(workspace + space.total2_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
-    row_sum_bf16_f32_kernel(const uint16_t* x, float* total, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+// Where the intermediates lie in the workspace.
+struct RowSumBf16F32Workspace {
+  int64_t total2_parts;
+  int64_t total2_tickets;
+  int64_t bytes = 0;
+
+  explicit RowSumBf16F32Workspace(int64_t M, int64_t N) {
+    total2_parts = reserve(bytes, RowShape(N, M).parts, 4);
+    total2_tickets = reserve(bytes, RowShape(N, M).tickets, 4);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    row_sum_bf16_f32_kernel(const uint16_t* x, float* total, Index M, Index N, float* total2_parts,
+                            uint32_t* total2_tickets, Index chunk, unsigned chunks) {
+  const Index items = M;
+  for (Index item = Index(blockIdx.x / chunks); item < items; item += Index(gridDim.x / chunks)) {
     const Index m = item;
     float total2 = 0.0f;
+    const Index first = Index(blockIdx.x % chunks) * chunk;
+    const Index last = Index(smaller(first + chunk, N));
     float total2_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      total2_own += from_bf16(x[m * N + n]);
+    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(last - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          total2_own += from_bf16(x_pack[i]);
+        }
+      }
     }
-    total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
+    total2_own = block_fold(total2_own, [](float a, float b) { return float(a + b); });
+    if (chunks > 1) {
+      if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
+      if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
+      total2_own = 0.0f;
+      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
+        total2_own = total2_own + total2_parts[Index(part) * items + item];
+      }
+      total2_own = block_fold(total2_own, [](float a, float b) { return float(a + b); });
+    }
+    total2 = total2 + total2_own;
     if (threadIdx.x == 0) {
       total[m] = total2;
     }
@@ -153,25 +375,71 @@ __global__ void __launch_bounds__(256)
 }
 
 template <class Index>
-cudaError_t row_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(row_sum_bf16_f32_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       4096, stream, x, total, M, N);
+cudaError_t row_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char* workspace,
+                             cudaStream_t stream) {
+  const RowSumBf16F32Workspace space(M, N);
+  const bool wide = aligned({x}) && N % 8 == 0;
+  const RowShape shape(N, M);
+  if (const cudaError_t error =
+          shape.tickets == 0 ? cudaSuccess
+                             : cudaMemsetAsync(workspace + space.total2_tickets, 0,
+                                               static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error =
+          launch(wide ? row_sum_bf16_f32_kernel<true, Index> : row_sum_bf16_f32_kernel<false, Index>,
+                 shape.blocks, shape.threads, 512, stream, x, total, M, N,
+                 reinterpret_cast<float*>(workspace + space.total2_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
-    row_sum_f16_f32_kernel(const uint16_t* x, float* total, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+// Where the intermediates lie in the workspace.
+struct RowSumF16F32Workspace {
+  int64_t total2_parts;
+  int64_t total2_tickets;
+  int64_t bytes = 0;
+
+  explicit RowSumF16F32Workspace(int64_t M, int64_t N) {
+    total2_parts = reserve(bytes, RowShape(N, M).parts, 4);
+    total2_tickets = reserve(bytes, RowShape(N, M).tickets, 4);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    row_sum_f16_f32_kernel(const uint16_t* x, float* total, Index M, Index N, float* total2_parts,
+                           uint32_t* total2_tickets, Index chunk, unsigned chunks) {
+  const Index items = M;
+  for (Index item = Index(blockIdx.x / chunks); item < items; item += Index(gridDim.x / chunks)) {
     const Index m = item;
     float total2 = 0.0f;
+    const Index first = Index(blockIdx.x % chunks) * chunk;
+    const Index last = Index(smaller(first + chunk, N));
     float total2_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
-      total2_own += from_f16(x[m * N + n]);
+    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(last - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          total2_own += from_f16(x_pack[i]);
+        }
+      }
     }
-    total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
+    total2_own = block_fold(total2_own, [](float a, float b) { return float(a + b); });
+    if (chunks > 1) {
+      if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
+      if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
+      total2_own = 0.0f;
+      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
+        total2_own = total2_own + total2_parts[Index(part) * items + item];
+      }
+      total2_own = block_fold(total2_own, [](float a, float b) { return float(a + b); });
+    }
+    total2 = total2 + total2_own;
     if (threadIdx.x == 0) {
       total[m] = total2;
     }
@@ -179,9 +447,22 @@ __global__ void __launch_bounds__(256)
 }
 
 template <class Index>
-cudaError_t row_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(row_sum_f16_f32_kernel<Index>, smaller(M, int64_t{1} << 30), 256, 4096,
-                                       stream, x, total, M, N);
+cudaError_t row_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char* workspace,
+                            cudaStream_t stream) {
+  const RowSumF16F32Workspace space(M, N);
+  const bool wide = aligned({x}) && N % 8 == 0;
+  const RowShape shape(N, M);
+  if (const cudaError_t error =
+          shape.tickets == 0 ? cudaSuccess
+                             : cudaMemsetAsync(workspace + space.total2_tickets, 0,
+                                               static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error =
+          launch(wide ? row_sum_f16_f32_kernel<true, Index> : row_sum_f16_f32_kernel<false, Index>,
+                 shape.blocks, shape.threads, 512, stream, x, total, M, N,
+                 reinterpret_cast<float*>(workspace + space.total2_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -189,7 +470,12 @@ cudaError_t row_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t 
 
 }  // namespace
 
-extern "C" int row_sum_f32_f32_cuda(const float* x, float* total, int64_t M, int64_t N, void* stream) {
+extern "C" int64_t row_sum_f32_f32_cuda_workspace(int64_t M, int64_t N) {
+  return RowSumF32F32Workspace(M, N).bytes;
+}
+
+extern "C" int row_sum_f32_f32_cuda(const float* x, float* total, int64_t M, int64_t N, void* workspace,
+                                    int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -199,12 +485,25 @@ extern "C" int row_sum_f32_f32_cuda(const float* x, float* total, int64_t M, int
   if (overlap(x, M * N * 4, total, M * 4)) return 7;
   const bool small = larger(M * N, M) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? row_sum_f32_f32<int32_t>(x, total, M, N, queue)
-                                  : row_sum_f32_f32<int64_t>(x, total, M, N, queue);
+  const RowSumF32F32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 8;
+  const cudaError_t error = small
+                                ? row_sum_f32_f32<int32_t>(x, total, M, N, static_cast<char*>(memory), queue)
+                                : row_sum_f32_f32<int64_t>(x, total, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 9;
 }
 
-extern "C" int row_sum_f64_f64_cuda(const double* x, double* total, int64_t M, int64_t N, void* stream) {
+extern "C" int64_t row_sum_f64_f64_cuda_workspace(int64_t M, int64_t N) {
+  return RowSumF64F64Workspace(M, N).bytes;
+}
+
+extern "C" int row_sum_f64_f64_cuda(const double* x, double* total, int64_t M, int64_t N, void* workspace,
+                                    int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, M, N})) return 3;
@@ -214,12 +513,25 @@ extern "C" int row_sum_f64_f64_cuda(const double* x, double* total, int64_t M, i
   if (overlap(x, M * N * 8, total, M * 8)) return 7;
   const bool small = larger(M * N, M) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? row_sum_f64_f64<int32_t>(x, total, M, N, queue)
-                                  : row_sum_f64_f64<int64_t>(x, total, M, N, queue);
+  const RowSumF64F64Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 8;
+  const cudaError_t error = small
+                                ? row_sum_f64_f64<int32_t>(x, total, M, N, static_cast<char*>(memory), queue)
+                                : row_sum_f64_f64<int64_t>(x, total, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 9;
 }
 
-extern "C" int row_sum_bf16_f32_cuda(const uint16_t* x, float* total, int64_t M, int64_t N, void* stream) {
+extern "C" int64_t row_sum_bf16_f32_cuda_workspace(int64_t M, int64_t N) {
+  return RowSumBf16F32Workspace(M, N).bytes;
+}
+
+extern "C" int row_sum_bf16_f32_cuda(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
+                                     int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, M, N})) return 3;
@@ -229,12 +541,25 @@ extern "C" int row_sum_bf16_f32_cuda(const uint16_t* x, float* total, int64_t M,
   if (overlap(x, M * N * 2, total, M * 4)) return 7;
   const bool small = larger(M * N, M) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? row_sum_bf16_f32<int32_t>(x, total, M, N, queue)
-                                  : row_sum_bf16_f32<int64_t>(x, total, M, N, queue);
+  const RowSumBf16F32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 8;
+  const cudaError_t error =
+      small ? row_sum_bf16_f32<int32_t>(x, total, M, N, static_cast<char*>(memory), queue)
+            : row_sum_bf16_f32<int64_t>(x, total, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 9;
 }
 
-extern "C" int row_sum_f16_f32_cuda(const uint16_t* x, float* total, int64_t M, int64_t N, void* stream) {
+extern "C" int64_t row_sum_f16_f32_cuda_workspace(int64_t M, int64_t N) {
+  return RowSumF16F32Workspace(M, N).bytes;
+}
+
+extern "C" int row_sum_f16_f32_cuda(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
+                                    int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, M, N})) return 3;
@@ -244,8 +569,16 @@ extern "C" int row_sum_f16_f32_cuda(const uint16_t* x, float* total, int64_t M, 
   if (overlap(x, M * N * 2, total, M * 4)) return 7;
   const bool small = larger(M * N, M) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? row_sum_f16_f32<int32_t>(x, total, M, N, queue)
-                                  : row_sum_f16_f32<int64_t>(x, total, M, N, queue);
+  const RowSumF16F32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 8;
+  const cudaError_t error = small
+                                ? row_sum_f16_f32<int32_t>(x, total, M, N, static_cast<char*>(memory), queue)
+                                : row_sum_f16_f32<int64_t>(x, total, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 9;
 }
 

@@ -74,27 +74,36 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     segment_sum_by_id_kernel(const float* x, const int32_t* id, float* y, Index N, Index D, Index B) {
   for (Index item = Index(blockIdx.x); item < D; item += Index(gridDim.x)) {
     const Index d = item;
-    for (Index b = Index(threadIdx.x); b < B; b += 256) {
+    for (Index b = Index(threadIdx.x); b < B; b += Index(blockDim.x)) {
       y[b * D + d] = 0.0f;
     }
     __syncthreads();
-    for (Index n = Index(threadIdx.x); n < N; n += 256) {
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       if (inside(int64_t(id[n]), B)) atomic_add(&y[int64_t(id[n]) * D + d], x[n * D + d]);
     }
     __syncthreads();
@@ -104,8 +113,8 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t segment_sum_by_id(const float* x, const int32_t* id, float* y, int64_t N, int64_t D, int64_t B,
                               cudaStream_t stream) {
-  if (const cudaError_t error = launch(segment_sum_by_id_kernel<Index>, smaller(D, int64_t{1} << 30), 256, 0,
-                                       stream, x, id, y, N, D, B);
+  if (const cudaError_t error = launch(segment_sum_by_id_kernel<Index>, smaller(D, int64_t{1} << 30),
+                                       block_threads(larger(B, N), D), 0, stream, x, id, y, N, D, B);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

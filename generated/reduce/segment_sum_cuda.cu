@@ -2,7 +2,7 @@
 //
 // segment_sum: y[b] = sum of the rows of x in segment b
 //
-// Plan: a thread for each of B, D, neighbours along D.
+// Plan: some threads of a block for each of B, D, neighbours along D.
 // Bytes that segment_sum_f32 must move: 4 * D * N read, 4 * D * B written.
 
 #include "segment_sum.h"
@@ -21,6 +21,11 @@ __host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
 }
 
 __host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
+template <class A, class B>
+__host__ __device__ inline auto smaller(A a, B b) {
+  return a < b ? a : b;
+}
 
 template <class A, class B>
 __host__ __device__ inline auto larger(A a, B b) {
@@ -61,87 +66,181 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// How folds of columns are shared out: a block takes `wide` columns, with `deep` threads for each; where
+// columns are few, `chunks` blocks share the rows.
+struct ColumnShape {
+  unsigned wide = 32, deep = 1, chunks = 1;
+  int64_t chunk, blocks, parts, tickets;
+  ColumnShape(int64_t rows, int64_t columns, unsigned most_chunks) {
+    while (deep < 16 && deep * 4 < rows && columns < 262144 / deep) deep *= 2;
+    if (deep < 8) wide = 256 / deep;
+    while (chunks < most_chunks && chunks * deep * 16 < rows && columns < 262144 / (chunks * deep))
+      chunks *= 2;
+    const int64_t tiles = ceil_div(columns, wide);
+    chunk = ceil_div(rows, chunks);
+    blocks = tiles * chunks;
+    parts = chunks > 1 ? columns * chunks : 0;
+    tickets = chunks > 1 ? tiles : 0;
+  }
+  size_t fold_bytes() const { return deep > 1 ? size_t{16} * wide * deep : 0; }
+};
+
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+}
+
+#if defined(__CUDACC__)
+__device__ inline unsigned char* shared_memory() {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  return bytes;
+}
+#endif
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
+template <class T, class Combine>
+__device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
+  T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
+  __syncthreads();
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
+}
+
+// Folds the values of the block's threads of one column, in a fixed order; each of them gets the result.
+template <class T, class Combine>
+__device__ inline T column_fold(T value, Combine combine) {
+  if (blockDim.y == 1) return value;
+  T* const slots = reinterpret_cast<T*>(shared_memory()) + threadIdx.x;
+  __syncthreads();  // what the fold before has left there is read
+  slots[threadIdx.y * blockDim.x] = value;
+  __syncthreads();
+  value = slots[0];
+  for (unsigned y = 1; y < blockDim.y; ++y) value = combine(value, slots[y * blockDim.x]);
+  return value;
+}
+
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     segment_sum_f32_kernel(const int64_t* start, const float* x, float* y, Index B, Index N, Index D) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= B * D) return;
+  const Index items = B * D;
+  const Index column = Index(blockIdx.x) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column, items - 1);
+  const bool writes = column < items && threadIdx.y == 0;
   const Index b = Index(item / D);
   const Index d = Index(item % D);
+  const auto n_start = row_at(start, b, N);
+  const auto n_count = row_at(start, b + 1, N) - n_start;
   float total = 0.0f;
-  for (Index n = 0; n < row_at(start, b + 1, N) - row_at(start, b, N); ++n) {
-    total += x[(row_at(start, b, N) + n) * D + d];
+  float total_own = 0.0f;
+#pragma unroll 4
+  for (Index n = Index(threadIdx.y); n < n_count; n += Index(blockDim.y)) {
+    total_own += x[(n_start + n) * D + d];
   }
-  y[b * D + d] = total;
+  total = total + column_fold(total_own, [](float a, float b_) { return float(a + b_); });
+  if (writes) {
+    y[b * D + d] = total;
+  }
 }
 
 template <class Index>
 cudaError_t segment_sum_f32(const int64_t* start, const float* x, float* y, int64_t B, int64_t N, int64_t D,
                             int32_t* table_status, cudaStream_t stream) {
   (void)table_status;
+  const ColumnShape shape(ceil_div(N, larger(B, 1)), B * D, 1);
   if (const cudaError_t error =
-          launch(segment_sum_f32_kernel<Index>, ceil_div(B * D, 256), 256, 0, stream, start, x, y, B, N, D);
+          launch(segment_sum_f32_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+                 shape.fold_bytes(), stream, start, x, y, B, N, D);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     segment_sum_f64_kernel(const int64_t* start, const double* x, double* y, Index B, Index N, Index D) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= B * D) return;
+  const Index items = B * D;
+  const Index column = Index(blockIdx.x) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column, items - 1);
+  const bool writes = column < items && threadIdx.y == 0;
   const Index b = Index(item / D);
   const Index d = Index(item % D);
+  const auto n_start = row_at(start, b, N);
+  const auto n_count = row_at(start, b + 1, N) - n_start;
   double total = 0.0;
-  for (Index n = 0; n < row_at(start, b + 1, N) - row_at(start, b, N); ++n) {
-    total += x[(row_at(start, b, N) + n) * D + d];
+  double total_own = 0.0;
+#pragma unroll 4
+  for (Index n = Index(threadIdx.y); n < n_count; n += Index(blockDim.y)) {
+    total_own += x[(n_start + n) * D + d];
   }
-  y[b * D + d] = total;
+  total = total + column_fold(total_own, [](double a, double b_) { return double(a + b_); });
+  if (writes) {
+    y[b * D + d] = total;
+  }
 }
 
 template <class Index>
 cudaError_t segment_sum_f64(const int64_t* start, const double* x, double* y, int64_t B, int64_t N, int64_t D,
                             int32_t* table_status, cudaStream_t stream) {
   (void)table_status;
+  const ColumnShape shape(ceil_div(N, larger(B, 1)), B * D, 1);
   if (const cudaError_t error =
-          launch(segment_sum_f64_kernel<Index>, ceil_div(B * D, 256), 256, 0, stream, start, x, y, B, N, D);
+          launch(segment_sum_f64_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+                 shape.fold_bytes(), stream, start, x, y, B, N, D);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     segment_sum_bf16_kernel(const int64_t* start, const uint16_t* x, uint16_t* y, Index B, Index N, Index D) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= B * D) return;
+  const Index items = B * D;
+  const Index column = Index(blockIdx.x) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column, items - 1);
+  const bool writes = column < items && threadIdx.y == 0;
   const Index b = Index(item / D);
   const Index d = Index(item % D);
+  const auto n_start = row_at(start, b, N);
+  const auto n_count = row_at(start, b + 1, N) - n_start;
   float total = 0.0f;
-  for (Index n = 0; n < row_at(start, b + 1, N) - row_at(start, b, N); ++n) {
-    total += from_bf16(x[(row_at(start, b, N) + n) * D + d]);
+  float total_own = 0.0f;
+#pragma unroll 4
+  for (Index n = Index(threadIdx.y); n < n_count; n += Index(blockDim.y)) {
+    total_own += from_bf16(x[(n_start + n) * D + d]);
   }
-  y[b * D + d] = to_bf16(total);
+  total = total + column_fold(total_own, [](float a, float b_) { return float(a + b_); });
+  if (writes) {
+    y[b * D + d] = to_bf16(total);
+  }
 }
 
 template <class Index>
 cudaError_t segment_sum_bf16(const int64_t* start, const uint16_t* x, uint16_t* y, int64_t B, int64_t N,
                              int64_t D, int32_t* table_status, cudaStream_t stream) {
   (void)table_status;
+  const ColumnShape shape(ceil_div(N, larger(B, 1)), B * D, 1);
   if (const cudaError_t error =
-          launch(segment_sum_bf16_kernel<Index>, ceil_div(B * D, 256), 256, 0, stream, start, x, y, B, N, D);
+          launch(segment_sum_bf16_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+                 shape.fold_bytes(), stream, start, x, y, B, N, D);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

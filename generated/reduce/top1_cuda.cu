@@ -64,15 +64,67 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
 }
 
 // A value and where it stands.
@@ -81,6 +133,18 @@ struct Best {
   T value;
   int64_t index;
 };
+template <class T>
+__device__ inline Best<T> from_lane(Best<T> best, unsigned lane) {
+  return {from_lane(best.value, lane), from_lane(best.index, lane)};
+}
+
+// The greater value; of equals the one that stands first.
+template <class T>
+__device__ inline Best<T> first_above(Best<T> a, Best<T> b) {
+  const bool better =
+      a.index < 0 || above(b.value, a.value) || (!above(a.value, b.value) && b.index < a.index);
+  return b.index >= 0 && better ? b : a;
+}
 
 #if defined(__CUDACC__)
 __device__ inline unsigned char* shared_memory() {
@@ -88,22 +152,25 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     top1_f32_kernel(const float* score, int32_t* best, float* probability, Index B, Index V) {
   for (Index item = Index(blockIdx.x); item < B; item += Index(gridDim.x)) {
     const Index b = item;
@@ -114,20 +181,25 @@ __global__ void __launch_bounds__(256)
     int64_t where_own = -1;
     float best2_own = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index v = Index(threadIdx.x); v < V; v += 256) {
-      if (where_own < 0 || above(score[b * V + v], best2_own)) {
-        best2_own = score[b * V + v];
-        where_own = int64_t(v);
+    for (Index v_first = Index(threadIdx.x) * 4; v_first < V; v_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(V - v_first);
+      const auto score_pack = load_pack<4, 1, kWide>(&score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const Index v = v_first + (i < remaining ? i : remaining - 1);
+        if (i < remaining) {
+          if (where_own < 0 || above(score_pack[i], best2_own)) {
+            best2_own = score_pack[i];
+            where_own = int64_t(v);
+          }
+        }
+        if (i < remaining) {
+          greatest_own = maximum(greatest_own, score_pack[i]);
+        }
       }
-      greatest_own = maximum(greatest_own, score[b * V + v]);
     }
-    const Best<float> found =
-        block_fold(Best<float>{best2_own, where_own}, [](Best<float> a, Best<float> b_) {
-          return b_.index >= 0 && (a.index < 0 || above(b_.value, a.value) ||
-                                   (!above(a.value, b_.value) && b_.index < a.index))
-                     ? b_
-                     : a;
-        });
+    const Best<float> found = block_fold(Best<float>{best2_own, where_own},
+                                         [](Best<float> a, Best<float> b_) { return first_above(a, b_); });
     if (found.index >= 0 && (where < 0 || above(found.value, best2))) {
       best2 = found.value;
       where = found.index;
@@ -138,8 +210,15 @@ __global__ void __launch_bounds__(256)
       best[b] = int32_t(where);
     }
     float total_own = 0.0f;
-    for (Index v = Index(threadIdx.x); v < V; v += 256) {
-      total_own += expf(score[b * V + v] - greatest);
+    for (Index v_first = Index(threadIdx.x) * 4; v_first < V; v_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(V - v_first);
+      const auto score_pack = load_pack<4, 1, kWide>(&score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own += expf(score_pack[i] - greatest);
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     if (threadIdx.x == 0) {
@@ -151,15 +230,17 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t top1_f32(const float* score, int32_t* best, float* probability, int64_t B, int64_t V,
                      cudaStream_t stream) {
-  if (const cudaError_t error = launch(top1_f32_kernel<Index>, smaller(B, int64_t{1} << 30), 256, 4096,
-                                       stream, score, best, probability, B, V);
+  const bool wide = aligned({score}) && V % 4 == 0;
+  if (const cudaError_t error = launch(wide ? top1_f32_kernel<true, Index> : top1_f32_kernel<false, Index>,
+                                       smaller(B, int64_t{1} << 30), block_threads(V, B), 512, stream, score,
+                                       best, probability, B, V);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     top1_bf16_kernel(const uint16_t* score, int32_t* best, float* probability, Index B, Index V) {
   for (Index item = Index(blockIdx.x); item < B; item += Index(gridDim.x)) {
     const Index b = item;
@@ -170,20 +251,25 @@ __global__ void __launch_bounds__(256)
     int64_t where_own = -1;
     float best2_own = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index v = Index(threadIdx.x); v < V; v += 256) {
-      if (where_own < 0 || above(from_bf16(score[b * V + v]), best2_own)) {
-        best2_own = from_bf16(score[b * V + v]);
-        where_own = int64_t(v);
+    for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(V - v_first);
+      const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const Index v = v_first + (i < remaining ? i : remaining - 1);
+        if (i < remaining) {
+          if (where_own < 0 || above(from_bf16(score_pack[i]), best2_own)) {
+            best2_own = from_bf16(score_pack[i]);
+            where_own = int64_t(v);
+          }
+        }
+        if (i < remaining) {
+          greatest_own = maximum(greatest_own, from_bf16(score_pack[i]));
+        }
       }
-      greatest_own = maximum(greatest_own, from_bf16(score[b * V + v]));
     }
-    const Best<float> found =
-        block_fold(Best<float>{best2_own, where_own}, [](Best<float> a, Best<float> b_) {
-          return b_.index >= 0 && (a.index < 0 || above(b_.value, a.value) ||
-                                   (!above(a.value, b_.value) && b_.index < a.index))
-                     ? b_
-                     : a;
-        });
+    const Best<float> found = block_fold(Best<float>{best2_own, where_own},
+                                         [](Best<float> a, Best<float> b_) { return first_above(a, b_); });
     if (found.index >= 0 && (where < 0 || above(found.value, best2))) {
       best2 = found.value;
       where = found.index;
@@ -194,8 +280,15 @@ __global__ void __launch_bounds__(256)
       best[b] = int32_t(where);
     }
     float total_own = 0.0f;
-    for (Index v = Index(threadIdx.x); v < V; v += 256) {
-      total_own += expf(from_bf16(score[b * V + v]) - greatest);
+    for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(V - v_first);
+      const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          total_own += expf(from_bf16(score_pack[i]) - greatest);
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     if (threadIdx.x == 0) {
@@ -207,15 +300,17 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t top1_bf16(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V,
                       cudaStream_t stream) {
-  if (const cudaError_t error = launch(top1_bf16_kernel<Index>, smaller(B, int64_t{1} << 30), 256, 4096,
-                                       stream, score, best, probability, B, V);
+  const bool wide = aligned({score}) && V % 8 == 0;
+  if (const cudaError_t error = launch(wide ? top1_bf16_kernel<true, Index> : top1_bf16_kernel<false, Index>,
+                                       smaller(B, int64_t{1} << 30), block_threads(V, B), 512, stream, score,
+                                       best, probability, B, V);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     top1_f16_kernel(const uint16_t* score, int32_t* best, float* probability, Index B, Index V) {
   for (Index item = Index(blockIdx.x); item < B; item += Index(gridDim.x)) {
     const Index b = item;
@@ -226,20 +321,25 @@ __global__ void __launch_bounds__(256)
     int64_t where_own = -1;
     float best2_own = 0.0f;
     float greatest_own = -INFINITY;
-    for (Index v = Index(threadIdx.x); v < V; v += 256) {
-      if (where_own < 0 || above(from_f16(score[b * V + v]), best2_own)) {
-        best2_own = from_f16(score[b * V + v]);
-        where_own = int64_t(v);
+    for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(V - v_first);
+      const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const Index v = v_first + (i < remaining ? i : remaining - 1);
+        if (i < remaining) {
+          if (where_own < 0 || above(from_f16(score_pack[i]), best2_own)) {
+            best2_own = from_f16(score_pack[i]);
+            where_own = int64_t(v);
+          }
+        }
+        if (i < remaining) {
+          greatest_own = maximum(greatest_own, from_f16(score_pack[i]));
+        }
       }
-      greatest_own = maximum(greatest_own, from_f16(score[b * V + v]));
     }
-    const Best<float> found =
-        block_fold(Best<float>{best2_own, where_own}, [](Best<float> a, Best<float> b_) {
-          return b_.index >= 0 && (a.index < 0 || above(b_.value, a.value) ||
-                                   (!above(a.value, b_.value) && b_.index < a.index))
-                     ? b_
-                     : a;
-        });
+    const Best<float> found = block_fold(Best<float>{best2_own, where_own},
+                                         [](Best<float> a, Best<float> b_) { return first_above(a, b_); });
     if (found.index >= 0 && (where < 0 || above(found.value, best2))) {
       best2 = found.value;
       where = found.index;
@@ -250,8 +350,15 @@ __global__ void __launch_bounds__(256)
       best[b] = int32_t(where);
     }
     float total_own = 0.0f;
-    for (Index v = Index(threadIdx.x); v < V; v += 256) {
-      total_own += expf(from_f16(score[b * V + v]) - greatest);
+    for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(V - v_first);
+      const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          total_own += expf(from_f16(score_pack[i]) - greatest);
+        }
+      }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     if (threadIdx.x == 0) {
@@ -263,8 +370,10 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t top1_f16(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V,
                      cudaStream_t stream) {
-  if (const cudaError_t error = launch(top1_f16_kernel<Index>, smaller(B, int64_t{1} << 30), 256, 4096,
-                                       stream, score, best, probability, B, V);
+  const bool wide = aligned({score}) && V % 8 == 0;
+  if (const cudaError_t error = launch(wide ? top1_f16_kernel<true, Index> : top1_f16_kernel<false, Index>,
+                                       smaller(B, int64_t{1} << 30), block_threads(V, B), 512, stream, score,
+                                       best, probability, B, V);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -50,15 +50,24 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
 }
 
 // Room for `count` elements, so that the next tile is aligned too.
@@ -77,24 +86,33 @@ __device__ inline T* take(char*& tile, int64_t count) {
   return out;
 }
 
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+}
+
 #if defined(__CUDACC__)
 __device__ inline unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char bytes[];
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
 // The value of the block's first thread, for all of them.
@@ -119,11 +137,11 @@ struct CumsumF32Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     cumsum_f32_kernel(const float* x, float* inclusive, float* exclusive, float* reverse, Index M, Index N,
                       char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const running3 = take<float>(tile, N);
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -162,9 +180,10 @@ cudaError_t cumsum_f32(const float* x, float* inclusive, float* exclusive, float
   const int64_t tile_bytes = padded_bytes(N, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.cumsum_f32_kernel_tiles;
-  if (const cudaError_t error = launch(cumsum_f32_kernel<Index>, smaller(M, 1024), 256,
-                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
-                                       inclusive, exclusive, reverse, M, N, tiles, tile_bytes);
+  if (const cudaError_t error =
+          launch(cumsum_f32_kernel<Index>, smaller(M, in_shared ? int64_t{1} << 30 : 1024),
+                 block_threads(1, M), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
+                 inclusive, exclusive, reverse, M, N, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -182,11 +201,11 @@ struct CumsumF64Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     cumsum_f64_kernel(const double* x, double* inclusive, double* exclusive, double* reverse, Index M,
                       Index N, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   double* const running3 = take<double>(tile, N);
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -225,9 +244,10 @@ cudaError_t cumsum_f64(const double* x, double* inclusive, double* exclusive, do
   const int64_t tile_bytes = padded_bytes(N, 8);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.cumsum_f64_kernel_tiles;
-  if (const cudaError_t error = launch(cumsum_f64_kernel<Index>, smaller(M, 1024), 256,
-                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
-                                       inclusive, exclusive, reverse, M, N, tiles, tile_bytes);
+  if (const cudaError_t error =
+          launch(cumsum_f64_kernel<Index>, smaller(M, in_shared ? int64_t{1} << 30 : 1024),
+                 block_threads(1, M), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
+                 inclusive, exclusive, reverse, M, N, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -245,11 +265,11 @@ struct CumsumI32Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     cumsum_i32_kernel(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, Index M,
                       Index N, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   int64_t* const running3 = take<int64_t>(tile, N);
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -288,9 +308,10 @@ cudaError_t cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive,
   const int64_t tile_bytes = padded_bytes(N, 8);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.cumsum_i32_kernel_tiles;
-  if (const cudaError_t error = launch(cumsum_i32_kernel<Index>, smaller(M, 1024), 256,
-                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
-                                       inclusive, exclusive, reverse, M, N, tiles, tile_bytes);
+  if (const cudaError_t error =
+          launch(cumsum_i32_kernel<Index>, smaller(M, in_shared ? int64_t{1} << 30 : 1024),
+                 block_threads(1, M), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
+                 inclusive, exclusive, reverse, M, N, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

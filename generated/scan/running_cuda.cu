@@ -50,15 +50,30 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
 }
 
 #if defined(__CUDACC__)
@@ -67,18 +82,21 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
 // The value of the block's first thread, for all of them.
@@ -92,7 +110,7 @@ __device__ inline T broadcast(T value) {
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256) running_cumsum_f32_kernel(const float* x, float* y, Index M, Index N) {
+__global__ void __launch_bounds__(512) running_cumsum_f32_kernel(const float* x, float* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
     float carry = 0.0f;
@@ -109,15 +127,15 @@ __global__ void __launch_bounds__(256) running_cumsum_f32_kernel(const float* x,
 
 template <class Index>
 cudaError_t running_cumsum_f32(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumsum_f32_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       4096, stream, x, y, M, N);
+  if (const cudaError_t error = launch(running_cumsum_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumsum_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -135,15 +153,15 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t running_cumsum_f64(const double* x, double* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumsum_f64_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       4096, stream, x, y, M, N);
+  if (const cudaError_t error = launch(running_cumsum_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumsum_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -161,15 +179,15 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumsum_i32_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       4096, stream, x, y, M, N);
+  if (const cudaError_t error = launch(running_cumsum_i32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumsum_exclusive_f32_kernel(const float* x, float* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -188,15 +206,16 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t running_cumsum_exclusive_f32(const float* x, float* y, int64_t M, int64_t N,
                                          cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumsum_exclusive_f32_kernel<Index>,
-                                       smaller(M, int64_t{1} << 30), 256, 4096, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(running_cumsum_exclusive_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                 block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumsum_exclusive_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -215,15 +234,16 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t running_cumsum_exclusive_f64(const double* x, double* y, int64_t M, int64_t N,
                                          cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumsum_exclusive_f64_kernel<Index>,
-                                       smaller(M, int64_t{1} << 30), 256, 4096, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(running_cumsum_exclusive_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
+                 block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumsum_exclusive_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -242,15 +262,16 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                          cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumsum_exclusive_i32_kernel<Index>,
-                                       smaller(M, int64_t{1} << 30), 256, 4096, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(running_cumsum_exclusive_i32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                 block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumsum_reverse_f32_kernel(const float* x, float* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -269,14 +290,14 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t running_cumsum_reverse_f32(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
   if (const cudaError_t error = launch(running_cumsum_reverse_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       256, 4096, stream, x, y, M, N);
+                                       block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumsum_reverse_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -296,14 +317,14 @@ template <class Index>
 cudaError_t running_cumsum_reverse_f64(const double* x, double* y, int64_t M, int64_t N,
                                        cudaStream_t stream) {
   if (const cudaError_t error = launch(running_cumsum_reverse_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       256, 4096, stream, x, y, M, N);
+                                       block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumsum_reverse_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -323,14 +344,14 @@ template <class Index>
 cudaError_t running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                        cudaStream_t stream) {
   if (const cudaError_t error = launch(running_cumsum_reverse_i32_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       256, 4096, stream, x, y, M, N);
+                                       block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumsum_reverse_exclusive_f32_kernel(const float* x, float* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -349,15 +370,16 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t running_cumsum_reverse_exclusive_f32(const float* x, float* y, int64_t M, int64_t N,
                                                  cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumsum_reverse_exclusive_f32_kernel<Index>,
-                                       smaller(M, int64_t{1} << 30), 256, 4096, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(running_cumsum_reverse_exclusive_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                 block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumsum_reverse_exclusive_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -376,15 +398,16 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t running_cumsum_reverse_exclusive_f64(const double* x, double* y, int64_t M, int64_t N,
                                                  cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumsum_reverse_exclusive_f64_kernel<Index>,
-                                       smaller(M, int64_t{1} << 30), 256, 4096, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(running_cumsum_reverse_exclusive_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
+                 block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumsum_reverse_exclusive_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -403,15 +426,16 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                  cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumsum_reverse_exclusive_i32_kernel<Index>,
-                                       smaller(M, int64_t{1} << 30), 256, 4096, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(running_cumsum_reverse_exclusive_i32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                 block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumprod_f32_kernel(const float* x, float* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -429,15 +453,15 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_f32_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       4096, stream, x, y, M, N);
+  if (const cudaError_t error = launch(running_cumprod_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumprod_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -455,15 +479,15 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t running_cumprod_f64(const double* x, double* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_f64_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       4096, stream, x, y, M, N);
+  if (const cudaError_t error = launch(running_cumprod_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumprod_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -481,15 +505,15 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_i32_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       4096, stream, x, y, M, N);
+  if (const cudaError_t error = launch(running_cumprod_i32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumprod_exclusive_f32_kernel(const float* x, float* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -508,15 +532,16 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t N,
                                           cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_exclusive_f32_kernel<Index>,
-                                       smaller(M, int64_t{1} << 30), 256, 4096, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(running_cumprod_exclusive_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                 block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumprod_exclusive_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -535,15 +560,16 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t running_cumprod_exclusive_f64(const double* x, double* y, int64_t M, int64_t N,
                                           cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_exclusive_f64_kernel<Index>,
-                                       smaller(M, int64_t{1} << 30), 256, 4096, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(running_cumprod_exclusive_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
+                 block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumprod_exclusive_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -562,15 +588,16 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                           cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_exclusive_i32_kernel<Index>,
-                                       smaller(M, int64_t{1} << 30), 256, 4096, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(running_cumprod_exclusive_i32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                 block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumprod_reverse_f32_kernel(const float* x, float* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -588,15 +615,16 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_reverse_f32_kernel<Index>,
-                                       smaller(M, int64_t{1} << 30), 256, 4096, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(running_cumprod_reverse_f32_kernel<Index>, smaller(M, int64_t{1} << 30), block_threads(1, M),
+                 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumprod_reverse_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -615,15 +643,16 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t running_cumprod_reverse_f64(const double* x, double* y, int64_t M, int64_t N,
                                         cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_reverse_f64_kernel<Index>,
-                                       smaller(M, int64_t{1} << 30), 256, 4096, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(running_cumprod_reverse_f64_kernel<Index>, smaller(M, int64_t{1} << 30), block_threads(1, M),
+                 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumprod_reverse_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -642,15 +671,16 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                         cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_reverse_i32_kernel<Index>,
-                                       smaller(M, int64_t{1} << 30), 256, 4096, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(running_cumprod_reverse_i32_kernel<Index>, smaller(M, int64_t{1} << 30), block_threads(1, M),
+                 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumprod_reverse_exclusive_f32_kernel(const float* x, float* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -669,15 +699,16 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, int64_t N,
                                                   cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_reverse_exclusive_f32_kernel<Index>,
-                                       smaller(M, int64_t{1} << 30), 256, 4096, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(running_cumprod_reverse_exclusive_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                 block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumprod_reverse_exclusive_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -696,15 +727,16 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t running_cumprod_reverse_exclusive_f64(const double* x, double* y, int64_t M, int64_t N,
                                                   cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_reverse_exclusive_f64_kernel<Index>,
-                                       smaller(M, int64_t{1} << 30), 256, 4096, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(running_cumprod_reverse_exclusive_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
+                 block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cumprod_reverse_exclusive_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -723,15 +755,16 @@ __global__ void __launch_bounds__(256)
 template <class Index>
 cudaError_t running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                   cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_reverse_exclusive_i32_kernel<Index>,
-                                       smaller(M, int64_t{1} << 30), 256, 4096, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(running_cumprod_reverse_exclusive_i32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                 block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256) running_cummax_f32_kernel(const float* x, float* y, Index M, Index N) {
+__global__ void __launch_bounds__(512) running_cummax_f32_kernel(const float* x, float* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
     float carry = -INFINITY;
@@ -748,15 +781,15 @@ __global__ void __launch_bounds__(256) running_cummax_f32_kernel(const float* x,
 
 template <class Index>
 cudaError_t running_cummax_f32(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cummax_f32_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       4096, stream, x, y, M, N);
+  if (const cudaError_t error = launch(running_cummax_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cummax_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -774,15 +807,15 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t running_cummax_f64(const double* x, double* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cummax_f64_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       4096, stream, x, y, M, N);
+  if (const cudaError_t error = launch(running_cummax_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     running_cummax_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -800,8 +833,8 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cummax_i32_kernel<Index>, smaller(M, int64_t{1} << 30), 256,
-                                       4096, stream, x, y, M, N);
+  if (const cudaError_t error = launch(running_cummax_i32_kernel<Index>, smaller(M, int64_t{1} << 30),
+                                       block_threads(1, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

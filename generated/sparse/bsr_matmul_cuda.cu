@@ -69,28 +69,93 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256)
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (kWide && left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
     bsr_matmul_kernel(const int32_t* row_ptr, const int32_t* col, const float* a, const float* x, float* z,
                       Index R, Index S, Index K, Index N) {
   for (Index item = Index(blockIdx.x); item < R; item += Index(gridDim.x)) {
     const Index r = item;
     int32_t s = row_ptr[int64_t(r)];
-    for (Index point = Index(threadIdx.x); point < 64 * N; point += 256) {
-      const Index i = Index(point / N);
-      const Index n = Index(point % N);
-      z[(r * 64 + i) * N + n] = 0.0f;
+    const Index groups = Index((N + 3) / 4);
+    for (Index point = Index(threadIdx.x); point < 64 * groups; point += Index(blockDim.x)) {
+      const Index i = Index(point / groups);
+      const Index group = Index(point % groups);
+      const Index n_first = group * 4;
+      const Index remaining = Index(N - n_first);
+      Pack<float, 4> z_pack;
+#pragma unroll
+      for (int i_ = 0; i_ < 4; ++i_) {
+        z_pack[i_] = 0.0f;
+      }
+      store_pack<kWide>(&z[(r * 64 + i) * N + n_first], z_pack, remaining);
     }
     __syncthreads();
     for (bool again = false;; again = true) {
@@ -98,7 +163,7 @@ __global__ void __launch_bounds__(256)
         s = wrapping_add(s, 1);
       }
       if (!(s < row_ptr[int64_t(r) + 1])) break;
-      for (Index point = Index(threadIdx.x); point < 64 * N; point += 256) {
+      for (Index point = Index(threadIdx.x); point < 64 * N; point += Index(blockDim.x)) {
         const Index i = Index(point / N);
         const Index n = Index(point % N);
         float total = 0.0f;
@@ -125,8 +190,11 @@ cudaError_t bsr_matmul(const int32_t* row_ptr, const int32_t* col, const float* 
                        int64_t R, int64_t S, int64_t K, int64_t N, int32_t* table_status,
                        cudaStream_t stream) {
   (void)table_status;
-  if (const cudaError_t error = launch(bsr_matmul_kernel<Index>, smaller(R, int64_t{1} << 30), 256, 0, stream,
-                                       row_ptr, col, a, x, z, R, S, K, N);
+  const bool wide = aligned({z}) && N % 4 == 0;
+  if (const cudaError_t error =
+          launch(wide ? bsr_matmul_kernel<true, Index> : bsr_matmul_kernel<false, Index>,
+                 smaller(R, int64_t{1} << 30), block_threads(64 * N, R), 0, stream, row_ptr, col, a, x, z, R,
+                 S, K, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

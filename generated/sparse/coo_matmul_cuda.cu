@@ -69,15 +69,24 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes,
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
 }
 
 // Room for `count` elements, so that the next tile is aligned too.
@@ -96,24 +105,33 @@ __device__ inline T* take(char*& tile, int64_t count) {
   return out;
 }
 
+// The value that another lane of the warp has.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+}
+
 #if defined(__CUDACC__)
 __device__ inline unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char bytes[];
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 
 // Where the intermediates lie in the workspace.
@@ -131,16 +149,17 @@ struct CooMatmulWorkspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(512)
     coo_matmul_kernel(const int32_t* row, const int32_t* col, const float* a, const float* x, float* z,
                       Index S, Index M, Index K, Index N, int32_t* table_status, char* tiles,
                       int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 4096;
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const total = take<float>(tile, 64);
   for (Index item = Index(blockIdx.x); item < ceil_div(N, 128); item += Index(gridDim.x)) {
     const Index j = item;
-    for (Index n = Index(j * 128) + Index(threadIdx.x); n < smaller(j * 128 + 128, N); n += 256) {
+    for (Index n = Index(j * 128) + Index(threadIdx.x); n < smaller(j * 128 + 128, N);
+         n += Index(blockDim.x)) {
       for (Index s_ = 0; s_ < S; ++s_) {
         if (!(int64_t(table_at(col, s_, S)) * 64 < K)) {
           if (table_status != nullptr) *table_status = 20;
@@ -191,9 +210,10 @@ cudaError_t coo_matmul(const int32_t* row, const int32_t* col, const float* a, c
   const int64_t tile_bytes = padded_bytes(64, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.coo_matmul_kernel_tiles;
-  if (const cudaError_t error = launch(coo_matmul_kernel<Index>, smaller(ceil_div(N, 128), 1024), 256,
-                                       4096 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, row,
-                                       col, a, x, z, S, M, K, N, table_status, tiles, tile_bytes);
+  if (const cudaError_t error = launch(
+          coo_matmul_kernel<Index>, smaller(ceil_div(N, 128), in_shared ? int64_t{1} << 30 : 1024),
+          block_threads(128, ceil_div(N, 128)), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
+          stream, row, col, a, x, z, S, M, K, N, table_status, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -7,6 +7,8 @@
 
 namespace kgen {
 
+constexpr int64_t kUnknownLength = 2048; // of loops whose length the host does not know
+
 // ---- tiles ---------------------------------------------------------------------------------------------------------
 
 bool CudaKernel::uses_tiles(const std::vector<PlanNode> &nodes) const {
@@ -141,43 +143,104 @@ void CudaKernel::block_node(const PlanNode &node, const std::vector<PlanNode> &s
     break;
   }
   // One value for all threads: each computes it for itself; memory is written by one of them.
-  const bool memory = node.target != kNone && in_memory(node.target);
+  const bool memory = node.target != kNone && (in_memory(node.target) || pending_.count(node.target) != 0);
   PlanNode written = node;
   if (memory && node.kind == PlanNode::Kind::fold_init && node.partner != kNone && !in_memory(node.partner)) {
     printer_.start(node.partner, siblings); // each thread has its own
     written.partner = kNone;
   }
   if (memory)
-    out().add("if (threadIdx.x == 0) {");
+    out().add("if (" + team_.writer + ") {");
   printer_.node(written, siblings);
   if (memory)
     out().add("}");
   barrier_after(node);
 }
 
-void CudaKernel::strided(const std::vector<const PlanNode *> &chain, const std::vector<PlanNode> &body) {
-  if (chain.size() == 1 && chain[0]->kind == PlanNode::Kind::loop) {
-    const Printer::Range r = range_of(*chain[0]);
-    const std::string &v = printer_.axis_name(chain[0]->axis);
-    const std::string begin = r.begin == "0" ? "Index(threadIdx.x)" : "Index(" + r.begin + ") + Index(threadIdx.x)";
-    out().add("for (Index " + v + " = " + begin + "; " + v + " < " + r.end + "; " + v +
-              " += " + std::to_string(kBlockThreads) + ") {");
-  } else {
-    out().add("for (Index point = Index(threadIdx.x); point < " + items_text(chain) +
-              "; point += " + std::to_string(kBlockThreads) + ") {");
-    decode(chain, "point");
-  }
+// The threads of the block take neighbouring points of the loops in turn, `part` of them or all.
+void CudaKernel::strided(const std::vector<const PlanNode *> &chain, const std::vector<PlanNode> &body,
+                         const Printer::Range *part) {
+  note_length(chain);
+  if (packed_loop(chain, part))
+    return;
+  const bool single = chain.size() == 1 && chain[0]->kind == PlanNode::Kind::loop;
+  const bool wide = !counted_by_arrays(chain);
+  const std::string type = wide ? "int64_t" : "Index", own = type + "(" + team_.index + ")",
+                    v = single ? printer_.axis_name(chain[0]->axis) : "point";
+  Printer::Range points{"0", (wide ? "int64_t{1} * " : "") + items_text(chain)};
+  if (part != nullptr && chain.size() == 1)
+    points = *part;
+  else if (part != nullptr)
+    points = {part->begin, spelling().helper("smaller") + "(" + part->end + ", " + points.end + ")"};
+  else if (single)
+    points = range_of(*chain[0]);
+  const bool named = std::all_of(points.begin.begin(), points.begin.end(),
+                                 [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
+  if (team_.index != Team().index) // each thread goes down a column: loads of several rows are under way at once
+    out().add("#pragma unroll 4");
+  out().add("for (" + type + " " + v + " = " +
+            (points.begin == "0" ? own : (named ? points.begin : type + "(" + points.begin + ")") + " + " + own) +
+            "; " + v + " < " + points.end + "; " + v + " += " + type + "(" + team_.size + ")) {");
+  if (!single)
+    decode(chain, v);
   printer_.list(body);
   out().add("}");
 }
 
+// Do the elements of an array count the points of the nest, so that Index is wide enough for them?
+bool CudaKernel::counted_by_arrays(const std::vector<const PlanNode *> &chain) const {
+  AxisSet axes;
+  for (const PlanNode *node : chain)
+    if (node->kind == PlanNode::Kind::loop)
+      axes |= AxisSet::of(node->axis);
+  return chain.size() == 1 || std::any_of(plan_.kernel.vars.begin(), plan_.kernel.vars.end(), [&](const Var &var) {
+           return (var.kind == Var::Kind::input || var.kind == Var::Kind::output) && var.axes.contains(axes);
+         });
+}
+
+// The number of points of a nest of loops, as the host knows it; empty: it hangs on more than sizes.
+std::string CudaKernel::length_of(const std::vector<const PlanNode *> &chain) {
+  std::string length;
+  for (const PlanNode *node : chain) {
+    Size extent = Size::integer(1);
+    if (node->kind == PlanNode::Kind::loop) {
+      const Axis &axis = plan_.kernel.axes[node->axis];
+      extent = printer_.extent_of(node->axis);
+      if (axis.ragged != kNone) // on average
+        extent =
+            Size::make(Size::Op::cdiv,
+                       {axis.size, Size::make(Size::Op::max, {plan_.kernel.axes[axis.over].size, Size::integer(1)})});
+    }
+    if (any_node(extent, [](const Size &s) {
+          return s.op == Size::Op::grid || s.op == Size::Op::grid_size || s.op == Size::Op::table;
+        }))
+      return "";
+    length += (length.empty() ? "" : " * ") + at_least(printer_.size(extent), binding::kMultiply);
+  }
+  return length;
+}
+
+// The host chooses the threads of a block by the number of points that they share.
+void CudaKernel::note_length(const std::vector<const PlanNode *> &chain) {
+  const std::string known = length_of(chain), length = known.empty() ? std::to_string(kUnknownLength) : known;
+  if (std::find(lengths_.begin(), lengths_.end(), length) == lengths_.end())
+    lengths_.push_back(length);
+}
+
+std::string CudaKernel::longest_length() {
+  std::string longest = lengths_.empty() ? "1" : lengths_.back();
+  for (size_t i = lengths_.size(); i-- > 1;)
+    longest = spelling().helper("larger") + "(" + lengths_[i - 1] + ", " + longest + ")";
+  return longest;
+}
+
 void CudaKernel::block_loop(const PlanNode &node) {
   if (node.order == PlanNode::Order::reduction) {
-    block_reduction(node, printer_.range(node));
+    block_reduction(node);
   } else if (node.order == PlanNode::Order::ordered) {
     block_in_order(node);
   } else {
-    const std::vector<const PlanNode *> chain = chain_of(node, 64);
+    const std::vector<const PlanNode *> chain = chain_of(node, kMostNested);
     strided(chain, chain.back()->body);
   }
   barrier_after(node);
@@ -185,90 +248,6 @@ void CudaKernel::block_loop(const PlanNode &node) {
 
 bool CudaKernel::in_memory(VarId var) const {
   return plan_.storage[var].kind != Storage::Kind::scalar && plan_.storage[var].kind != Storage::Kind::array;
-}
-
-// Every thread folds its share, then the block folds the threads' results.
-void CudaKernel::block_reduction(const PlanNode &node, const Printer::Range &range) {
-  folds_ = true;
-  const std::vector<const PlanNode *> folds = folds_over(node);
-  std::vector<std::pair<VarId, std::string>> renamed;
-  auto own = [&](VarId var, const std::string &start) {
-    const std::string whole = printer_.name(var);
-    const std::string mine = names_.claim(whole + "_own");
-    out().add(Spelling::arithmetic(plan_.kernel.vars[var].type) + " " + mine + " = " + start + ";");
-    renamed.push_back({var, whole});
-    printer_.rename(var, mine);
-  };
-  std::map<VarId, Storage::Kind> kinds;
-  for (const PlanNode *fold : folds)
-    for (VarId var : {fold->target, fold->partner}) {
-      if (var == kNone)
-        continue;
-      own(var, var == fold->target ? spelling().identity(fold->monoid, plan_.kernel.vars[var].type)
-                                   : spelling().constant(plan_.kernel.vars[var].type, 0, 0));
-      kinds[var] = plan_.storage[var].kind;
-      plan_.storage[var].kind = Storage::Kind::scalar;
-    }
-  const std::string &v = printer_.axis_name(node.axis);
-  const std::string begin = range.begin == "0"
-                                ? "Index(threadIdx.x)"
-                                : at_least(code_of(range.begin), binding::kAdd) + " + Index(threadIdx.x)";
-  out().add("for (Index " + v + " = " +
-            (begin.find("Index(") == 0 || range.begin == "first" ? begin : "Index(" + begin + ")") + "; " + v + " < " +
-            range.end + "; " + v + " += " + std::to_string(kBlockThreads) + ") {");
-  printer_.list(node.body);
-  out().add("}");
-  std::map<VarId, std::string> mine;
-  for (const auto &[var, whole] : renamed) {
-    mine[var] = printer_.name(var);
-    printer_.rename(var, whole);
-    plan_.storage[var].kind = kinds[var];
-  }
-  for (const PlanNode *fold : folds) {
-    const auto &[a, b] = names_.pair();
-    const Type type = plan_.kernel.vars[fold->target].type;
-    const std::string place = printer_.element(fold->target, {}, {});
-    if (fold->partner == kNone) {
-      const std::string c_type = Spelling::arithmetic(type);
-      const std::string folded = spelling().helper("block_fold") + "(" + mine[fold->target] + ", [](" + c_type + " " +
-                                 a + ", " + c_type + " " + b + ") { return " + c_type + "(" +
-                                 spelling().combine(fold->monoid, type, a, {b}).text + "); })";
-      // What is in memory is read and written by one thread, when all have come through the fold.
-      const bool memory = in_memory(fold->target);
-      const std::string whole = memory ? names_.claim("whole") : folded;
-      if (memory)
-        out().add("const " + c_type + " " + whole + " = " + folded + ";");
-      out().add((memory ? "if (threadIdx.x == 0) " : "") + place + " = " +
-                spelling().combine(fold->monoid, type, place, {whole}).text + ";");
-      continue;
-    }
-    // The better value, and of equals the smaller index: the order of threads does not count.
-    const std::string best = printer_.element(fold->partner, {}, {});
-    const std::string value_type = Spelling::arithmetic(plan_.kernel.vars[fold->partner].type);
-    const std::string better = spelling().helper(fold->monoid == Monoid::argmax ? "above" : "below");
-    const std::string pair = names_.claim("found");
-    out().add("const " + spelling().helper("Best") + "<" + value_type + "> " + pair + " = " +
-              spelling().helper("block_fold") + "(Best<" + value_type + ">{" + mine[fold->partner] + ", " +
-              mine[fold->target] + "}, [](Best<" + value_type + "> " + a + ", Best<" + value_type + "> " + b +
-              ") { return " + b + ".index >= 0 && (" + a + ".index < 0 || " + better + "(" + b + ".value, " + a +
-              ".value) || (!" + better + "(" + a + ".value, " + b + ".value) && " + b + ".index < " + a +
-              ".index)) ? " + b + " : " + a + "; });");
-    std::string wins = pair + ".index >= 0 && (" + place + " < 0 || " + better + "(" + pair + ".value, " + best + "))";
-    const bool memory = in_memory(fold->target) || in_memory(fold->partner);
-    if (memory) { // all threads look before one of them writes
-      const std::string name = names_.claim("wins");
-      out().add("const bool " + name + " = " + wins + ";");
-      out().add("__syncthreads();");
-      wins = name;
-    }
-    const std::string keeps_value = best + " = " + pair + ".value;", keeps_index = place + " = " + pair + ".index;";
-    if (!memory) {
-      out().add("if (" + wins + ") {\n" + keeps_value + "\n" + keeps_index + "\n}");
-      continue;
-    }
-    out().add("if (" + wins + (in_memory(fold->partner) ? " && threadIdx.x == 0) " : ") ") + keeps_value);
-    out().add("if (" + wins + (in_memory(fold->target) ? " && threadIdx.x == 0) " : ") ") + keeps_index);
-  }
 }
 
 // One thread goes through the loop; what it leaves in variables goes to the others.

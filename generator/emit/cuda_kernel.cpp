@@ -1,7 +1,7 @@
-// Two mappings. item_per_thread: neighbouring threads take neighbouring work items, each runs the rest alone.
+// Three mappings. item_per_thread: neighbouring threads take neighbouring work items, each runs the rest alone.
 // item_per_block: the threads of a block walk the statements of one item together; parallel loops are strided over the
 // threads, reductions end in a fold over the block, ordered loops are run by one thread. Barriers stand where memory
-// that one statement writes is touched by another.
+// that one statement writes is touched by another. item_per_column: both, one along each side of the block.
 #include "emit/cuda_kernel.h"
 
 #include <algorithm>
@@ -15,16 +15,16 @@ namespace {
 
 constexpr int64_t kSharedTiles = 32 * 1024; // tiles up to this size lie in shared memory
 constexpr int64_t kMostBlocks = 1024;       // with tiles in the workspace
-constexpr int64_t kChunk = 8192;            // least elements of a chunk of a whole-array reduction
-constexpr int64_t kMostChunks = 1024;
 
 } // namespace
 
 CudaKernel::CudaKernel(const Function &function, const Variation &variation, Spelling &s, Statuses &statuses)
     : function_(function), statuses_(statuses), name_(variation_name(function, variation)),
       plan_(make_plan(variation.lowered, variation.lowered_facts, TargetKind::cuda)),
-      names_(names_of(function, plan_.kernel)), printer_(plan_, variation.lowered_facts, s, names_) {
-  for (const char *taken : {"tiles", "tile", "tile_bytes", "error", "space", "elements"})
+      names_(names_of(function, plan_.kernel)), printer_(plan_, variation.lowered_facts, s, names_),
+      pack_names_(names_) {
+  for (const char *taken : {"tiles", "tile", "tile_bytes", "error", "space", "elements", "point", "chunk", "part",
+                            "ticket", "chunks", "wide"})
     names_.reserve(taken);
   printer_.index_type = "Index";
   printer_.parallel = true;
@@ -32,7 +32,10 @@ CudaKernel::CudaKernel(const Function &function, const Variation &variation, Spe
     printer_.guards = &statuses_;
   prepare_storage();
   for (size_t i = 0; i < plan_.phases.size(); ++i)
-    print_phase(i);
+    kernels_ += is_kernel(plan_, i) ? 1 : 0;
+  for (size_t i = 0; i < plan_.phases.size(); ++i)
+    if (is_kernel(plan_, i))
+      print_phase(i);
   std::string parameters = parameters_text(function),
               body = derived_declarations(printer_, host_) + host_ + "return cudaSuccess;\n";
   std::vector<std::string> names;
@@ -68,9 +71,13 @@ void CudaKernel::prepare_storage() {
       collect_block_lists(phase.nodes);
     if (phase.kind == Phase::Kind::parallel)
       collect_block_lists(chain_of(phase.nodes.front(), phase.split).back()->body);
-    if (phase.kind == Phase::Kind::chunked)
+    if (phase.kind == Phase::Kind::chunked && !goes_by_points(phase.nodes.front(), phase.lane))
       collect_block_lists(phase.nodes.front().body);
   }
+  for (size_t i = 0; i < plan_.phases.size(); ++i)
+    for (VarId var : plan_.phases[i].partials)
+      if (!is_used_after(i + 1, var))
+        plan_.storage[var].kind = Storage::Kind::scalar;
   for (size_t v = 0; v < plan_.storage.size(); ++v) {
     Storage &s = plan_.storage[v];
     if (s.kind == Storage::Kind::array && block_lists_.count(printer_.scopes.of(static_cast<VarId>(v)).list) != 0)
@@ -81,9 +88,29 @@ void CudaKernel::prepare_storage() {
       offsets_.push_back({printer_.name(static_cast<VarId>(v)), printer_.buffer_elements(static_cast<VarId>(v)),
                           plan_.kernel.vars[v].type});
   }
+  for (Phase &phase : plan_.phases)
+    if (phase.kind == Phase::Kind::parallel)
+      reserve_parts(phase);
   for (const Phase &phase : plan_.phases)
     for (VarId var : phase.partials)
       offsets_.push_back({parts_name(var), std::to_string(kMostChunks), plan_.kernel.vars[var].type});
+  if (std::any_of(plan_.phases.begin(), plan_.phases.end(), [](const Phase &p) { return !p.partials.empty(); }))
+    offsets_.push_back({"ticket", "1", Type::u32});
+}
+
+// Is what the kernel of a whole-array fold finds needed in later ones?
+bool CudaKernel::is_used_after(size_t finish, VarId var) const {
+  for (size_t i = 0; i < plan_.phases.size(); ++i) {
+    const bool same_kernel = i + 1 == finish || (i == finish && plan_.phases[i].kind == Phase::Kind::serial);
+    if (same_kernel)
+      continue;
+    for (const PlanNode &node : plan_.phases[i].nodes)
+      if (!starts_chunks(plan_, node))
+        for (const Access &a : accesses_of(plan_.kernel, node))
+          if (a.var == var)
+            return true;
+  }
+  return false;
 }
 
 void CudaKernel::collect_block_lists(const std::vector<PlanNode> &list) {
@@ -122,13 +149,13 @@ Printer::Range CudaKernel::range_of(const PlanNode &node) {
                                             : printer_.range(node);
 }
 
-// Perfectly nested parallel loops whose ranges do not hang on each other.
-std::vector<const PlanNode *> CudaKernel::chain_of(const PlanNode &root, int most) {
+// Perfectly nested loops of one order whose ranges do not hang on each other.
+std::vector<const PlanNode *> CudaKernel::chain_of(const PlanNode &root, int most, PlanNode::Order order) {
   std::vector<const PlanNode *> chain;
   const PlanNode *node = &root;
   for (int i = 0; i < most; ++i) {
     const bool loop = node->kind == PlanNode::Kind::loop || node->kind == PlanNode::Kind::steps;
-    if (!loop || node->order != PlanNode::Order::parallel)
+    if (!loop || node->order != order)
       break;
     const Printer::Range r = range_of(*node);
     const bool depends = std::any_of(chain.begin(), chain.end(), [&](const PlanNode *outer) {
@@ -182,15 +209,57 @@ void CudaKernel::print_phase(size_t index) {
   const Phase &phase = plan_.phases[index];
   printer_.lines = Lines();
   folds_ = false;
+  together_ = 1;
+  pack_needs_ = {};
+  printer_.named.clear();
+  lengths_.clear();
   shared_.clear();
   if (phase.kind == Phase::Kind::chunked)
-    return chunked_phase(phase);
+    return chunked_phase(phase, index + 1 < plan_.phases.size() && plan_.phases[index + 1].kind == Phase::Kind::serial
+                                    ? &plan_.phases[index + 1]
+                                    : nullptr);
   if (phase.kind == Phase::Kind::serial)
     return block_phase(phase, {});
   const std::vector<const PlanNode *> chain = chain_of(phase.nodes.front(), phase.split);
+  if (phase.mapping == Phase::Mapping::item_per_column)
+    return column_phase(chain);
   if (phase.mapping == Phase::Mapping::item_per_thread)
     return thread_phase(chain);
   block_phase(phase, chain);
+}
+
+// Where the rows of ragged axes begin and how long they are, once for each position of the loops: entries of tables
+// would be loaded again after each store.
+void CudaKernel::name_rows(const std::vector<const PlanNode *> &chain) {
+  for (size_t r = 0; r < plan_.kernel.axes.size(); ++r) {
+    const Axis &axis = plan_.kernel.axes[r];
+    const bool here = std::any_of(chain.begin(), chain.end(), [&](const PlanNode *node) {
+      return node->kind == PlanNode::Kind::loop && axis.ragged != kNone && node->axis == axis.over;
+    });
+    if (!here || plan_.kernel.tables[axis.ragged].on_host)
+      continue;
+    const AxisId id = static_cast<AxisId>(r);
+    const std::string &row = printer_.axis_name(axis.over), &name = printer_.axis_name(id);
+    auto declare = [&](const std::string &variable, const std::string &value) {
+      rows_.push_back({variable, "const auto " + variable + " = " + value + ";\n"});
+      out().append(rows_.back().second);
+      printer_.named[value] = variable;
+    };
+    declare(pack_names_.of(name + "_start"), printer_.row_start(id, row));
+    declare(pack_names_.of(name + "_count"), printer_.row_length(id, row).text);
+  }
+}
+
+std::string CudaKernel::without_unused_rows(std::string body) {
+  for (auto row = rows_.rbegin(); row != rows_.rend(); ++row) {
+    const size_t at = body.find(row->second);
+    std::string rest = body;
+    rest.erase(at, row->second.size());
+    if (!mentions_word(rest, row->first))
+      body = rest;
+  }
+  rows_.clear();
+  return body;
 }
 
 // Steps of the work list itself check their windows here, those inside where they begin.
@@ -210,6 +279,7 @@ void CudaKernel::thread_phase(const std::vector<const PlanNode *> &chain) {
   out().add("const Index item = Index(blockIdx.x) * " + std::to_string(kBlockThreads) + " + Index(threadIdx.x);");
   out().add("if (item >= " + items + ") return;");
   decode(chain, "item");
+  name_rows(chain);
   guard_work_item(chain, "return");
   printer_.list(chain.back()->body);
   finish({spelling().helper("ceil_div") + "(" + items + ", " + std::to_string(kBlockThreads) + ")"});
@@ -217,7 +287,10 @@ void CudaKernel::thread_phase(const std::vector<const PlanNode *> &chain) {
 
 void CudaKernel::block_phase(const Phase &phase, const std::vector<const PlanNode *> &chain) {
   const std::vector<PlanNode> &body = chain.empty() ? phase.nodes : chain.back()->body;
+  if (const PlanNode *split = split_row(chain))
+    return row_phase(chain, *split);
   find_shared(body);
+  together_ = positions_shared(body);
   const bool tiles = uses_tiles(body);
   const std::string items = chain.empty() ? "1" : items_text(chain);
   if (tiles)
@@ -225,118 +298,37 @@ void CudaKernel::block_phase(const Phase &phase, const std::vector<const PlanNod
   if (!chain.empty()) {
     out().add("for (Index item = Index(blockIdx.x); item < " + items + "; item += Index(gridDim.x)) {");
     decode(chain, "item");
+    name_rows(chain);
     guard_work_item(chain, "continue");
   }
-  for (size_t i = 0; i < body.size(); ++i) {
-    const PlanNode &node = body[i];
-    // The accumulators of a later reduction are set where its parts are combined.
-    const bool later = node.kind == PlanNode::Kind::fold_init &&
-                       std::any_of(plan_.phases.begin(), plan_.phases.end(), [&](const Phase &p) {
-                         return std::find(p.partials.begin(), p.partials.end(), node.target) != p.partials.end();
-                       });
-    if (later)
-      continue;
-    printer_.declare_before(body, i);
-    block_node(node, body);
-  }
+  phase_nodes(body);
   if (!chain.empty()) {
     if (tiles && shared_.empty())
       out().add("__syncthreads();");
     out().add("}");
   }
-  if (out().empty())
-    return;
-  finish({items, "", tiles, folds_});
+  finish({items, "", tiles, folds_, together_, "", true});
 }
 
-// Each block takes chunks of the outermost loop; a second kernel combines their results in order.
-void CudaKernel::chunked_phase(const Phase &phase) {
-  const PlanNode &root = phase.nodes.front();
-  const Printer::Range r = printer_.range(root);
-  const std::string &v = printer_.axis_name(root.axis);
-  const bool inner = contains_loop(root.body);
-  const std::string length = r.begin == "0" ? r.end : r.end + " - " + at_least(code_of(r.begin), binding::kMultiply);
-  const std::string chunk = spelling().helper("larger") + "(" + (inner ? "1" : std::to_string(kChunk)) + ", " +
-                            spelling().helper("ceil_div") + "(" + length + ", " + std::to_string(kMostChunks) + "))";
-  // Inside a chunk the accumulators are the threads' own.
-  for (VarId var : phase.partials)
-    plan_.storage[var].kind = Storage::Kind::scalar;
-  find_shared(root.body);
-  const bool tiles = uses_tiles(root.body);
-  out().add("const Index chunk = Index(" + chunk + ");");
-  out().add("const Index first = Index(blockIdx.x) * chunk" + (r.begin == "0" ? "" : " + Index(" + r.begin + ")") +
-            ";");
-  out().add("const Index last = Index(" + spelling().helper("smaller") + "(first + chunk, " + r.end + "));");
-  if (tiles)
-    take_tiles(root.body);
-  for (const PlanNode *fold : folds_over(root)) {
-    const Type type = plan_.kernel.vars[fold->target].type;
-    out().add(Spelling::arithmetic(type) + " " + printer_.name(fold->target) + " = " +
-              spelling().identity(fold->monoid, type) + ";");
-    if (fold->partner == kNone)
+void CudaKernel::phase_nodes(const std::vector<PlanNode> &nodes) {
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (starts_chunks(plan_, nodes[i]))
       continue;
-    const Type best = plan_.kernel.vars[fold->partner].type;
-    out().add(Spelling::arithmetic(best) + " " + printer_.name(fold->partner) + " = " +
-              spelling().constant(best, 0, 0) + ";");
+    printer_.declare_before(nodes, i);
+    block_node(nodes[i], nodes);
   }
-  if (inner) {
-    out().add("for (Index " + v + " = first; " + v + " < last; ++" + v + ") {");
-    block_list(root.body);
-    if (tiles && shared_.empty())
-      out().add("__syncthreads();");
-    out().add("}");
-  } else {
-    block_reduction(root, {"first", "last"});
-  }
-  out().add("if (threadIdx.x == 0) {");
-  for (VarId var : phase.partials)
-    out().add(parts_name(var) + "[blockIdx.x] = " + printer_.name(var) + ";");
-  out().add("}");
-  const std::string chunks = spelling().helper("ceil_div") + "(" + length + ", " + chunk + ")";
-  for (VarId var : phase.partials)
-    own_.insert(printer_.name(var));
-  finish({chunks, "", tiles, folds_});
-  own_.clear();
-  for (VarId var : phase.partials)
-    plan_.storage[var].kind = Storage::Kind::program;
-  combine_parts(phase, chunks);
 }
 
-void CudaKernel::combine_parts(const Phase &phase, const std::string &slots) {
-  printer_.lines = Lines();
-  out().add("if (threadIdx.x != 0) return;");
-  const std::vector<const PlanNode *> folds = folds_over(phase.nodes.front());
-  for (const PlanNode *fold : folds) {
-    out().add(printer_.element(fold->target, {}, {}) + " = " +
-              spelling().identity(fold->monoid, plan_.kernel.vars[fold->target].type) + ";");
-    if (fold->partner != kNone)
-      out().add(printer_.element(fold->partner, {}, {}) + " = 0;");
-  }
-  out().add("for (Index part = 0; part < " + slots + "; ++part) {");
-  for (const PlanNode *fold : folds) {
-    const std::string place = printer_.element(fold->target, {}, {}), part = parts_name(fold->target) + "[part]";
-    if (fold->partner == kNone) {
-      out().add(place + " = " +
-                spelling().combine(fold->monoid, plan_.kernel.vars[fold->target].type, place, {part}).text + ";");
-      continue;
-    }
-    const std::string best = printer_.element(fold->partner, {}, {}), value = parts_name(fold->partner) + "[part]";
-    out().add("if (" + part + " >= 0 && (" + place + " < 0 || " +
-              spelling().helper(fold->monoid == Monoid::argmax ? "above" : "below") + "(" + value + ", " + best +
-              "))) {");
-    out().add(place + " = " + part + ";");
-    out().add(best + " = " + value + ";");
-    out().add("}");
-  }
-  out().add("}");
-  finish({"1", "_combine"});
+// The threads of a block, for the host.
+std::string CudaKernel::threads_text(const std::string &blocks) {
+  return spelling().helper("block_threads") + "(" + longest_length() + ", " + blocks + ")";
 }
 
 // Makes the kernel function of the printed body and its launch.
 void CudaKernel::finish(const Launch &launch) {
-  std::string body = out().text();
-  const std::string base = name_ + (plan_.phases.size() > 1 ? "_part" + std::to_string(functions_.size() + 1) : "") +
-                           launch.suffix + "_kernel";
+  std::string body = without_unused_rows(out().text());
+  const std::string base =
+      name_ + (kernels_ > 1 ? "_part" + std::to_string(functions_.size() + 1) : "") + launch.suffix + "_kernel";
   body = derived_declarations(printer_, body) + body;
   std::string parameters, arguments;
   auto add = [&](const std::string &declaration, const std::string &argument) {
@@ -352,11 +344,15 @@ void CudaKernel::finish(const Launch &launch) {
   if (mentions_word(body, "table_status"))
     add("int32_t* table_status", "table_status");
   for (const Offset &o : offsets_)
-    if (!o.bytes && own_.count(o.field) == 0 && mentions_word(body, o.field)) {
+    if (!o.bytes && mentions_word(body, o.field)) {
       const std::string type = Spelling::c_type(o.type);
       add(type + "* " + o.field, "reinterpret_cast<" + type + "*>(workspace + space." + o.field + ")");
     }
-  std::string prepare = launch.prepare, grid = launch.blocks, shared = launch.folds ? std::to_string(kFoldBytes) : "0";
+  if (launch.shaped && !launch.chunk.empty())
+    add("Index chunk", "shape.chunk"), add("unsigned chunks", "shape.chunks");
+  else if (!launch.chunk.empty())
+    add(launch.chunk + " chunk", "chunk");
+  std::string prepare, grid = launch.blocks, shared = launch.folds ? std::to_string(kFoldBytes) : "0";
   if (launch.tiles) {
     std::string bytes;
     for (VarId var : tiles_)
@@ -374,21 +370,40 @@ void CudaKernel::finish(const Launch &launch) {
                ";\nchar* const tiles = in_shared ? nullptr : workspace + space." + field + ";\n";
     shared = std::to_string(kFoldBytes) + " + (in_shared ? static_cast<size_t>(tile_bytes) : 0)";
     if (grid != "1")
-      grid = spelling().helper("smaller") + "(" + grid + ", " + std::to_string(kMostBlocks) + ")";
-  } else if (grid != "1" && body.find("gridDim.x") != std::string::npos) {
+      grid = spelling().helper("smaller") + "(" + grid +
+             ", in_shared ? int64_t{1} << 30 : " + std::to_string(kMostBlocks) + ")";
+  } else if (grid != "1" && launch.chunk.empty() && body.find("gridDim.x") != std::string::npos) {
     grid = spelling().helper("smaller") + "(" + grid + ", int64_t{1} << 30)";
   }
+  const bool packs = launch.together > 1, shared_packs = packs && launch.shared;
+  if (packs)
+    prepare += shared_packs ? "const bool wide = " + pack_needs_.condition(spelling()) + ";\n"
+                            : "const int elements = " + pack_needs_.condition(spelling()) + " ? " +
+                                  std::to_string(launch.together) + " : 1;\n";
+  prepare += launch.prepare;
   std::string kernel = base + "<Index>";
   const std::string many = std::to_string(launch.together);
-  if (launch.together > 1)
+  if (shared_packs)
+    kernel = "wide ? " + base + "<true, Index> : " + base + "<false, Index>";
+  else if (packs)
     kernel = "elements == " + many + " ? " + base + "<" + many + ", Index> : " + base + "<1, Index>";
-  functions_.push_back(std::string("template <") + (launch.together > 1 ? "int kElements, " : "") +
-                       "class Index>\n__global__ void __launch_bounds__(" + std::to_string(kBlockThreads) + ") " +
-                       base + "(" + parameters + ") {\n" + body + "}\n");
+  if (launch.columns)
+    shared = "shape.fold_bytes()";
+  const std::string most = std::to_string(launch.shared ? kMostBlockThreads : kBlockThreads);
+  functions_.push_back(std::string("template <") +
+                       (shared_packs ? "bool kWide, "
+                        : packs      ? "int kElements, "
+                                     : "") +
+                       "class Index>\n__global__ void __launch_bounds__(" + most + ") " + base + "(" + parameters +
+                       ") {\n" + body + "}\n");
   const std::string call = "if (const cudaError_t error = " + spelling().helper("launch") + "(" + kernel + ", " + grid +
-                           ", " + std::to_string(kBlockThreads) + ", " + shared + ", stream" + arguments +
-                           "); error != cudaSuccess) return error;\n";
-  host_ += prepare.empty() || plan_.phases.size() == 1 ? prepare + call : "{\n" + prepare + call + "}\n";
+                           ", " +
+                           (launch.columns  ? "dim3(shape.wide, shape.deep)"
+                            : launch.shaped ? "shape.threads"
+                            : launch.shared ? threads_text(launch.blocks)
+                                            : most) +
+                           ", " + shared + ", stream" + arguments + "); error != cudaSuccess) return error;\n";
+  host_ += prepare.empty() || kernels_ == 1 ? prepare + call : "{\n" + prepare + call + "}\n";
 }
 
 } // namespace kgen

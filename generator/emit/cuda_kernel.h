@@ -1,6 +1,7 @@
 // CUDA C++ for one variation: a __global__ function per phase and the host function that launches them in order.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -10,8 +11,31 @@
 
 namespace kgen {
 
-constexpr int kBlockThreads = 256;
-constexpr int kFoldBytes = kBlockThreads * 16; // one slot a thread for folds over the block
+constexpr int kBlockThreads = 256;     // of maps
+constexpr int kMostBlockThreads = 512; // that share a work item: with more, ptxas keeps to 32 registers and spills
+constexpr int kMostNested = 64;
+constexpr int64_t kMostChunks = 1024; // of a whole-array fold
+constexpr int kFoldBytes = 32 * 16;   // one slot a warp for folds over the block
+
+// Names that loops of one kernel share.
+class PackNames {
+public:
+  explicit PackNames(Names &names) : names_(names) {}
+  const std::string &of(const std::string &wanted, int number = 0);
+
+private:
+  Names &names_;
+  std::map<std::pair<std::string, int>, std::string> given_;
+};
+
+// When can the launcher let a thread take several positions at once?
+struct PackNeeds {
+  std::vector<std::string> arrays;          // begin at multiples of an access
+  std::set<std::string> units;              // strides that are 1
+  std::map<std::string, int64_t> multiples; // sizes, and of what they must be multiples
+  void add_array(const std::string &name);
+  std::string condition(Spelling &spelling) const;
+};
 
 class CudaKernel {
 public:
@@ -32,6 +56,7 @@ private:
   };
 
   void prepare_storage();
+  bool is_used_after(size_t finish, VarId var) const;
   void collect_block_lists(const std::vector<PlanNode> &list);
   void print_phase(size_t index);
   // How the printed body is launched.
@@ -42,14 +67,53 @@ private:
     bool folds = false;       // over the block
     int together = 1;         // positions a thread: `elements` says whether that is so, or 1
     std::string prepare = {}; // statements of the host before it
+    bool shared = false;      // threads share an item: their number hangs on the length of their loops
+    bool shaped = false;      // the host's `shape` says how many blocks and threads
+    bool columns = false;     // a shape of columns
+    std::string chunk = {};   // the type of `chunk`: `chunks` blocks take so many points each
+  };
+
+  // What each thread has of a fold, while it goes through its share of a loop.
+  struct Share {
+    std::string whole, mine; // names
+    Storage::Kind kind;
+  };
+  using Shares = std::map<VarId, Share>;
+  // The threads that share a work item: how one of them knows its place, and which writes what all have.
+  struct Team {
+    std::string index = "threadIdx.x", size = "blockDim.x", writer = "threadIdx.x == 0", fold = "block_fold";
   };
 
   void thread_phase(const std::vector<const PlanNode *> &chain);
+  int positions_of(const std::vector<const PlanNode *> &chain);
+  int positions_shared(const std::vector<PlanNode> &list);
+  bool packed_loop(const std::vector<const PlanNode *> &chain, const Printer::Range *part);
+  ExprId zero();
   void packed_phase(const std::vector<const PlanNode *> &chain, int together);
   void tiled_phase(const std::vector<const PlanNode *> &chain, const Crossing &crossing);
   void block_phase(const Phase &phase, const std::vector<const PlanNode *> &chain);
-  void chunked_phase(const Phase &phase);
-  void combine_parts(const Phase &phase, const std::string &slots);
+  void phase_nodes(const std::vector<PlanNode> &nodes);
+  void chunked_phase(const Phase &phase, const Phase *next);
+  bool goes_by_points(const PlanNode &root, AxisId lane);
+  void fold_chunk(const Phase &phase, const std::vector<const PlanNode *> &chain, bool points, const std::string &type,
+                  bool tiles);
+  void fold_parts(const std::vector<const PlanNode *> &folds, const Shares &shares, const std::string &slot);
+  bool is_list_of_folds(const std::vector<const PlanNode *> &chain);
+  bool folds_columns(const Phase &phase, const std::vector<const PlanNode *> &chain);
+  const PlanNode *split_fold(const std::vector<PlanNode> &body);
+  const PlanNode *split_row(const std::vector<const PlanNode *> &chain);
+  bool goes_by_groups(const std::vector<const PlanNode *> &chain);
+  std::string column_shape(const std::vector<const PlanNode *> &chain, const PlanNode *split);
+  std::string row_shape(const std::vector<const PlanNode *> &chain, const PlanNode &split);
+  std::string prepare_shape(const std::string &shape, const PlanNode *split);
+  std::string tickets_name(const PlanNode &split) const;
+  void reserve_parts(Phase &phase);
+  void row_phase(const std::vector<const PlanNode *> &chain, const PlanNode &split);
+  void column_phase(const std::vector<const PlanNode *> &chain);
+  void list_of_folds(const std::vector<PlanNode> &body, const PlanNode *split);
+  void split_loop(const PlanNode &node);
+  void name_rows(const std::vector<const PlanNode *> &chain);
+  std::string without_unused_rows(std::string body);
   void guard_work_item(const std::vector<const PlanNode *> &chain, const std::string &leave);
   void finish(const Launch &launch);
 
@@ -58,15 +122,26 @@ private:
   void block_node(const PlanNode &node, const std::vector<PlanNode> &siblings);
   void block_loop(const PlanNode &node);
   bool in_memory(VarId var) const;
-  void block_reduction(const PlanNode &node, const Printer::Range &range);
+  Shares begin_shares(const std::vector<const PlanNode *> &folds);
+  void end_shares(const Shares &shares);
+  enum class Result { item, chunk, whole };
+  void fold_shares(const PlanNode &fold, const Shares &shares, Result of = Result::item);
+  void block_reduction(const PlanNode &node, const Printer::Range *part = nullptr);
   void block_in_order(const PlanNode &node);
   void block_steps(const PlanNode &node);
   void barrier_after(const PlanNode &node);
   Code agreed_condition(const PlanNode &node);
   void find_shared(const std::vector<PlanNode> &list);
-  void strided(const std::vector<const PlanNode *> &chain, const std::vector<PlanNode> &body);
+  void strided(const std::vector<const PlanNode *> &chain, const std::vector<PlanNode> &body,
+               const Printer::Range *part = nullptr);
+  bool counted_by_arrays(const std::vector<const PlanNode *> &chain) const;
+  std::string length_of(const std::vector<const PlanNode *> &chain);
+  void note_length(const std::vector<const PlanNode *> &chain);
+  std::string longest_length();
+  std::string threads_text(const std::string &blocks);
   void decode(const std::vector<const PlanNode *> &chain, const std::string &item);
-  std::vector<const PlanNode *> chain_of(const PlanNode &root, int most);
+  std::vector<const PlanNode *> chain_of(const PlanNode &root, int most,
+                                         PlanNode::Order order = PlanNode::Order::parallel);
   std::string items_text(const std::vector<const PlanNode *> &chain);
   Printer::Range range_of(const PlanNode &node);
   void take_tiles(const std::vector<PlanNode> &nodes);
@@ -85,11 +160,18 @@ private:
   std::vector<Offset> offsets_;
   std::vector<std::string> functions_;
   std::string host_;                                    // launches so far
+  int kernels_ = 0;                                     // that there will be
   std::set<const std::vector<PlanNode> *> block_lists_; // lists whose statements all threads of a block reach
   std::set<VarId> shared_;                              // memory that statements of the phase exchange
   std::set<VarId> tiles_;                               // worker buffers
-  std::set<std::string> own_;                           // names that the kernel declares itself
-  bool folds_ = false;                                  // does the kernel being printed fold over the block
+  Team team_;
+  PackNames pack_names_;
+  PackNeeds pack_needs_;                                  // of the kernel being printed
+  int together_ = 1;                                      // positions that a thread of it takes at once, where it can
+  std::set<VarId> pending_;                               // folds that go on over the rows of a block
+  bool folds_ = false;                                    // does the kernel being printed fold over the block
+  std::vector<std::pair<std::string, std::string>> rows_; // variables of ragged rows, with their declarations
+  std::vector<std::string> lengths_;                      // of the loops that its threads share, for the host
 };
 
 } // namespace kgen

@@ -1,5 +1,6 @@
-// Map kernels on CUDA: a thread takes several neighbouring positions. It loads all that lies side by side for them in
-// wide accesses, computes position by position in registers, and stores the results the same way.
+// A thread takes several neighbouring positions, of a map or of a loop that the threads of a block share. It loads all
+// that lies side by side for them in wide accesses, computes position by position in registers, and stores the results
+// the same way.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -31,10 +32,12 @@ Size unknown_factors(const Size &size) {
 // Prints the loads, the loop over the positions of a thread, and the stores.
 class PackPrinter {
 public:
-  PackPrinter(Printer &printer, Names &names, const PlanNode &loop, int together, ExprId zero)
-      : printer_(printer), names_(names), loop_(loop), together_(together), zero_(zero), lanes_(printer.plan),
-        index_(printer.axis_name(loop.axis)), first_(names.claim(index_ + "_first")), i_(names.claim("i")),
-        remaining_(names.claim("remaining")) {
+  PackPrinter(Printer &printer, PackNames &names, PackNeeds &needs, const PlanNode &loop, int together, ExprId zero,
+              bool shared)
+      : printer_(printer), names_(names), needs_(needs), loop_(loop), together_(together), zero_(zero), shared_(shared),
+        count_(shared ? std::to_string(together) : "kElements"), lanes_(printer.plan),
+        index_(printer.axis_name(loop.axis)), first_(names.of(index_ + "_first")), i_(names.of("i")),
+        remaining_(names.of("remaining")) {
     for (const PlanNode &node : loop_.body)
       collect(node);
   }
@@ -43,32 +46,24 @@ public:
 
   void print(const std::string &end) {
     printer_.held = places_;
+    printer_.takes_part = i_ + " < " + remaining_;
     Lines body;
     std::swap(body, printer_.lines);
     printer_.list(loop_.body);
     std::swap(body, printer_.lines);
     printer_.held.clear();
+    printer_.takes_part.clear();
     std::string text = "const Index " + remaining_ + " = Index(" + end + " - " + first_ + ");\n";
     for (const Declaration &pack : declarations_)
       if (pack.value.empty())
         text += pack.type + " " + pack.name + ";\n";
       else if (mentions_word(body.text(), pack.name))
         text += (stored_.count(pack.name) == 0 ? "const auto " : "auto ") + pack.name + " = " + pack.value + ";\n";
-    text += "#pragma unroll\nfor (int " + i_ + " = 0; " + i_ + " < kElements; ++" + i_ + ") {\n";
+    text += "#pragma unroll\nfor (int " + i_ + " = 0; " + i_ + " < " + count_ + "; ++" + i_ + ") {\n";
     if (mentions_word(body.text(), index_)) // beyond the end, the last position is computed again
       text += "const Index " + index_ + " = " + first_ + " + (" + i_ + " < " + remaining_ + " ? " + i_ + " : " +
               remaining_ + " - 1);\n";
     printer_.lines.append(text + body.text() + "}\n" + stores_);
-  }
-
-  // When can the launcher take the path of several positions?
-  std::string condition() {
-    std::string text = helper("aligned") + "({" + arrays_ + "})";
-    for (const std::string &unit : units_)
-      text += " && " + unit + " == 1";
-    for (const auto &[stride, multiple] : multiples_)
-      text += " && " + stride + " % " + std::to_string(multiple) + " == 0";
-    return text;
   }
 
 private:
@@ -87,7 +82,7 @@ private:
     for (const auto *list : {&node.body, &node.otherwise})
       for (const PlanNode &child : *list)
         collect(child);
-    if (node.target != kNone)
+    if (node.target != kNone && node.kind == PlanNode::Kind::assign)
       hold(node.target, {}, printer_.guard(node.target, {}), false);
   }
 
@@ -100,13 +95,14 @@ private:
     printer_.rename_axis(loop_.axis, first_);
     const std::string start = start_of(var, coords, *access);
     printer_.rename_axis(loop_.axis, index_);
-    const std::string count = access->fields > 1 ? "kElements, " + std::to_string(access->fields) : "kElements";
+    const std::string count = access->fields > 1 ? count_ + ", " + std::to_string(access->fields) : count_;
+    const std::string how = shared_ ? count_ + ", " + std::to_string(access->fields) + ", kWide" : count;
     auto [pack, fresh] = packs_.try_emplace(start, "");
     if (fresh) {
-      pack->second = names_.claim(printer_.name(var) + "_pack");
+      pack->second = names_.of(printer_.name(var) + "_pack", packs_of_[var]++);
       const std::string type =
           helper("Pack") + "<" + Spelling::c_type(printer_.kernel.vars[var].type) + ", " + count + ">";
-      const std::string loaded = helper("load_pack") + "<" + count + ">(&" + start + ", " + remaining_ + ")";
+      const std::string loaded = helper("load_pack") + "<" + how + ">(&" + start + ", " + remaining_ + ")";
       declarations_.push_back({pack->second, type,
                                !load           ? ""
                                : guard.empty() ? loaded
@@ -114,8 +110,8 @@ private:
       require(var, *access);
     }
     if (!load && stored_.insert(pack->second).second)
-      stores_ += (guard.empty() ? "" : "if (" + guard + ") ") + helper("store_pack") + "(&" + start + ", " +
-                 pack->second + ", " + remaining_ + ");\n";
+      stores_ += (guard.empty() ? "" : "if (" + guard + ") ") + helper("store_pack") + (shared_ ? "<kWide>" : "") +
+                 "(&" + start + ", " + pack->second + ", " + remaining_ + ");\n";
     const std::string field = access->field == 0 ? "" : " + " + std::to_string(access->field);
     places_[place] =
         pack->second + "[" + (access->fields == 1 ? i_ : std::to_string(access->fields) + " * " + i_ + field) + "]";
@@ -131,18 +127,19 @@ private:
 
   // Arrays begin, and rows follow each other, at multiples of an access.
   void require(VarId var, const PackedAccess &access) {
-    const std::string name = printer_.name(var);
-    if (!mentions_word(arrays_, name))
-      arrays_ += (arrays_.empty() ? "" : ", ") + name;
+    const Storage::Kind kind = printer_.plan.storage[var].kind;
+    needs_.add_array(kind == Storage::Kind::worker    ? "tiles"
+                     : kind == Storage::Kind::program ? "workspace"
+                                                      : printer_.name(var));
     if (access.unit)
-      units_.insert(printer_.size_text(*access.unit));
+      needs_.units.insert(printer_.size_text(*access.unit));
     const int bytes = bytes_of(printer_.kernel.vars[var].type);
     const int64_t elements = access_bytes(together_ * access.fields * bytes) / bytes;
     for (const Size &stride : access.strides) {
       const int64_t multiple = elements / std::gcd(elements, known_factor(stride));
       if (multiple == 1)
         continue;
-      int64_t &most = multiples_[at_least(printer_.size(unknown_factors(stride)), binding::kMultiply)];
+      int64_t &most = needs_.multiples[at_least(printer_.size(unknown_factors(stride)), binding::kMultiply)];
       most = std::max(most, multiple); // all are powers of 2
     }
   }
@@ -150,26 +147,119 @@ private:
   const std::string &helper(const std::string &name) { return printer_.spelling.helper(name); }
 
   Printer &printer_;
-  Names &names_;
+  PackNames &names_;
+  PackNeeds &needs_;
   const PlanNode &loop_;
   const int together_;
   const ExprId zero_;
+  const bool shared_; // by a block: `kWide` says whether accesses are wide, the positions stay
+  const std::string count_;
   const LaneAnalysis lanes_;
   const std::string index_, first_, i_, remaining_;
   std::map<std::string, std::string> packs_, places_; // variables by where they start, elements of them by place
   std::vector<Declaration> declarations_;
-  std::set<std::string> stored_, units_;
-  std::map<std::string, int64_t> multiples_;
-  std::string arrays_, stores_;
+  std::map<VarId, int> packs_of_;
+  std::set<std::string> stored_;
+  std::string stores_;
 };
 
 } // namespace
+
+const std::string &PackNames::of(const std::string &wanted, int number) {
+  std::string &name = given_[{wanted, number}];
+  if (name.empty())
+    name = names_.claim(wanted);
+  return name;
+}
+
+void PackNeeds::add_array(const std::string &name) {
+  if (std::find(arrays.begin(), arrays.end(), name) == arrays.end())
+    arrays.push_back(name);
+}
+
+std::string PackNeeds::condition(Spelling &spelling) const {
+  std::string text;
+  for (const std::string &array : arrays)
+    text += (text.empty() ? "" : ", ") + array;
+  text = spelling.helper("aligned") + "({" + text + "})";
+  for (const std::string &unit : units)
+    text += " && " + unit + " == 1";
+  for (const auto &[stride, multiple] : multiples)
+    text += " && " + stride + " % " + std::to_string(multiple) + " == 0";
+  return text;
+}
+
+// Of one nest of such loops. Elements of arrays with strides may lie apart.
+int CudaKernel::positions_of(const std::vector<const PlanNode *> &chain) {
+  const bool loops =
+      std::all_of(chain.begin(), chain.end(), [](const PlanNode *node) { return node->kind == PlanNode::Kind::loop; });
+  if (!loops || !counted_by_arrays(chain) || printer_.range(*chain.back()).begin != "0")
+    return 1;
+  const std::vector<Access> accesses = accesses_of(plan_.kernel, *chain.back());
+  const bool apart =
+      std::any_of(accesses.begin(), accesses.end(), [&](const Access &a) { return plan_.kernel.vars[a.var].strided; });
+  return apart ? 1 : positions_together(plan_, *chain.back());
+}
+
+// How many positions a thread takes at once of the loops that the threads of a block share; 1: none of them.
+int CudaKernel::positions_shared(const std::vector<PlanNode> &list) {
+  int least = 1;
+  auto note = [&](int together) {
+    if (together > 1)
+      least = least > 1 ? std::min(least, together) : together;
+  };
+  for (const PlanNode &node : list) {
+    if (node.kind == PlanNode::Kind::loop && node.order != PlanNode::Order::ordered)
+      note(positions_of(chain_of(node, kMostNested, node.order)));
+    else if (is_composite(node))
+      for (const auto *inner : {&node.body, &node.otherwise, &node.step})
+        note(positions_shared(*inner));
+  }
+  return least;
+}
+
+// A loop of the block's threads, each of which takes several positions at a time; false: it cannot be one.
+bool CudaKernel::packed_loop(const std::vector<const PlanNode *> &chain, const Printer::Range *part) {
+  const PlanNode &loop = *chain.back();
+  if (together_ == 1 || team_.index != Team().index || positions_of(chain) == 1)
+    return false;
+  const std::string index = printer_.axis_name(loop.axis);
+  const Printer::Range range =
+      part != nullptr && chain.size() == 1 ? *part : Printer::Range{"0", printer_.range(loop).end};
+  const std::string end = at_least(code_of(range.end), binding::kAdd);
+  PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together_, zero(), true);
+  const std::string count = std::to_string(together_);
+  if (chain.size() == 1) {
+    out().add("for (Index " + packs.first() + " = " + (range.begin == "0" ? "" : range.begin + " + ") +
+              "Index(threadIdx.x) * " + count + "; " + packs.first() + " < " + end + "; " + packs.first() +
+              " += Index(blockDim.x) * " + count + ") {");
+  } else {
+    const std::string group = pack_names_.of("group"), groups = names_.claim("groups");
+    printer_.set_part(loop.axis, {"0", groups});
+    printer_.rename_axis(loop.axis, group);
+    out().add("const Index " + groups + " = Index((" + end + " + " + std::to_string(together_ - 1) + ") / " + count +
+              ");");
+    const std::string items = items_text(chain);
+    out().add("for (Index point = " + (part == nullptr ? "" : part->begin + " + ") + "Index(threadIdx.x); point < " +
+              (part == nullptr ? items : spelling().helper("smaller") + "(" + part->end + ", " + items + ")") +
+              "; point += Index(blockDim.x)) {");
+    decode(chain, "point");
+    printer_.clear_parts();
+    printer_.rename_axis(loop.axis, index);
+    out().add("const Index " + packs.first() + " = " + group + " * " + count + ";");
+  }
+  packs.print(end);
+  out().add("}");
+  return true;
+}
+
+ExprId CudaKernel::zero() { return make_constant(plan_.kernel, Type::i64, 0, 0); }
 
 void CudaKernel::packed_phase(const std::vector<const PlanNode *> &chain, int together) {
   const PlanNode &loop = *chain.back();
   const std::string threads = std::to_string(kBlockThreads), index = printer_.axis_name(loop.axis);
   const std::string end = at_least(code_of(printer_.range(loop).end), binding::kAdd);
-  PackPrinter packs(printer_, names_, loop, together, make_constant(plan_.kernel, Type::i64, 0, 0));
+  PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together, zero(), false);
   const std::string groups = names_.claim("groups");
   out().add("const Index item = Index(blockIdx.x) * " + threads + " + Index(threadIdx.x);");
   std::string items = groups;
@@ -192,8 +282,7 @@ void CudaKernel::packed_phase(const std::vector<const PlanNode *> &chain, int to
   const std::string &ceil_div = spelling().helper("ceil_div");
   Launch launch{ceil_div + "(" + items + ", " + threads + ")"};
   launch.together = together;
-  launch.prepare = "const int elements = " + packs.condition() + " ? " + std::to_string(together) +
-                   " : 1;\nconst int64_t " + groups + " = " + ceil_div + "(" + end + ", elements);\n";
+  launch.prepare = "const int64_t " + groups + " = " + ceil_div + "(" + end + ", elements);\n";
   finish(launch);
 }
 

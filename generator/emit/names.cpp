@@ -37,22 +37,22 @@ constexpr const char *kReserved[] = {
     "row_at", "rsqrt", "scan_before", "scan_lanes", "shift_left", "shift_right", "sigmoid", "smaller", "store",
     "store_around", "finish_stores", "store_every", "table_at", "take", "thread_count", "thread_number", "to_bf16",
     "to_f16", "turn_tile", "load_pack", "store_pack", "wrapping_add", "wrapping_multiply", "wrapping_negate",
-    "wrapping_subtract"};
+    "wrapping_subtract", "from_lane", "first_above", "first_below", "is_last_block", "column_fold", "share_of"};
 
 // What emitted files use beside the names above; operands, sizes, scalars and tables of these names are renamed.
 const std::set<std::string> kUsed = {
     // Further arguments of launchers, their locals, and those of kernels.
     "stream", "workspace", "workspace_bytes", "table_status", "space", "memory", "queue", "error", "small", "entry",
     "windows", "own", "kernel", "blocks", "threads", "tiles", "in_shared", "bytes", "active", "shared", "item", "items",
-    "status", "chunk", "lane", "lanes", "tile",
+    "status", "chunk", "chunks", "lane", "lanes", "tile", "ticket", "point", "part", "block_threads",
     // CUDA's variables, macros and types.
     "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "OMP", "EOF", "NULL", "NAN", "INFINITY",
     "errno", "stdin", "stdout", "stderr", "linux", "unix", "typeof", "std", "main", "Index", "Lanes", "Mask", "Best",
-    "Extent", "WindowSet", "Pack", "Tile", "Square", "Extreme", "Aligned", "kElements", "elements", "AllLanes",
-    "FirstLanes", "VectorOf", "IntegerOf", "LanesOf", "kVectorBytes", "complex", "imaginary", "cudaStream_t",
-    "cudaError_t", "cudaSuccess", "kLanes8", "kLanes16", "kLanes32", "kLanes64", "kBeyondCaches", "float2", "float4",
-    "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t", "ptrdiff_t",
-    "max_align_t", "signgam",
+    "Extent", "WindowSet", "Pack", "Tile", "Square", "Extreme", "Aligned", "kElements", "elements", "kWide", "wide",
+    "AllLanes", "FirstLanes", "VectorOf", "IntegerOf", "LanesOf", "kVectorBytes", "complex", "imaginary",
+    "cudaStream_t", "cudaError_t", "cudaSuccess", "kLanes8", "kLanes16", "kLanes32", "kLanes64", "kBeyondCaches",
+    "float2", "float4", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t",
+    "size_t", "ptrdiff_t", "max_align_t", "signgam",
     // What self-checks have beside them.
     "Array", "Axis", "BF16", "Buffer", "Cost", "F16", "F32", "F64", "Floating", "Number", "Random", "Tally", "Whole",
     "close_calls", "compare_array", "kLargest", "kName", "kUnit", "make_row_starts", "make_table", "slack",
@@ -65,7 +65,8 @@ const std::set<std::string> kUsed = {
     "positions", "positions_as", "prefetch", "quotient", "remainder_of", "reserve", "resized", "saturate", "shift_left",
     "row_at", "scan_before", "scan_lanes", "scan_group", "share_of", "shifted", "longest_row", "shift_right", "smaller",
     "store", "store_around", "finish_stores", "write_around", "store_every", "table_at", "take", "thread_count",
-    "thread_number", "to_bf16", "to_f16", "workspace_tiles", "aligned", "turn_tile", "load_pack", "store_pack"};
+    "thread_number", "to_bf16", "to_f16", "workspace_tiles", "aligned", "turn_tile", "load_pack", "store_pack",
+    "from_lane", "first_above", "first_below", "is_last_block", "column_fold", "ColumnShape", "RowShape", "shape"};
 
 // Macros of the C library, whoever includes it: families by their beginning and end, and single ones.
 bool is_macro(std::string_view name) {

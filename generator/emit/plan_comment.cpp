@@ -28,21 +28,27 @@ std::string phase_sentence(const Plan &plan, const Phase &phase) {
   if (phase.kind == Phase::Kind::serial)
     return cuda ? "one block does the rest" : "one thread does the rest";
   if (phase.kind == Phase::Kind::chunked)
-    return "chunks of " + plan.kernel.axes[phase.nodes.front().axis].name +
-           " are folded at once, then combined in order" + lane;
+    return "chunks of " + plan.kernel.axes[phase.nodes.front().axis].name + " are folded at once, then combined " +
+           (cuda ? "by the last block, in order" : "in order") + lane;
   if (!cuda)
     return "threads share " + split_names(plan, phase) + lane;
-  return (phase.mapping == Phase::Mapping::item_per_thread ? "a thread for each of " : "a block for each of ") +
+  const bool column = phase.mapping == Phase::Mapping::item_per_column;
+  return (column                                             ? "some threads of a block for each of "
+          : phase.mapping == Phase::Mapping::item_per_thread ? "a thread for each of "
+                                                             : "a block for each of ") +
          split_names(plan, phase) + lane + thread_words(plan, phase);
 }
 
 } // namespace
 
 std::string plan_comment(const Plan &plan, const Facts &facts) {
-  std::string text;
+  std::vector<std::string> sentences;
   for (size_t i = 0; i < plan.phases.size(); ++i)
-    text += (plan.phases.size() > 1 ? "Phase " + std::to_string(i + 1) + ": " : "Plan: ") +
-            phase_sentence(plan, plan.phases[i]) + ".\n";
+    if (plan.target == TargetKind::openmp || is_kernel(plan, i))
+      sentences.push_back(phase_sentence(plan, plan.phases[i]));
+  std::string text;
+  for (size_t i = 0; i < sentences.size(); ++i)
+    text += (sentences.size() > 1 ? "Phase " + std::to_string(i + 1) + ": " : "Plan: ") + sentences[i] + ".\n";
   std::vector<std::string> kept, passed;
   for (size_t v = 0; v < plan.storage.size(); ++v) {
     const Storage::Kind kind = plan.storage[v].kind;

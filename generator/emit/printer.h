@@ -54,6 +54,9 @@ public:
   Range open_parts(const PlanNode &loop, const std::string &length);
   // The same for the loops over the axis inside; as long as the plan says, or as `length` does.
   void open_part(const PlanNode &loop, const std::string &length = "");
+  // Where a row of a ragged axis begins, and how long it is.
+  std::string row_start(AxisId axis, const std::string &row);
+  Code row_length(AxisId axis, const std::string &row);
   // Loops over the axis go over this part of their range, until it is cleared.
   void set_part(AxisId axis, Range part) { parts_[axis] = std::move(part); }
   void clear_parts() { parts_.clear(); }
@@ -79,8 +82,11 @@ public:
   void mark_declared(VarId var) { declared_[var] = true; }
   void rename(VarId var, const std::string &name) { var_names_[var] = name; }
   void rename_axis(AxisId axis, const std::string &name) { axis_names_[axis] = name; }
-  // Elements of arguments that are in registers: "x[n]" -> what holds it.
+  // Elements of arrays that are in registers: "x[n]" -> what holds it.
   std::map<std::string, std::string> held;
+  std::map<std::string, std::string>
+      named;              // where rows begin and how long they are: the text -> a variable of that value
+  std::string takes_part; // the condition under which the point takes part in folds; empty: it does
   // What must hold for the element to be inside; empty: nothing.
   std::string guard(VarId var, const std::vector<Coordinate> &coords);
 
@@ -112,8 +118,6 @@ private:
   Code window_edge(const Expr &e);
   bool counts_positions(ExprId id) const;
   Code coordinate(const Dim &dim);
-  std::string row_start(AxisId axis, const std::string &row);
-  Code row_length(AxisId axis, const std::string &row);
   bool given_elsewhere(const Dim &dim, const std::vector<Coordinate> &coords) const;
   std::pair<std::string, std::string> within(const Code &coordinate, const Size &start, const Size &block,
                                              const Size &extent);

@@ -64,13 +64,17 @@ bool Printer::given_elsewhere(const Dim &dim, const std::vector<Coordinate> &coo
 std::string Printer::row_start(AxisId axis, const std::string &row) {
   const Axis &a = kernel.axes[axis];
   const Table &table = kernel.tables[a.ragged];
-  if (spelling.target() == TargetKind::openmp || table.on_host)
-    return c_name(table.name) + "[" + row + "]";
-  return spelling.helper("row_at") + "(" + c_name(table.name) + ", " + row + ", " + size_text(a.size) + ")";
+  std::string text = c_name(table.name) + "[" + row + "]";
+  if (spelling.target() == TargetKind::cuda && !table.on_host)
+    text = spelling.helper("row_at") + "(" + c_name(table.name) + ", " + row + ", " + size_text(a.size) + ")";
+  const auto it = named.find(text);
+  return it == named.end() ? text : it->second;
 }
 
 Code Printer::row_length(AxisId axis, const std::string &row) {
-  return {row_start(axis, row + " + 1") + " - " + row_start(axis, row), binding::kAdd};
+  const std::string text = row_start(axis, row + " + 1") + " - " + row_start(axis, row);
+  const auto it = named.find(text);
+  return it == named.end() ? Code{text, binding::kAdd} : Code{it->second};
 }
 
 // The linear index of an operand's element; notes the coordinates that must be checked to lie inside.
@@ -180,7 +184,9 @@ std::string Printer::element(VarId id, const std::vector<Coordinate> &coords, co
   }
   for (size_t i = 0; i < indices.size(); ++i)
     horner(std::to_string(var.array[i]), expression(indices[i]));
-  return var_names_[id] + "[" + (linear.text.empty() ? "0" : linear.text) + "]";
+  const std::string text = var_names_[id] + "[" + (linear.text.empty() ? "0" : linear.text) + "]";
+  const auto it = held.find(text);
+  return it == held.end() ? text : it->second;
 }
 
 std::string Printer::buffer_elements(VarId id) {

@@ -253,8 +253,12 @@ void Printer::store(const PlanNode &n) {
 
 void Printer::fold_step(const PlanNode &n) {
   const Var &var = kernel.vars[n.target];
+  Code condition{takes_part};
   if (n.condition != kNone)
-    lines.add("if (" + expression(n.condition).text + ") {");
+    condition = takes_part.empty() ? expression(n.condition)
+                                   : Code{takes_part + " && " + at_least(expression(n.condition), binding::kAnd)};
+  if (!condition.text.empty())
+    lines.add("if (" + condition.text + ") {");
   const std::string place = element(n.target, {}, {});
   if (n.monoid == Monoid::argmax || n.monoid == Monoid::argmin) {
     const std::string best = element(n.partner, {}, {});
@@ -269,7 +273,7 @@ void Printer::fold_step(const PlanNode &n) {
   } else {
     lines.add(place + " = " + spelling.combine(n.monoid, var.type, place, expression(n.value)).text + ";");
   }
-  if (n.condition != kNone)
+  if (!condition.text.empty())
     lines.add("}");
 }
 

@@ -145,6 +145,21 @@ void find_apart(Phase &phase, const Kernel &kernel) {
 
 } // namespace
 
+bool starts_chunks(const Plan &plan, const PlanNode &node) {
+  return node.kind == PlanNode::Kind::fold_init &&
+         std::any_of(plan.phases.begin(), plan.phases.end(), [&](const Phase &p) {
+           return std::find(p.partials.begin(), p.partials.end(), node.target) != p.partials.end();
+         });
+}
+
+bool is_kernel(const Plan &plan, size_t phase) {
+  const Phase &p = plan.phases[phase];
+  if (p.kind != Phase::Kind::serial)
+    return true;
+  return (phase == 0 || plan.phases[phase - 1].kind != Phase::Kind::chunked) &&
+         !std::all_of(p.nodes.begin(), p.nodes.end(), [&](const PlanNode &node) { return starts_chunks(plan, node); });
+}
+
 Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
   Plan plan;
   plan.target = target;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "plan/access.h"
 #include "plan/exprs.h"
@@ -30,15 +31,24 @@ std::optional<int> field_of(const Kernel &kernel, const Var &var, size_t first, 
   return static_cast<int>(field);
 }
 
-// Nothing but values of one position, and arrays that are set once, where `may_set` says that they can.
-bool is_simple(const Plan &plan, const std::vector<PlanNode> &list, const std::function<bool(VarId)> &may_set) {
-  const auto never = [](VarId) { return false; }; // under a condition
+// Nothing but values of one position, folds of `loop`, and arrays where `may_set` says that they can be set; under a
+// condition those that have been set before it.
+bool is_simple(const Plan &plan, const std::vector<PlanNode> &list, const PlanNode &loop,
+               const std::function<bool(VarId)> &may_set) {
+  std::set<VarId> set;
+  const auto once_more = [&](VarId var) { return set.count(var) != 0; };
   return std::all_of(list.begin(), list.end(), [&](const PlanNode &n) {
     if (n.kind == PlanNode::Kind::branch)
-      return is_simple(plan, n.body, never) && is_simple(plan, n.otherwise, never);
+      return is_simple(plan, n.body, loop, once_more) && is_simple(plan, n.otherwise, loop, once_more);
+    if (n.kind == PlanNode::Kind::fold_step && loop.order == PlanNode::Order::reduction)
+      return n.reduced.contains(loop.axis);
     if (n.kind != PlanNode::Kind::assign || n.scatter_add || !n.indices.empty() || !n.coords.empty())
       return false;
-    return plan.storage[n.target].kind == Storage::Kind::scalar || may_set(n.target);
+    if (plan.storage[n.target].kind == Storage::Kind::scalar)
+      return true;
+    const bool may = may_set(n.target);
+    set.insert(n.target);
+    return may;
   });
 }
 
@@ -57,7 +67,7 @@ bool hangs_on_locals(const Plan &plan, const std::vector<Coordinate> &coords) {
 // Does the loop go over all positions of its axis, whatever the others do?
 bool is_plain(const Plan &plan, const PlanNode &loop) {
   const Axis &axis = plan.kernel.axes[loop.axis];
-  return loop.kind == PlanNode::Kind::loop && loop.order == PlanNode::Order::parallel && axis.ragged == kNone &&
+  return loop.kind == PlanNode::Kind::loop && loop.order != PlanNode::Order::ordered && axis.ragged == kNone &&
          axis.uniform && axis.start.is_integer(0);
 }
 
@@ -120,7 +130,16 @@ std::optional<PackedAccess> packed_access(const Plan &plan, const LaneAnalysis &
                                           const std::vector<Coordinate> &coords, AxisId lane) {
   const Kernel &kernel = plan.kernel;
   const Var &var = kernel.vars[id];
-  if (plan.storage[id].kind != Storage::Kind::argument || var.optional || moved(kernel, coords, lane) != nullptr ||
+  const Storage &storage = plan.storage[id];
+  const bool buffer = storage.kind == Storage::Kind::worker || storage.kind == Storage::Kind::program;
+  if (buffer && var.array.empty() && !storage.dims.empty() && storage.dims.back() == lane &&
+      moved(kernel, coords, lane) == nullptr && !hangs_on_locals(plan, coords)) {
+    PackedAccess access;
+    if (storage.dims.size() > 1)
+      access.strides = {kernel.axes[lane].block};
+    return access;
+  }
+  if (storage.kind != Storage::Kind::argument || var.optional || moved(kernel, coords, lane) != nullptr ||
       hangs_on_locals(plan, coords))
     return std::nullopt;
   const auto own = std::find_if(var.dims.begin(), var.dims.end(), [&](const Dim &d) { return d.axis == lane; });
@@ -165,7 +184,7 @@ std::optional<PackedAccess> packed_access(const Plan &plan, const LaneAnalysis &
 int positions_together(const Plan &plan, const PlanNode &loop) {
   const Axis &axis = plan.kernel.axes[loop.axis];
   const LaneAnalysis lanes(plan);
-  const bool simple = is_plain(plan, loop) && is_simple(plan, loop.body, [&](VarId var) {
+  const bool simple = is_plain(plan, loop) && is_simple(plan, loop.body, loop, [&](VarId var) {
                         const auto packed = packed_access(plan, lanes, var, {}, loop.axis);
                         return packed && packed->fields == 1;
                       });
@@ -205,7 +224,7 @@ std::optional<Crossing> crossing(const Plan &plan, const std::vector<const PlanN
   if (found == chain.rend() || !is_plain(plan, loop))
     return std::nullopt;
   const AxisId other = (*found)->axis;
-  const bool simple = is_simple(plan, loop.body, [&](VarId var) {
+  const bool simple = is_simple(plan, loop.body, loop, [&](VarId var) {
     return plan.storage[var].kind == Storage::Kind::argument &&
            (is_crossing(lanes, var, {}, loop.axis, other) ||
             lanes.step_of(var, {}, loop.axis).kind == LaneStep::Kind::neighbour);

@@ -86,6 +86,7 @@ struct Phase {
   };
   enum class Mapping {
     item_per_thread, // CUDA: neighbouring threads take neighbouring items
+    item_per_column, // CUDA: the same, with further threads of the block that share the loops of each; emit finds out
     item_per_block,  // CUDA: the threads of a block share the loops inside one item
   };
   Kind kind = Kind::serial;
@@ -107,6 +108,11 @@ struct Plan {
 };
 
 Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target);
+
+// CUDA. A statement that only sets an accumulator of a chunked phase, where its parts are combined.
+bool starts_chunks(const Plan &plan, const PlanNode &node);
+// Does the phase become a kernel? What one worker does after chunks, the last block of their kernel does.
+bool is_kernel(const Plan &plan, size_t phase);
 
 std::string print(const Plan &plan);
 

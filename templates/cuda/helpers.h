@@ -163,15 +163,55 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
 //@ launch
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, int threads, size_t shared_bytes, cudaStream_t stream, Arguments... arguments) {
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes, cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
+//@ block_threads
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 &&
+         (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+//@ RowShape: block_threads ceil_div
+// How folds of rows are shared out: where they are few and long, `chunks` blocks share each, with `chunk` turns of it.
+struct RowShape {
+  unsigned threads, chunks = 1;
+  int64_t chunk, blocks, parts, tickets;
+  RowShape(int64_t turns, int64_t rows) : threads(block_threads(turns, rows)) {
+    while (chunks < 1024 && chunks * threads * 16 < turns && rows < 262144 / (chunks * threads)) chunks *= 2;
+    chunk = ceil_div(turns, int64_t{chunks} * 16) * 16; // so that all begin with a whole access
+    blocks = (rows < int64_t{1} << 30 ? rows : int64_t{1} << 30) * chunks;
+    parts = chunks > 1 ? rows * chunks : 0;
+    tickets = chunks > 1 ? rows : 0;
+  }
+};
+//@ ColumnShape: ceil_div
+// How folds of columns are shared out: a block takes `wide` columns, with `deep` threads for each; where columns are few,
+// `chunks` blocks share the rows.
+struct ColumnShape {
+  unsigned wide = 32, deep = 1, chunks = 1;
+  int64_t chunk, blocks, parts, tickets;
+  ColumnShape(int64_t rows, int64_t columns, unsigned most_chunks) {
+    while (deep < 16 && deep * 4 < rows && columns < 262144 / deep) deep *= 2;
+    if (deep < 8) wide = 256 / deep;
+    while (chunks < most_chunks && chunks * deep * 16 < rows && columns < 262144 / (chunks * deep)) chunks *= 2;
+    const int64_t tiles = ceil_div(columns, wide);
+    chunk = ceil_div(rows, chunks);
+    blocks = tiles * chunks;
+    parts = chunks > 1 ? columns * chunks : 0;
+    tickets = chunks > 1 ? tiles : 0;
+  }
+  size_t fold_bytes() const { return deep > 1 ? size_t{16} * wide * deep : 0; }
+};
 //@ aligned
 // Do all arrays begin at a multiple of 16 bytes?
 inline bool aligned(std::initializer_list<const void*> arrays) {
@@ -197,9 +237,9 @@ template <class T, int kSide> struct Tile {
 };
 //@ load_pack: Pack
 // Past the end, where only `left` positions are left, the last of them is repeated.
-template <int kElements, int kFields = 1, class T, class Index>
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
 DEVICE Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
-  if (left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
   Pack<T, kElements, kFields> pack;
 #pragma unroll
   for (int i = 0; i < kElements * kFields; ++i)
@@ -207,9 +247,9 @@ DEVICE Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
   return pack;
 }
 //@ store_pack: Pack
-template <class T, int kElements, int kFields, class Index>
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
 DEVICE void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
-  if (left >= kElements) {
+  if (kWide && left >= kElements) {
     *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
     return;
   }
@@ -234,30 +274,52 @@ template <class T> DEVICE T* take(char*& tile, int64_t count) {
   tile += (count * int64_t(sizeof(T)) + 15) / 16 * 16;
   return out;
 }
-//@ Best
+//@ from_lane
+// The value that another lane of the warp has.
+template <class T> DEVICE T from_lane(T value, unsigned lane) {
+  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+}
+//@ Best: from_lane
 // A value and where it stands.
 template <class T> struct Best {
   T value;
   int64_t index;
 };
-//@ block_fold
+template <class T> DEVICE Best<T> from_lane(Best<T> best, unsigned lane) {
+  return {from_lane(best.value, lane), from_lane(best.index, lane)};
+}
+//@ first_above: Best above
+// The greater value; of equals the one that stands first.
+template <class T> DEVICE Best<T> first_above(Best<T> a, Best<T> b) {
+  const bool better = a.index < 0 || above(b.value, a.value) || (!above(a.value, b.value) && b.index < a.index);
+  return b.index >= 0 && better ? b : a;
+}
+//@ first_below: Best below
+// The smaller value; of equals the one that stands first.
+template <class T> DEVICE Best<T> first_below(Best<T> a, Best<T> b) {
+  const bool better = a.index < 0 || below(b.value, a.value) || (!below(a.value, b.value) && b.index < a.index);
+  return b.index >= 0 && better ? b : a;
+}
+//@ block_fold: from_lane
 #if defined(__CUDACC__)
 DEVICE unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char bytes[];
   return bytes;
 }
 #endif
-// Folds one value a thread over the block, in a fixed order; every thread gets the result.
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine> DEVICE T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2) value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads(); // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  slots[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) slots[threadIdx.x] = combine(slots[threadIdx.x], slots[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return slots[0];
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
 }
 //@ broadcast: block_fold
 // The value of the block's first thread, for all of them.
@@ -267,4 +329,26 @@ template <class T> DEVICE T broadcast(T value) {
   if (threadIdx.x == 0) *slot = value;
   __syncthreads();
   return *slot;
+}
+//@ is_last_block
+// Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
+DEVICE bool is_last_block(uint32_t* ticket, unsigned blocks) {
+  __threadfence();
+  __syncthreads();
+  const int last = threadIdx.x == 0 && threadIdx.y == 0 && atomicAdd(ticket, 1u) == blocks - 1;
+  const bool found = __syncthreads_or(last) != 0;
+  __threadfence();
+  return found;
+}
+//@ column_fold: block_fold
+// Folds the values of the block's threads of one column, in a fixed order; each of them gets the result.
+template <class T, class Combine> DEVICE T column_fold(T value, Combine combine) {
+  if (blockDim.y == 1) return value;
+  T* const slots = reinterpret_cast<T*>(shared_memory()) + threadIdx.x;
+  __syncthreads(); // what the fold before has left there is read
+  slots[threadIdx.y * blockDim.x] = value;
+  __syncthreads();
+  value = slots[0];
+  for (unsigned y = 1; y < blockDim.y; ++y) value = combine(value, slots[y * blockDim.x]);
+  return value;
 }

@@ -1,0 +1,153 @@
+// How the threads of a CUDA block, and the blocks of a grid, share a fold.
+#include <doctest/doctest.h>
+
+#include "emit_testing.h"
+
+namespace kgen {
+namespace {
+
+std::string cuda_text(const std::string &operands, const std::string &body, const std::string &start = "__global__") {
+  return emitted_text("kernel = \"k\"\ndoc = \"d\"\n" + operands + "body = '''\n" + body + "\n'''\n", ".cu", start);
+}
+
+size_t count(const std::string &text, const std::string &part) {
+  size_t found = 0;
+  for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size())
+    ++found;
+  return found;
+}
+
+TEST_CASE("a block folds by shuffles, and has a slot a warp") {
+  const std::string text =
+      cuda_text("inputs.x = \"f32[M, N]\"\noutputs.s = \"f32[M]\"\n", "s = sum(x, N);", "T from_lane");
+  CHECK(has(text, "__shfl_sync(0xffffffffu, value, int(lane))"));
+  CHECK(has(text,
+            "value = combine(value, from_lane(value, lane + distance)); if (warps == 1) return from_lane(value, 0);"));
+  CHECK(has(text, "shape.blocks, shape.threads, 512, stream"));
+}
+
+TEST_CASE("a pair goes to another lane member by member") {
+  const std::string text =
+      cuda_text("inputs.x = \"f64[M, N]\"\noutputs.s = \"i64[M]\"\n", "s = argmax(x, N);", "T from_lane");
+  CHECK(has(text, "return {from_lane(best.value, lane), from_lane(best.index, lane)};"));
+}
+
+TEST_CASE("the threads of a block share all loops of a fold") {
+  const std::string text = cuda_text("inputs.x = \"f32[B, C, H]\"\ninputs.w = \"f32[B]\"\noutputs.s = \"f32[C]\"\n",
+                                     "s = sum(log(x) / w, B, H);");
+  CHECK(has(text,
+            "for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups); point += "
+            "Index(blockDim.x)) { const Index b "
+            "= Index(point / groups); const Index group = Index(point % groups); const Index h_first = group * 4;"));
+  CHECK(has(text, "const RowShape shape(B * ceil_div(H, 4), C);"));
+}
+
+TEST_CASE("threads that share a row take neighbours in wide accesses, and fold none beyond its end") {
+  const std::string text = cuda_text("inputs.x = \"bf16[M, N]\"\ninputs.w = \"f32[N]\"\noutputs.y = \"bf16[M, N]\"\n",
+                                     "y = x * w - sum(x, N);");
+  CHECK(has(text,
+            "for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) { const Index "
+            "remaining = Index(N - n_first); const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], "
+            "remaining); #pragma unroll for (int i = 0; i < 8; ++i) { if (i < remaining) { total_own += "
+            "from_bf16(x_pack[i]); } } }"));
+  CHECK(has(text, "store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);"));
+  CHECK(has(text, "const bool wide = aligned({x, w, y}) && N % 8 == 0;"));
+  CHECK(has(text, "wide ? k_kernel<true, Index> : k_kernel<false, Index>"));
+}
+
+TEST_CASE("buffers of a block, and those that phases share, are read and written like arrays") {
+  const std::string text =
+      cuda_text("inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\n", "real e = exp(x);\ny = e / sum(e, N);");
+  CHECK(has(text, "store_pack<kWide>(&e[n_first], e_pack, remaining);"));
+  CHECK(has(text, "const auto e_pack = load_pack<4, 1, kWide>(&e[n_first], remaining);"));
+  CHECK(has(text, "aligned({x, tiles, y}) && N % 4 == 0"));
+}
+
+TEST_CASE("what is set first, then under a condition, is stored once") {
+  const std::string text = cuda_text("inputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\noutputs.s = \"f32[]\"\n",
+                                     "y = 0;\nif (x > 0) y = 1 / x;\ns = sum(y, N);");
+  CHECK(has(text, "y_pack[i] = 0.0f; if (x_pack[i] > 0.0f) { y_pack[i] = 1.0f / x_pack[i]; }"));
+}
+
+TEST_CASE("points of a fold that no array counts may be more than an index can tell") {
+  const std::string text = cuda_text("inputs.x = \"f32[M, K]\"\ninputs.y = \"f32[M, N]\"\noutputs.s = \"f32[M]\"\n",
+                                     "s = max(x + y, K, N);");
+  CHECK(has(text,
+            "for (int64_t point = int64_t(threadIdx.x); point < int64_t{1} * K * N; point += int64_t(blockDim.x))"));
+}
+
+TEST_CASE("a whole-array fold is one launch, whose last block does the rest") {
+  const std::string text = cuda_text("inputs.x = \"f32[N]\"\noutputs.s = \"f32[]\"\n", "s = sum(x * x, N) / 2;");
+  CHECK(count(text, "__global__") == 1);
+  CHECK(has(text,
+            "if (threadIdx.x == 0) { total_parts[blockIdx.x] = total_part; } if (!is_last_block(ticket, gridDim.x)) "
+            "return;"));
+  CHECK(has(text, "for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x)"));
+  CHECK(has(text, "if (threadIdx.x == 0) { s[0] = total / 2.0f; }"));
+  CHECK(has(text, "chunks = larger(ceil_div(N, chunk), 1);")); // nothing to fold: a block still says so
+  CHECK(has(text, "cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream)"));
+}
+
+TEST_CASE("what later phases need of a whole-array fold goes through the workspace") {
+  const std::string text = cuda_text("inputs.x = \"f32[N]\"\noutputs.z = \"f32[N]\"\n", "z = x / sum(x, N);");
+  CHECK(count(text, "__global__") == 2);
+  CHECK(has(text, "if (threadIdx.x == 0) total[0] = whole;"));
+  CHECK(has(text, "/ total[0]"));
+}
+
+TEST_CASE("chunks of a nest are points of all its loops, those of rows with folds inside are rows") {
+  const std::string nest =
+      cuda_text("inputs.x = \"f32[M, N]\"\ninputs.w = \"f32[N]\"\noutputs.s = \"f32[]\"\n", "s = sum(x * w, M, N);");
+  CHECK(has(nest, "point < smaller(last, M * groups); point += Index(blockDim.x))"));
+  const std::string rows = cuda_text("inputs.x = \"f32[M, N]\"\noutputs.s = \"f32[]\"\n", "s = sum(max(x, N), M);");
+  CHECK(has(rows, "for (Index m = first; m < last; ++m)"));
+  CHECK(has(rows, "if (threadIdx.x == 0) { total_own += greatest; }"));
+  CHECK(has(rows, "block_threads(N, chunks)"));
+}
+
+TEST_CASE("threads of a block share the rows of each column, blocks too where folds are of one loop") {
+  const std::string columns = cuda_text("inputs.x = \"f32[M, N]\"\noutputs.s = \"f32[N]\"\n", "s = sum(x, M);");
+  CHECK(has(columns,
+            "for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) { total_own += x[m * "
+            "N + n]; }"));
+  CHECK(has(columns, "if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;"));
+  CHECK(has(columns, "const ColumnShape shape(M, N, 1024);"));
+  CHECK(has(columns, "if (writes) { s[n] = total; }"));
+  const std::string twice = cuda_text("inputs.x = \"f32[M, N]\"\noutputs.s = \"f32[N]\"\n",
+                                      "float m = mean(x, M);\ns = sum((x - m) * (x - m), M);");
+  CHECK(has(twice, "const ColumnShape shape(M, N, 1);"));
+  CHECK(count(twice, "m_ += Index(blockDim.y)") == 2);
+}
+
+TEST_CASE("blocks share rows where these are few, if one loop has all their folds") {
+  const std::string text = cuda_text("inputs.x = \"f32[M, N]\"\noutputs.s = \"f32[M]\"\n", "s = sum(x, N);");
+  CHECK(has(text, "for (Index item = Index(blockIdx.x / chunks); item < items; item += Index(gridDim.x / chunks))"));
+  CHECK(has(text, "if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;"));
+  const std::string before =
+      cuda_text("inputs.x = \"f32[M, N]\"\noutputs.z = \"f32[M]\"\noutputs.s = \"f32[M]\"\n", "z = 1;\ns = sum(x, N);");
+  CHECK(before.find("chunks") == std::string::npos); // each block would write z
+}
+
+TEST_CASE("entries of tables are read once a row, as far as they are needed") {
+  const std::string ragged = "tables.start = \"i64[B + 1]\"\naxes.N = { ragged = \"start\", over = \"B\" }\n";
+  const std::string text =
+      cuda_text(ragged + "inputs.x = \"f32[B, N]\"\noutputs.y = \"f32[B, N]\"\n", "y = x - max(x, N);");
+  CHECK(has(text, "const auto n_start = row_at(start, b, N); const auto n_count = row_at(start, b + 1, N) - n_start;"));
+  CHECK(count(text, "row_at(") == 2);
+  const std::string lengths =
+      cuda_text(ragged + "inputs.x = \"f32[B, N]\"\noutputs.y = \"i64[B]\"\n", "y = sum(index(N), N);");
+  CHECK(count(lengths, "n_start") == 2); // by the other
+  CHECK(count(lengths, "n_count") == 2);
+}
+
+TEST_CASE("products of arrays and windows of them are no columns") {
+  CHECK(
+      cuda_text("inputs.x = \"f32[M, K]\"\ninputs.y = \"f32[K, N]\"\noutputs.z = \"f32[M, N]\"\n", "z = dot(x, y, K);")
+          .find("threadIdx.y") == std::string::npos);
+  CHECK(cuda_text("axes.W = 3\ninputs.x = \"f32[N]\"\noutputs.z = \"f32[N]\"\n",
+                  "z = sum(at(x, N = index(N) + index(W)), W);")
+            .find("threadIdx.y") == std::string::npos);
+}
+
+} // namespace
+} // namespace kgen
