@@ -24,12 +24,11 @@ public:
   // Turns the innermost loop of the work list, if that is one down columns.
   bool turn(Phase &phase) {
     PlanNode *loop = &phase.nodes.front();
-    AxisSet outer;
     for (int i = 1; i < phase.split; ++i, loop = &loop->body.front())
       if (loop->kind == PlanNode::Kind::loop && !plan_.shares.contains(loop->axis))
-        outer |= AxisSet::of(loop->axis);
+        outer_ |= AxisSet::of(loop->axis);
     bool found = false;
-    if (loop->kind != PlanNode::Kind::loop || !goes_along(loop->body, loop->axis, outer, found) || !found ||
+    if (loop->kind != PlanNode::Kind::loop || !goes_along(loop->body, loop->axis, AxisSet(), found) || !found ||
         !has_row_in_targets(*loop))
       return false;
     axis_ = loop->axis;
@@ -53,24 +52,25 @@ private:
     return a.uniform && a.ragged == kNone && a.block.is_integer() && a.block.value <= rows;
   }
 
-  // Does what walks touch lie along the row, and is each input read once? Notes whether there is any. `around`: their
-  // loops.
-  bool goes_along(const std::vector<PlanNode> &list, AxisId row, AxisSet around, bool &found) const {
+  // Does what walks touch lie along the row, and is each input read once? Notes whether there is any. `walked`: their
+  // axes.
+  bool goes_along(const std::vector<PlanNode> &list, AxisId row, AxisSet walked, bool &found) const {
     for (const PlanNode &walk : list) {
       if (!is_walk(walk))
         continue;
-      const AxisSet inside = walk.kind == PlanNode::Kind::loop ? around | AxisSet::of(walk.axis) : around;
-      if (!goes_along(walk.body, row, inside, found))
+      const AxisSet all = walk.kind == PlanNode::Kind::loop ? walked | AxisSet::of(walk.axis) : walked;
+      if (!goes_along(walk.body, row, all, found))
         return false;
       for (const PlanNode &node : walk.body)
         for (const Access &a : is_walk(node) ? std::vector<Access>() : accesses_of(kernel_, node)) {
           const Var &var = kernel_.vars[a.var];
           if (plan_.storage[a.var].kind != Storage::Kind::argument || !var.axes.contains(row))
             continue;
-          const bool once = var.kind != Var::Kind::input || var.axes.contains(inside);
+          const bool stays = (var.axes & all).empty();
+          const bool once = var.kind != Var::Kind::input || stays || var.axes.contains(outer_ | all);
           if (lanes_.step_of(a.var, {}, row).kind != LaneStep::Kind::neighbour || !once)
             return false;
-          found = true;
+          found = found || !stays || walk.kind == PlanNode::Kind::steps;
         }
     }
     return true;
@@ -132,7 +132,12 @@ private:
   // for m { total += x }  ->  for blocks of m { part = 0; for m { part += x }; total += part }
   PlanNode in_blocks(PlanNode walk) {
     std::vector<PlanNode> before, after;
-    split_sums(walk, walk.axis, before, after);
+    AxisSet inside;
+    for_each_node(walk, [&](const PlanNode &n) {
+      if (n.kind == PlanNode::Kind::loop)
+        inside |= AxisSet::of(n.axis);
+    });
+    split_sums(walk, walk.axis, inside, before, after);
     PlanNode blocks = walk;
     blocks.parts = kRowBlock;
     blocks.body.clear();
@@ -142,7 +147,9 @@ private:
     return blocks;
   }
 
-  void split_sums(PlanNode &node, AxisId axis, std::vector<PlanNode> &before, std::vector<PlanNode> &after) {
+  // `inside`: the axes of the walk and of those in it, over which a part is taken; sums over others go on outside.
+  void split_sums(PlanNode &node, AxisId axis, AxisSet inside, std::vector<PlanNode> &before,
+                  std::vector<PlanNode> &after) {
     if (is_long_sum(node, axis)) {
       Var part = kernel_.vars[node.target];
       part.name = "part";
@@ -155,17 +162,19 @@ private:
       init.kind = PlanNode::Kind::fold_init;
       init.value = init.condition = kNone;
       init.target = node.target = fresh;
+      init.reduced = node.reduced = node.reduced & inside;
       before.push_back(std::move(init));
       after.push_back(std::move(add));
     }
     for (std::vector<PlanNode> *list : {&node.body, &node.otherwise, &node.step})
       for (PlanNode &child : *list)
-        split_sums(child, axis, before, after);
+        split_sums(child, axis, inside, before, after);
   }
 
   Plan &plan_;
   Kernel &kernel_;
   const LaneAnalysis lanes_;
+  AxisSet outer_; // of the loops around the row's
   AxisId axis_ = kNone;
   std::vector<std::pair<VarId, int>> limits_;
 };
