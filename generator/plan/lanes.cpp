@@ -11,7 +11,7 @@ namespace {
 
 // The machine that costs are counted for: lanes a vector, iterations where the extent is not known, instructions.
 constexpr double kLanes = 8, kUnknownTrips = 256, kCallCost = 20, kGatherCost = 1.5, kStoreCost = 1.5, kLoopCost = 2,
-                 kAcrossCost = 10, kFarCost = 4;
+                 kAcrossCost = 10, kVectorCalls = 2, kFarCost = 4;
 constexpr int64_t kNearStride = 16; // elements; and rounds of a loop that is no walk
 
 bool is_costly(Op op) {
@@ -450,7 +450,8 @@ double LaneAnalysis::expression_cost(ExprId id, AxisId lane, bool walks) const {
     } else if (e.op == Op::table || e.op == Op::element) {
       total += lanes;
     } else if (is_scalar_op(e.op)) {
-      total += is_costly(e.op) ? kCallCost * lanes : 1;
+      const double calls = is_floating(e.type) && lanes > 1 ? kVectorCalls : lanes;
+      total += is_costly(e.op) ? kCallCost * calls : 1;
     }
     return true;
   });
