@@ -1,3 +1,28 @@
+//@ lanes_is_nan: Lanes
+template <class T, int N> inline Mask<N> is_nan(Lanes<T, N> value) {
+  return value != value;
+}
+//@ lanes_is_inf: Lanes
+template <class T, int N> inline Mask<N> is_inf(Lanes<T, N> value) {
+  return value == T(INFINITY) || value == -T(INFINITY);
+}
+//@ lanes_absolute: Lanes
+template <class T, int N> inline Lanes<T, N> absolute(Lanes<T, N> value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
+    return (typename Lanes<T, N>::Vector)((Bits)value.v & ~(Bits)Lanes<T, N>(T(-0.0)).v);
+  } else {
+    return choose(value < T(0), T(0) - value, value);
+  }
+}
+//@ lanes_sign: Lanes
+template <class T, int N> inline Lanes<T, N> sign(Lanes<T, N> value) {
+  return choose(value > T(0), T(1), choose(value < T(0), Lanes<T, N>(T(-1)), value));
+}
+//@ lanes_clamp: Lanes
+template <class T, int N> inline Lanes<T, N> clamp(Lanes<T, N> value, Lanes<T, N> low, Lanes<T, N> high) {
+  return minimum(maximum(value, low), high);
+}
 //@ Real: Lanes
 // How a floating number is laid out. Adding kRounder and taking it off again rounds to a whole number.
 template <class T> struct Real {
