@@ -351,9 +351,12 @@ __attribute__((noinline)) typename LanesOf<T, N>::type load_every(const T* from,
 template <class T, int N>
 inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, AllLanes<N> all) {
   if (stride == 1) return load(from, all);
-  if constexpr (std::is_same_v<T, bool>) return load_every(from, stride, FirstLanes<N>{N});
-  if (stride == 2) return pick_second(from, std::make_index_sequence<N>());
-  return pick_every(from, stride, std::make_index_sequence<N>());
+  if constexpr (std::is_same_v<T, bool>) {
+    return load_every(from, stride, FirstLanes<N>{N});
+  } else {
+    if (stride == 2) return pick_second(from, std::make_index_sequence<N>());
+    return pick_every(from, stride, std::make_index_sequence<N>());
+  }
 }
 
 // Division of many numbers by one: by its reciprocal, and then put right by what is left over, which
