@@ -116,8 +116,8 @@ std::vector<std::string> helper_texts(const Templates &templates, TargetKind tar
   sections.add(templates.text("common/helpers.h"));
   sections.add(templates.text(target == TargetKind::cuda ? "cuda/helpers.h" : "openmp/helpers.h"));
   if (target == TargetKind::openmp) {
-    sections.add(templates.text("openmp/lanes.h"));
-    sections.add(templates.text("openmp/maths.h"));
+    for (const char *file : {"openmp/lanes.h", "openmp/conversions.h", "openmp/maths.h"})
+      sections.add(templates.text(file));
   }
   std::set<std::string> needed;
   std::vector<std::string> todo(wanted.begin(), wanted.end());

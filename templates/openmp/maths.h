@@ -1,3 +1,28 @@
+//@ lanes_is_nan: Lanes
+template <class T, int N> inline Mask<N> is_nan(Lanes<T, N> value) {
+  return value != value;
+}
+//@ lanes_is_inf: Lanes
+template <class T, int N> inline Mask<N> is_inf(Lanes<T, N> value) {
+  return value == T(INFINITY) || value == -T(INFINITY);
+}
+//@ lanes_absolute: Lanes
+template <class T, int N> inline Lanes<T, N> absolute(Lanes<T, N> value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
+    return (typename Lanes<T, N>::Vector)((Bits)value.v & ~(Bits)Lanes<T, N>(T(-0.0)).v);
+  } else {
+    return choose(value < T(0), T(0) - value, value);
+  }
+}
+//@ lanes_sign: Lanes
+template <class T, int N> inline Lanes<T, N> sign(Lanes<T, N> value) {
+  return choose(value > T(0), T(1), choose(value < T(0), Lanes<T, N>(T(-1)), value));
+}
+//@ lanes_clamp: Lanes
+template <class T, int N> inline Lanes<T, N> clamp(Lanes<T, N> value, Lanes<T, N> low, Lanes<T, N> high) {
+  return minimum(maximum(value, low), high);
+}
 //@ Real: Lanes
 // How a floating number is laid out. Adding kRounder and taking it off again rounds to a whole number.
 template <class T> struct Real {
@@ -248,8 +273,37 @@ template <class T, int N> inline Lanes<T, N> rsqrt(Lanes<T, N> x) {
 //@ lanes_rsqrt_f32: reciprocal_root
 //@ lanes_rsqrt_f64: reciprocal_root
 //@ rounding: with_sign
+#if defined(__SSE4_1__)
+template <class T, int N> constexpr bool kRoundsAtOnce = sizeof(T) * N >= 16;
+#else
+template <class T, int N> constexpr bool kRoundsAtOnce = false;
+#endif
+// By the instruction for whole vectors. kWay: 8 half to even, 9 down, 10 up, 11 towards 0.
+template <int kWay, class T, int N> inline Lanes<T, N> rounded_at_once(Lanes<T, N> x) {
+#if defined(__clang__)
+  if constexpr (kWay == 8) return __builtin_elementwise_roundeven(x.v);
+  if constexpr (kWay == 9) return __builtin_elementwise_floor(x.v);
+  if constexpr (kWay == 10) return __builtin_elementwise_ceil(x.v);
+  if constexpr (kWay == 11) return __builtin_elementwise_trunc(x.v);
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(x.v) == 64 && sizeof(T) == 4) return __builtin_ia32_rndscaleps_mask(x.v, kWay, x.v, -1, 4);
+  if constexpr (sizeof(x.v) == 64 && sizeof(T) == 8) return __builtin_ia32_rndscalepd_mask(x.v, kWay, x.v, -1, 4);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(x.v) == 32 && sizeof(T) == 4) return __builtin_ia32_roundps256(x.v, kWay);
+  if constexpr (sizeof(x.v) == 32 && sizeof(T) == 8) return __builtin_ia32_roundpd256(x.v, kWay);
+#endif
+#if defined(__SSE4_1__)
+  if constexpr (sizeof(x.v) == 16 && sizeof(T) == 4) return __builtin_ia32_roundps(x.v, kWay);
+  if constexpr (sizeof(x.v) == 16 && sizeof(T) == 8) return __builtin_ia32_roundpd(x.v, kWay);
+#endif
+#endif
+  return x;
+}
 // Half to even: above 2^23 (2^52) all numbers are whole.
 template <class T, int N> inline Lanes<T, N> round(Lanes<T, N> x) {
+  if constexpr (kRoundsAtOnce<T, N>) return rounded_at_once<8>(x);
   constexpr T kAllWhole = Real<T>::kSingle ? T(8388608.0) : T(4503599627370496.0);
   const Lanes<T, N> size = magnitude(x), whole = size + kAllWhole - kAllWhole;
   return with_sign(choose(size < kAllWhole, whole, size), x);
@@ -257,16 +311,19 @@ template <class T, int N> inline Lanes<T, N> round(Lanes<T, N> x) {
 //@ lanes_round: rounding
 //@ lanes_floor: rounding
 template <class T, int N> inline Lanes<T, N> floor(Lanes<T, N> x) {
+  if constexpr (kRoundsAtOnce<T, N>) return rounded_at_once<9>(x);
   const Lanes<T, N> whole = round(x);
   return choose(whole > x, whole - T(1), whole);
 }
 //@ lanes_ceil: rounding
 template <class T, int N> inline Lanes<T, N> ceil(Lanes<T, N> x) {
+  if constexpr (kRoundsAtOnce<T, N>) return rounded_at_once<10>(x);
   const Lanes<T, N> whole = round(x);
   return with_sign(magnitude(choose(whole < x, whole + T(1), whole)), x);
 }
 //@ lanes_trunc: rounding
 template <class T, int N> inline Lanes<T, N> trunc(Lanes<T, N> x) {
+  if constexpr (kRoundsAtOnce<T, N>) return rounded_at_once<11>(x);
   const Lanes<T, N> size = magnitude(x), whole = round(size);
   return with_sign(choose(whole > size, whole - T(1), whole), x);
 }

@@ -318,5 +318,36 @@ body = 'w = mean(linrec_reverse(1.0f, h, N), C);'
   CHECK(has(text, "float total[16] = {};"));
 }
 
+TEST_CASE("windows over a row that may leave it are loaded by whole groups, and asked of by groups") {
+  const std::string text = openmp_text(R"(
+kernel = "pool"
+axes.J = 3
+axes.Q = { equals = "(W - 1) / 2 + 1" }
+inputs.x = "bf16[B, W]"
+outputs.y = "bf16[B, Q]"
+body = 'y = max(at(x, W = 2*Q + J - 1), J, where(inside(x, W = 2*Q + J - 1)));'
+)");
+  CHECK(has(text, "from_bf16(load_inside<2>(&x[b * W + 2 * q + j - 1], 2 * q + j - 1, W, active, 0))"));
+  CHECK(has(text, "active && inside<2>(2 * q + j - 1, W, active);"));
+  CHECK(text.find("gather") == std::string::npos);
+}
+
+TEST_CASE("coordinates in which lanes move by themselves or far apart are asked of lane by lane") {
+  const std::string text = openmp_text(R"(
+kernel = "apart"
+inputs.x = "f32[W]"
+inputs.i = "i64[Q]"
+outputs.y = "f32[Q]"
+outputs.z = "f32[Q]"
+body = '''
+y = inside(x, W = i) ? 1.0f : 2.0f;
+z = inside(x, W = 5000 * Q) ? 1.0f : at(x, W = 5000 * Q - 1);
+'''
+)");
+  CHECK(has(text, "gather<bool>(q, active, [&](int64_t q) { return inside(i[q], W); })"));
+  CHECK(has(text, "gather<bool>(q, active, [&](int64_t q) { return inside(5000 * q, W); })"));
+  CHECK(text.find("inside<") == std::string::npos);
+}
+
 } // namespace
 } // namespace kgen
