@@ -1,4 +1,5 @@
-// How fast this machine copies memory, in GB/s with both directions counted: all cores, stores around the caches.
+// How fast this machine copies memory: all cores, stores around the caches. As a program: GB/s of a copy of 256 MiB,
+// with both directions counted. As a library: the copy.
 #include <immintrin.h>
 
 #include <algorithm>
@@ -7,6 +8,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
+
+// Both aligned to 16 bytes, `count` a multiple of 4.
+extern "C" void copy_around_caches(const float *from, float *to, int64_t count) {
+#pragma omp parallel
+  {
+#pragma omp for schedule(static) nowait
+    for (int64_t i = 0; i < count; i += 4)
+      _mm_stream_ps(to + i, _mm_load_ps(from + i));
+    _mm_sfence();
+  }
+}
 
 int main() {
   const int64_t count = int64_t(1) << 26;
@@ -18,13 +30,7 @@ int main() {
   std::vector<double> seconds;
   for (int round = 0; round < 15; ++round) {
     const auto start = std::chrono::steady_clock::now();
-#pragma omp parallel
-    {
-#pragma omp for schedule(static) nowait
-      for (int64_t i = 0; i < count; i += 4)
-        _mm_stream_ps(to + i, _mm_load_ps(from + i));
-      _mm_sfence();
-    }
+    copy_around_caches(from, to, count);
     seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   std::sort(seconds.begin(), seconds.end());

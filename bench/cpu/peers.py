@@ -1,5 +1,5 @@
 """What people would use instead, by workload: a peer gives callables for the arrays of a workload, and where they leave
-their outputs. torch writes into arrays that are there (out=) where it can; JAX and Inductor make their own.
+their outputs (how many, where not all of them). torch writes into arrays that are there (out=) where it can; JAX and Inductor make their own.
 """
 
 import ctypes
@@ -13,11 +13,21 @@ from workloads import PLANES
 
 
 def giou_of(np_like, a, eps=1e-5):
+    """With widths and heights of overlap and hull that are at least 0."""
     l, t, r, b, u, v, w, x = a
     low, high = np_like.minimum, np_like.maximum
     zero = 0 * l
     overlap = high(low(r, w) - high(l, u), zero) * high(low(b, x) - high(t, v), zero)
     hull = high(high(r, w) - low(l, u), zero) * high(high(b, x) - low(t, v), zero)
+    joined = (r - l) * (b - t) + (w - u) * (x - v) - overlap
+    return overlap / joined.clip(eps) - (hull - joined) / hull.clip(eps)
+
+
+def plain_giou(np_like, pred, target, eps=1e-5):
+    l, t, r, b, u, v, w, x = (a[..., i] for a in (pred, target) for i in range(4))
+    low, high = np_like.minimum, np_like.maximum
+    overlap = (low(r, w) - high(l, u)) * (low(b, x) - high(t, v))
+    hull = (high(r, w) - low(l, u)) * (high(b, x) - low(t, v))
     joined = (r - l) * (b - t) + (w - u) * (x - v) - overlap
     return overlap / joined.clip(eps) - (hull - joined) / hull.clip(eps)
 
@@ -35,6 +45,11 @@ def shared(np_like, act, a):
         one, other, c, s = x[..., : half(x)], x[..., half(x) :], cosine[:, None], sine[:, None]
         return np_like.concatenate([one * c - other * s, other * c + one * s], -1)
 
+    def loss_of(pred, target):
+        mask = target[..., 3] != 0
+        values = plain_giou(np_like, pred, target) * mask
+        return values, mask, values.sum() / mask.sum().clip(1)
+
     return {
         "add": lambda x, y: x + y,
         "muladd": lambda x, y: x * y + 0.5,
@@ -44,6 +59,12 @@ def shared(np_like, act, a):
         "relu": lambda x: act.relu(x),
         "bias + silu": lambda x, bias: act.silu(x + bias),
         "rope": rope,
+        "row sum": lambda x: x.sum(1),
+        "column sum": lambda x: x.sum(0),
+        "cumsum along rows": lambda x: x.cumsum(1),
+        "cumsum down columns": lambda x: x.cumsum(0),
+        "log-softmax": lambda x: act.log_softmax(x, -1),
+        "giou loss": loss_of,
     }
 
 
@@ -52,6 +73,12 @@ def torch_peer(compiled):
     from torch.nn import functional
 
     torch.set_num_threads(torch.get_num_threads())
+
+    def ragged_loss(start, pred, target):
+        values = plain_giou(torch, pred, target)
+        picture = torch.segment_reduce(values, "sum", offsets=start)
+        return values, picture / start.diff().clip(1), values.mean()
+
     table = shared(torch, functional, None) | {
         "transpose": lambda x: x.t().contiguous(),
         "f32 to bf16": lambda x: x.to(torch.bfloat16),
@@ -59,6 +86,11 @@ def torch_peer(compiled):
         "softmax": lambda x: torch.softmax(x, -1),
         "layer norm": lambda x, g, b: functional.layer_norm(x, x.shape[-1:], g, b),
         "argmax": lambda x: torch.max(x, -1)[1],
+        "rms norm": lambda x, g: functional.rms_norm(x, x.shape[-1:], g, 1e-6),
+        "batch norm": lambda x, g, b: functional.batch_norm(x, torch.zeros(len(g)), torch.ones(len(g)), g, b, True),
+        "max pool": lambda x: functional.max_pool2d(x, 3, 2, 1),
+        "average pool": lambda x: functional.avg_pool2d(x, 3, 2, 1, count_include_pad=False),
+        "giou loss ragged": ragged_loss,
         "cross entropy": lambda x, target: functional.cross_entropy(x, target.long(), reduction="none"),
         "matmul": lambda x, y: x @ y,
     }
@@ -81,12 +113,19 @@ def torch_peer(compiled):
             return t.view(torch.bfloat16) if array.dtype == np.uint16 else t
 
         inputs = [tensor(v) for k, v in arrays.items() if v is not None and k not in work.outputs]
-        output = arrays[work.outputs[0]]
-        target = tensor(output)
+        targets = [tensor(arrays[name]) for name in work.outputs]
+        target = targets[0]
+
+        def keep(value):
+            values = value if isinstance(value, tuple) else (value,)
+            for where, one in zip(targets, values):
+                where.copy_(one)
+            return len(values)
+
         if compiled:
             run = torch.compile(function, dynamic=False)
-            return {"inductor": (lambda: run(*inputs), lambda value: target.copy_(value))}
-        calls = {"torch": (lambda: function(*inputs), lambda value: target.copy_(value))}
+            return {"inductor": (lambda: run(*inputs), keep)}
+        calls = {"torch": (lambda: function(*inputs), keep)}
         if kind(work.name) in out_forms:
             write = out_forms[kind(work.name)]
             calls["torch out="] = (lambda: write(target, *inputs), lambda value: None)
@@ -100,11 +139,31 @@ def jax_peer():
     import jax.numpy as jnp
 
     act = type("act", (), {"gelu": staticmethod(lambda x: jax.nn.gelu(x, approximate=False)),
-                           "silu": staticmethod(jax.nn.silu), "relu": staticmethod(jax.nn.relu)})
+                           "silu": staticmethod(jax.nn.silu), "relu": staticmethod(jax.nn.relu),
+                           "log_softmax": staticmethod(jax.nn.log_softmax)})
 
     def layer_norm(x, g, b):
         d = x - x.mean(-1, keepdims=True)
         return d * jax.lax.rsqrt((d * d).mean(-1, keepdims=True) + 1e-5) * g + b
+
+    def batch_norm(x, g, b):
+        mean, variance = x.mean((0, 2, 3)), x.var((0, 2, 3))
+        wide = lambda v: v[:, None, None]  # noqa: E731
+        return (x - wide(mean)) * wide(g * jax.lax.rsqrt(variance + 1e-5)) + wide(b), mean, variance
+
+    def linear_recurrence(a, x):
+        step = lambda p, q: (p[0] * q[0], q[0] * p[1] + q[1])  # noqa: E731
+        return jax.lax.associative_scan(step, (a, x), axis=1)[1]
+
+    def window(x, start, fold):
+        return jax.lax.reduce_window(x, start, fold, (1, 1, 3, 3), (1, 1, 2, 2), ((0, 0), (0, 0), (1, 1), (1, 1)))
+
+    def ragged_loss(start, pred, target):
+        values = plain_giou(jnp, pred, target)
+        rows = len(start) - 1
+        picture = jnp.repeat(jnp.arange(rows), jnp.diff(start), total_repeat_length=len(values))
+        sums = jax.ops.segment_sum(values, picture, rows, indices_are_sorted=True)
+        return values, sums / jnp.diff(start).clip(1), values.mean()
 
     table = shared(jnp, act, None) | {
         "transpose": lambda x: x.T.copy(),
@@ -113,6 +172,12 @@ def jax_peer():
         "softmax": lambda x: jax.nn.softmax(x, -1),
         "layer norm": layer_norm,
         "argmax": lambda x: x.argmax(-1),
+        "rms norm": lambda x, g: x * jax.lax.rsqrt((x * x).mean(-1, keepdims=True) + 1e-6) * g,
+        "batch norm": batch_norm,
+        "linear recurrence": linear_recurrence,
+        "max pool": lambda x: window(x, -jnp.inf, jax.lax.max),
+        "average pool": lambda x: window(x, 0.0, jax.lax.add) / window(jnp.ones_like(x), 0.0, jax.lax.add),
+        "giou loss ragged": ragged_loss,
         "cross entropy": lambda x, target: jax.nn.logsumexp(x, -1) - x[jnp.arange(len(x)), target],
         "matmul": lambda x, y: x @ y,
     }
@@ -124,10 +189,13 @@ def jax_peer():
         bits = lambda v: v.view(jnp.bfloat16) if v.dtype == np.uint16 else v  # noqa: E731
         inputs = [jnp.asarray(bits(v)) for k, v in arrays.items() if v is not None and k not in work.outputs]
         run = jax.jit(function)
-        output = arrays[work.outputs[0]]
 
         def keep(value):
-            output[...] = np.asarray(value).view(output.dtype)
+            values = value if isinstance(value, tuple) else (value,)
+            for name, one in zip(work.outputs, values):
+                bits = np.asarray(one)
+                arrays[name][...] = bits.view(np.uint16) if bits.dtype == jnp.bfloat16 else bits
+            return len(values)
 
         return {"jax": (lambda: jax.block_until_ready(run(*inputs)), keep)}
 
@@ -228,6 +296,99 @@ def numba_peer():
                 y[i, j] /= s
 
     @njit(parallel=True)
+    def row_sum(x, total):
+        for i in prange(x.shape[0]):
+            s = zero
+            for j in range(x.shape[1]):
+                s += x[i, j]
+            total[i] = s
+
+    @njit(parallel=True)
+    def cumsum_rows(x, y):
+        for i in prange(x.shape[0]):
+            s = zero
+            for j in range(x.shape[1]):
+                s += x[i, j]
+                y[i, j] = s
+
+    @njit(parallel=True)
+    def cumsum_columns(x, y):
+        for part in prange(x.shape[1] // 256):
+            state = np.zeros(256, np.float32)
+            for i in range(x.shape[0]):
+                for j in range(256):
+                    state[j] += x[i, 256 * part + j]
+                    y[i, 256 * part + j] = state[j]
+
+    @njit(parallel=True)
+    def column_sum(x, total):
+        for part in prange(x.shape[1] // 256):
+            state = np.zeros(256, np.float32)
+            for i in range(x.shape[0]):
+                for j in range(256):
+                    state[j] += x[i, 256 * part + j]
+            total[256 * part : 256 * part + 256] = state
+
+    @njit(parallel=True)
+    def linear_recurrence(a, x, h):
+        parts = x.shape[2] // 256
+        for item in prange(x.shape[0] * parts):
+            b, first = item // parts, 256 * (item % parts)
+            state = np.zeros(256, np.float32)
+            for t in range(x.shape[1]):
+                for c in range(256):
+                    state[c] = a[b, t, first + c] * state[c] + x[b, t, first + c]
+                    h[b, t, first + c] = state[c]
+
+    @njit
+    def one_giou(p, t):
+        overlap = (min(p[2], t[2]) - max(p[0], t[0])) * (min(p[3], t[3]) - max(p[1], t[1]))
+        joined = (p[2] - p[0]) * (p[3] - p[1]) + (t[2] - t[0]) * (t[3] - t[1]) - overlap
+        hull = (max(p[2], t[2]) - min(p[0], t[0])) * (max(p[3], t[3]) - min(p[1], t[1]))
+        return overlap / max(joined, eps) - (hull - joined) / max(hull, eps)
+
+    @njit(parallel=True)
+    def giou_loss(pred, target, values, mask, loss):
+        total, count = 0.0, 0
+        for b in prange(pred.shape[0]):
+            s, found = zero, 0
+            for n in range(pred.shape[1]):
+                valid = target[b, n, 3] != 0
+                v = one_giou(pred[b, n], target[b, n]) if valid else zero
+                mask[b, n] = valid
+                values[b, n] = v
+                s += v
+                found += valid
+            total += s
+            count += found
+        loss[0] = total / max(count, 1)
+
+    @njit(parallel=True)
+    def giou_loss_ragged(start, pred, target, values, picture, loss):
+        total = 0.0
+        for b in prange(start.size - 1):
+            s = zero
+            for n in range(start[b], start[b + 1]):
+                values[n] = one_giou(pred[n], target[n])
+                s += values[n]
+            picture[b] = s / np.float32(max(start[b + 1] - start[b], 1))
+            total += s
+        loss[0] = total / max(values.size, 1)
+
+    @njit(parallel=True)
+    def max_pool(x, y):
+        height, width = x.shape[2], x.shape[3]
+        for plane in prange(x.shape[0] * x.shape[1]):
+            b, c = plane // x.shape[1], plane % x.shape[1]
+            for p in range(y.shape[2]):
+                for q in range(y.shape[3]):
+                    top = np.float32(-np.inf)
+                    for i in range(max(2 * p - 1, 0), min(2 * p + 2, height)):
+                        for j in range(max(2 * q - 1, 0), min(2 * q + 2, width)):
+                            top = max(top, x[b, c, i, j])
+                    y[b, c, p, q] = top
+
+    @njit(parallel=True)
     def matmul_dots(x, y, z):
         for i in prange(x.shape[0]):
             for j in range(y.shape[1]):
@@ -249,6 +410,9 @@ def numba_peer():
         "add": {"numba": add}, "muladd": {"numba": muladd}, "giou planes": {"numba": giou}, "gelu": {"numba": gelu},
         "silu": {"numba": silu}, "relu": {"numba": relu}, "bias + silu": {"numba": bias_silu},
         "transpose": {"numba": transpose}, "rope": {"numba": rope}, "mandelbrot": {"numba": mandelbrot},
+        "row sum": {"numba": row_sum}, "column sum": {"numba": column_sum}, "cumsum along rows": {"numba": cumsum_rows},
+        "cumsum down columns": {"numba": cumsum_columns}, "linear recurrence": {"numba": linear_recurrence},
+        "giou loss": {"numba": giou_loss}, "giou loss ragged": {"numba": giou_loss_ragged}, "max pool": {"numba": max_pool},
         "softmax": {"numba": softmax}, "matmul": {"numba, dots": matmul_dots, "numba, rows": matmul_rows},
     }  # fmt: skip
 

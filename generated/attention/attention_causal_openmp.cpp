@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -373,12 +374,16 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
+template <class T, size_t... kLane>
+inline Lanes<T, int(sizeof...(kLane))> lane_numbers(std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type numbers = {T(kLane)...};
+  return numbers;
+}
+
 // first, first + 1, ...
 template <int N>
 inline Lanes<int64_t, N> positions(int64_t first) {
-  typename Lanes<int64_t, N>::Vector out = {};
-  for (int lane = 0; lane < N; ++lane) out[lane] = first + lane;
-  return out;
+  return lane_numbers<int64_t>(std::make_index_sequence<N>{}) + first;
 }
 
 template <int N>
@@ -510,7 +515,6 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
         float total2 = 0.0f;
         float total3[64] = {};
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
-
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -520,7 +524,6 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
                 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-
           const float s = scale * total;
           if (r <= s_3) {
             greatest = maximum(greatest, s);
@@ -536,7 +539,6 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
           });
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
-
         const float l = total2;
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
           for (int64_t r = 0; r < R; ++r) {
@@ -591,7 +593,6 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
         float greatest = -INFINITY;
         float total2 = 0.0f;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
-
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -601,7 +602,6 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
                 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-
           const float s = scale * total;
           if (r <= s_3) {
             greatest = maximum(greatest, s);
@@ -617,7 +617,6 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
           });
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
-
         const float l = total2;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
           for (int64_t r = 0; r < R; ++r) {
@@ -670,7 +669,6 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
         float total2 = 0.0f;
         float total3[64] = {};
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
-
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -681,7 +679,6 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
                                 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-
           const float s = scale * total;
           if (r <= s_3) {
             greatest = maximum(greatest, s);
@@ -697,7 +694,6 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
           });
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
-
         const float l = total2;
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
           for (int64_t r = 0; r < R; ++r) {
@@ -755,7 +751,6 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
         float greatest = -INFINITY;
         float total2 = 0.0f;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
-
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -766,7 +761,6 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
                                 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-
           const float s = scale * total;
           if (r <= s_3) {
             greatest = maximum(greatest, s);
@@ -782,7 +776,6 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
           });
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
-
         const float l = total2;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
           for (int64_t r = 0; r < R; ++r) {

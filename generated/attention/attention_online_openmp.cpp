@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -457,7 +458,6 @@ void attention_online_f32_d64(float scale, const float* q, const float* k, const
         float total2 = 0.0f;
         float total3[64] = {};
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
-
         float s[64] = {};
         for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
           float total = 0.0f;
@@ -468,7 +468,6 @@ void attention_online_f32_d64(float scale, const float* q, const float* k, const
                 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-
           s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
           greatest = maximum(greatest, s[r - j * 64]);
         }
@@ -484,7 +483,6 @@ void attention_online_f32_d64(float scale, const float* q, const float* k, const
           total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
-
         l = l * fix + total2;
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
           for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
@@ -540,7 +538,6 @@ void attention_online_f32_d128(float scale, const float* q, const float* k, cons
         float greatest = -INFINITY;
         float total2 = 0.0f;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
-
         float s[64] = {};
         for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
           float total = 0.0f;
@@ -551,7 +548,6 @@ void attention_online_f32_d128(float scale, const float* q, const float* k, cons
                 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-
           s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
           greatest = maximum(greatest, s[r - j * 64]);
         }
@@ -567,7 +563,6 @@ void attention_online_f32_d128(float scale, const float* q, const float* k, cons
           total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
-
         l = l * fix + total2;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
           for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
@@ -604,7 +599,6 @@ void attention_online_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
         float total2 = 0.0f;
         float total3[64] = {};
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
-
         float s[64] = {};
         for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
           float total = 0.0f;
@@ -616,7 +610,6 @@ void attention_online_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
                                 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-
           s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
           greatest = maximum(greatest, s[r - j * 64]);
         }
@@ -632,7 +625,6 @@ void attention_online_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
           total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
-
         l = l * fix + total2;
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
           for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
@@ -690,7 +682,6 @@ void attention_online_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
         float greatest = -INFINITY;
         float total2 = 0.0f;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
-
         float s[64] = {};
         for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
           float total = 0.0f;
@@ -702,7 +693,6 @@ void attention_online_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
                                 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-
           s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
           greatest = maximum(greatest, s[r - j * 64]);
         }
@@ -718,7 +708,6 @@ void attention_online_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
           total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
-
         l = l * fix + total2;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
           for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -559,7 +560,6 @@ void attention_f32_d64(const float* q, const float* k, const float* v, float sca
         float total3 = 0.0f;
         float total2[64] = {};
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
-
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -569,7 +569,6 @@ void attention_f32_d64(const float* q, const float* k, const float* v, float sca
                 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-
           const float s = scale * total;
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
@@ -582,7 +581,6 @@ void attention_f32_d64(const float* q, const float* k, const float* v, float sca
           });
           total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
-
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
           for (int64_t r = 0; r < R; ++r) {
             store(&total2[d], active,
@@ -633,7 +631,6 @@ void attention_f32_d128(const float* q, const float* k, const float* v, float sc
         float greatest = -INFINITY;
         float total3 = 0.0f;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
-
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -643,7 +640,6 @@ void attention_f32_d128(const float* q, const float* k, const float* v, float sc
                 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-
           const float s = scale * total;
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
@@ -656,7 +652,6 @@ void attention_f32_d128(const float* q, const float* k, const float* v, float sc
           });
           total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
-
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
           for (int64_t r = 0; r < R; ++r) {
             store(&total2[d], active,
@@ -704,7 +699,6 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
         float total3 = 0.0f;
         float total2[64] = {};
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
-
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -715,7 +709,6 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
                                 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-
           const float s = scale * total;
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
@@ -728,7 +721,6 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
           });
           total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
-
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
           for (int64_t r = 0; r < R; ++r) {
             store(&total2[d], active,
@@ -780,7 +772,6 @@ void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v
         float greatest = -INFINITY;
         float total3 = 0.0f;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
-
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -791,7 +782,6 @@ void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v
                                 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-
           const float s = scale * total;
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
@@ -804,7 +794,6 @@ void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v
           });
           total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
-
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
           for (int64_t r = 0; r < R; ++r) {
             store(&total2[d], active,
@@ -853,7 +842,6 @@ void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, 
         float total3 = 0.0f;
         float total2[64] = {};
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
-
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -864,7 +852,6 @@ void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, 
                                 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-
           const float s = scale * total;
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
@@ -877,7 +864,6 @@ void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, 
           });
           total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
-
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
           for (int64_t r = 0; r < R; ++r) {
             store(&total2[d], active,
@@ -929,7 +915,6 @@ void attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v,
         float greatest = -INFINITY;
         float total3 = 0.0f;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
-
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -940,7 +925,6 @@ void attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v,
                                 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-
           const float s = scale * total;
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
@@ -953,7 +937,6 @@ void attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v,
           });
           total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
-
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
           for (int64_t r = 0; r < R; ++r) {
             store(&total2[d], active,

@@ -36,6 +36,11 @@ inline auto smaller(A a, B b) {
   return a < b ? a : b;
 }
 
+template <class A, class B>
+inline auto larger(A a, B b) {
+  return a > b ? a : b;
+}
+
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
   int64_t product = 1;
@@ -51,6 +56,21 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
+}
+
+inline int64_t thread_count() {
+#if defined(_OPENMP)
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
+// The columns that a thread takes at once: whole lines, at most `most`, and no more than leave some for the
+// others.
+inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
+  constexpr int64_t kLine = 16;
+  return smaller(most, larger(1, columns / kLine * rows / thread_count()) * kLine);
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -240,6 +260,42 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 // value(i) for each active lane, of the points first, first + 1, ...; it may take the lane's number as well.
 template <class T, class Active, class Value>
 inline typename LanesOf<T, Active::kLanes>::type gather(int64_t first, Active active, const Value& value) {
@@ -339,60 +395,84 @@ inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
 
 void average_pool_1d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t W) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
-  OMP(omp parallel for schedule(static))
-  for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-    for_lanes<kLanes64>(q_first, smaller(q_first + 256, Q), [&](int64_t q, auto active) {
-      Lanes<int64_t, kLanes64> total2 = 0;
-      for (int64_t j = 0; j < 3; ++j) {
-        const auto chosen =
-            active && gather<bool>(q, active, [&](int64_t q) { return inside(2 * q + j - 1, W); });
-        if (any_lane(chosen)) {
-          total2 += keep(chosen, Lanes<int64_t, kLanes64>(1), 0);
-        }
-      }
-      for (int64_t bc = 0; bc < B * C; ++bc) {
-        Lanes<float, kLanes64> total = 0.0f;
+  const int64_t q_part = share_of(Q, 1, 512);
+  const bool around_caches = B * C * Q * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t q_first = 0; q_first < Q; q_first += q_part) {
+      const int64_t q_end = smaller(q_first + q_part, Q);
+      int64_t total2[512] = {};
+      for_lanes<kLanes64>(q_first, q_end, [&](int64_t q, auto active) {
+        store(&total2[q - q_first], active, 0);
         for (int64_t j = 0; j < 3; ++j) {
-          const auto chosen2 =
+          const auto chosen =
               active && gather<bool>(q, active, [&](int64_t q) { return inside(2 * q + j - 1, W); });
-          if (any_lane(chosen2)) {
-            total += keep(chosen2, load_inside(&x[bc * W + 2 * q + j - 1], 2 * q + j - 1, 2, W, active, 0.0f),
-                          0.0f);
+          if (any_lane(chosen)) {
+            store(&total2[q - q_first], active,
+                  load(&total2[q - q_first], active) + keep(chosen, Lanes<int64_t, kLanes64>(1), 0));
           }
         }
-        store(&y[bc * Q + q], active, total / convert<float>(total2));
+      });
+      for (int64_t bc = 0; bc < B * C; ++bc) {
+        for_lanes<kLanes64>(q_first, q_end, [&](int64_t q, auto active) {
+          Lanes<float, kLanes64> total = 0.0f;
+          for (int64_t j = 0; j < 3; ++j) {
+            const auto chosen2 =
+                active && gather<bool>(q, active, [&](int64_t q) { return inside(2 * q + j - 1, W); });
+            if (any_lane(chosen2)) {
+              total += keep(chosen2,
+                            load_inside(&x[bc * W + 2 * q + j - 1], 2 * q + j - 1, 2, W, active, 0.0f), 0.0f);
+            }
+          }
+          store_around(&y[bc * Q + q], active, total / convert<float>(load(&total2[q - q_first], active)),
+                       around_caches);
+        });
       }
-    });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
 void average_pool_1d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t W) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
-  OMP(omp parallel for schedule(static))
-  for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-    for_lanes<kLanes64>(q_first, smaller(q_first + 256, Q), [&](int64_t q, auto active) {
-      Lanes<int64_t, kLanes64> total2 = 0;
-      for (int64_t j = 0; j < 3; ++j) {
-        const auto chosen =
-            active && gather<bool>(q, active, [&](int64_t q) { return inside(2 * q + j - 1, W); });
-        if (any_lane(chosen)) {
-          total2 += keep(chosen, Lanes<int64_t, kLanes64>(1), 0);
-        }
-      }
-      for (int64_t bc = 0; bc < B * C; ++bc) {
-        Lanes<float, kLanes64> total = 0.0f;
+  const int64_t q_part = share_of(Q, 1, 512);
+  const bool around_caches = B * C * Q * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t q_first = 0; q_first < Q; q_first += q_part) {
+      const int64_t q_end = smaller(q_first + q_part, Q);
+      int64_t total2[512] = {};
+      for_lanes<kLanes64>(q_first, q_end, [&](int64_t q, auto active) {
+        store(&total2[q - q_first], active, 0);
         for (int64_t j = 0; j < 3; ++j) {
-          const auto chosen2 =
+          const auto chosen =
               active && gather<bool>(q, active, [&](int64_t q) { return inside(2 * q + j - 1, W); });
-          if (any_lane(chosen2)) {
-            total += keep(chosen2,
-                          from_bf16(load_inside(&x[bc * W + 2 * q + j - 1], 2 * q + j - 1, 2, W, active, 0)),
-                          0.0f);
+          if (any_lane(chosen)) {
+            store(&total2[q - q_first], active,
+                  load(&total2[q - q_first], active) + keep(chosen, Lanes<int64_t, kLanes64>(1), 0));
           }
         }
-        store(&y[bc * Q + q], active, to_bf16(total / convert<float>(total2)));
+      });
+      for (int64_t bc = 0; bc < B * C; ++bc) {
+        for_lanes<kLanes64>(q_first, q_end, [&](int64_t q, auto active) {
+          Lanes<float, kLanes64> total = 0.0f;
+          for (int64_t j = 0; j < 3; ++j) {
+            const auto chosen2 =
+                active && gather<bool>(q, active, [&](int64_t q) { return inside(2 * q + j - 1, W); });
+            if (any_lane(chosen2)) {
+              total += keep(
+                  chosen2, from_bf16(load_inside(&x[bc * W + 2 * q + j - 1], 2 * q + j - 1, 2, W, active, 0)),
+                  0.0f);
+            }
+          }
+          store_around(&y[bc * Q + q], active,
+                       to_bf16(total / convert<float>(load(&total2[q - q_first], active))), around_caches);
+        });
       }
-    });
+    }
+    if (around_caches) finish_stores();
   }
 }
 

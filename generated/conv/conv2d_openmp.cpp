@@ -240,6 +240,42 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 // Elements that lie `stride` apart.
 template <class T, size_t... kLane>
 inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
@@ -260,41 +296,56 @@ inline typename LanesOf<T, Active::kLanes>::type load_every(const T* from, int64
   }
 }
 
+// Elements `step` apart of a row of `extent`, the first of which stands at `at`; `outside` beyond the row's
+// ends.
 template <class T, class Active>
-inline void store_every(T* to, int64_t stride, Active active,
-                        typename LanesOf<T, Active::kLanes>::type value) {
-  for (int lane = 0; lane < active.count; ++lane) to[lane * stride] = value[lane];
+inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* from, int64_t at, int64_t step,
+                                                             int64_t extent, Active active,
+                                                             std::enable_if_t<true, T> outside) {
+  const int64_t last = at + (active.count - 1) * step;
+  if (at >= 0 && last >= 0 && at < extent && last < extent) return load_every(from, step, active);
+  T values[Active::kLanes] = {};
+  for (int lane = 0; lane < active.count; ++lane) {
+    const int64_t here = at + lane * step;
+    values[lane] = here >= 0 && here < extent ? from[lane * step] : outside;
+  }
+  return load(values, AllLanes<Active::kLanes>{});
 }
 
 void conv2d(const float* x, const float* w, const float* bias, float* y, int64_t B, int64_t C, int64_t H,
             int64_t W, int64_t O) {
   const int64_t P = floor_div(H + 2 - 3, 2) + 1;
   const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
-  OMP(omp parallel for schedule(static))
-  for (int64_t b_first = 0; b_first < B; b_first += 256) {
-    for_lanes<kLanes32>(b_first, smaller(b_first + 256, B), [&](int64_t b, auto active) {
+  const bool around_caches = B * O * P * Q * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(4) schedule(static) nowait)
+    for (int64_t b = 0; b < B; ++b) {
       for (int64_t o = 0; o < O; ++o) {
         for (int64_t p = 0; p < P; ++p) {
-          for (int64_t q = 0; q < Q; ++q) {
-            Lanes<float, kLanes32> total = 0.0f;
-            for (int64_t c = 0; c < C; ++c) {
-              for (int64_t i = 0; i < 3; ++i) {
-                for (int64_t j = 0; j < 3; ++j) {
-                  total += (inside(2 * p + i - 1, H) && inside(2 * q + j - 1, W)
-                                ? load_every(&x[((b * C + c) * H + 2 * p + i - 1) * W + 2 * q + j - 1],
-                                             W * H * C, active)
-                                : 0.0f) *
-                           w[((o * C + c) * 3 + i) * 3 + j];
+          for (int64_t q_first = 0; q_first < Q; q_first += 256) {
+            for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [&](int64_t q, auto active) {
+              Lanes<float, kLanes32> total = 0.0f;
+              for (int64_t c = 0; c < C; ++c) {
+                for (int64_t i = 0; i < 3; ++i) {
+                  for (int64_t j = 0; j < 3; ++j) {
+                    total += (inside(2 * p + i - 1, H)
+                                  ? load_inside(&x[((b * C + c) * H + 2 * p + i - 1) * W + 2 * q + j - 1],
+                                                2 * q + j - 1, 2, W, active, 0.0f)
+                                  : 0.0f) *
+                             w[((o * C + c) * 3 + i) * 3 + j];
+                  }
                 }
               }
-            }
-            const auto s = total;
-            store_every(&y[((b * O + o) * P + p) * Q + q], Q * P * O, active,
-                        bias != nullptr ? s + bias[o] : s);
+              const auto s = total;
+              store_around(&y[((b * O + o) * P + p) * Q + q], active, bias != nullptr ? s + bias[o] : s,
+                           around_caches);
+            });
           }
         }
       }
-    });
+    }
+    if (around_caches) finish_stores();
   }
 }
 

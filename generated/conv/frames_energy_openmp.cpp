@@ -313,7 +313,6 @@ void frames_energy(const float* x, float* energy, int64_t W) {
                0.0f);
     });
     total += across(total_lanes, [](auto a, auto b) { return a + b; });
-
     for (int64_t f = f_; f < smaller(f_ + 1, larger(floor_div(W - 400, 160) + 1, 0)); ++f) {
       energy[f] = total;
     }

@@ -146,8 +146,9 @@ __global__ void __launch_bounds__(256)
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
     const Index n = n_first + (i < remaining ? i : remaining - 1);
-    kept_pack[i] = random_uniform(seed, int64_t(m) * int64_t(N) + int64_t(n)) >= rate;
-    y_pack[i] = kept_pack[i] ? x_pack[i] / (1.0f - rate) : 0.0f;
+    const bool kept_here = random_uniform(seed, int64_t(m) * int64_t(N) + int64_t(n)) >= rate;
+    kept_pack[i] = kept_here;
+    y_pack[i] = kept_here ? x_pack[i] / (1.0f - rate) : 0.0f;
   }
   store_pack(&kept[m * N + n_first], kept_pack, remaining);
   store_pack(&y[m * N + n_first], y_pack, remaining);
@@ -182,8 +183,9 @@ __global__ void __launch_bounds__(256) dropout_bf16_kernel(const uint16_t* x, fl
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
     const Index n = n_first + (i < remaining ? i : remaining - 1);
-    kept_pack[i] = random_uniform(seed, int64_t(m) * int64_t(N) + int64_t(n)) >= rate;
-    y_pack[i] = to_bf16(kept_pack[i] ? from_bf16(x_pack[i]) / (1.0f - rate) : 0.0f);
+    const bool kept_here = random_uniform(seed, int64_t(m) * int64_t(N) + int64_t(n)) >= rate;
+    kept_pack[i] = kept_here;
+    y_pack[i] = to_bf16(kept_here ? from_bf16(x_pack[i]) / (1.0f - rate) : 0.0f);
   }
   store_pack(&kept[m * N + n_first], kept_pack, remaining);
   store_pack(&y[m * N + n_first], y_pack, remaining);

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 
 #if defined(_OPENMP)
@@ -341,11 +342,11 @@ void dropout_f32(const float* x, float rate, int64_t seed, float* y, bool* kept,
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-          store(&kept[m * N + n], active,
-                gather<float>(n, active, [&](int64_t n) { return random_uniform(seed, m * N + n); }) >= rate);
+          const auto kept_here =
+              gather<float>(n, active, [&](int64_t n) { return random_uniform(seed, m * N + n); }) >= rate;
+          store(&kept[m * N + n], active, kept_here);
           store_around(&y[m * N + n], active,
-                       choose(load(&kept[m * N + n], active),
-                              quotient(load(&x[m * N + n], active), 1.0f - rate), 0.0f),
+                       choose(kept_here, quotient(load(&x[m * N + n], active), 1.0f - rate), 0.0f),
                        around_caches);
         });
       }
@@ -363,12 +364,13 @@ void dropout_bf16(const uint16_t* x, float rate, int64_t seed, uint16_t* y, bool
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-          store(&kept[m * N + n], active,
-                gather<float>(n, active, [&](int64_t n) { return random_uniform(seed, m * N + n); }) >= rate);
-          store_around(&y[m * N + n], active,
-                       to_bf16(choose(load(&kept[m * N + n], active),
-                                      quotient(from_bf16(load(&x[m * N + n], active)), 1.0f - rate), 0.0f)),
-                       around_caches);
+          const auto kept_here =
+              gather<float>(n, active, [&](int64_t n) { return random_uniform(seed, m * N + n); }) >= rate;
+          store(&kept[m * N + n], active, kept_here);
+          store_around(
+              &y[m * N + n], active,
+              to_bf16(choose(kept_here, quotient(from_bf16(load(&x[m * N + n], active)), 1.0f - rate), 0.0f)),
+              around_caches);
         });
       }
     }

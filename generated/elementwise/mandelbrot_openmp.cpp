@@ -11,7 +11,9 @@
 #include <cmath>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -255,12 +257,28 @@ inline bool any_lane(Mask<N> mask) {
   return all != 0;
 }
 
+template <class T, size_t... kLane>
+inline Lanes<T, int(sizeof...(kLane))> lane_numbers(std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type numbers = {T(kLane)...};
+  return numbers;
+}
+
+// first, first + 1, ...
+template <int N>
+inline Lanes<int64_t, N> positions(int64_t first) {
+  return lane_numbers<int64_t>(std::make_index_sequence<N>{}) + first;
+}
+
 // The same as numbers of another type.
 template <class T, int N>
 inline Lanes<T, N> positions_as(int64_t first) {
-  typename Lanes<T, N>::Vector out = {};
-  for (int lane = 0; lane < N; ++lane) out[lane] = T(first + lane);
-  return out;
+  const Lanes<T, N> numbers = lane_numbers<T>(std::make_index_sequence<N>{});
+  if constexpr (std::is_floating_point_v<T>) {
+    constexpr int64_t kWhole = int64_t(1) << std::numeric_limits<T>::digits;  // up to here the sum is exact
+    if (first < -kWhole || first > kWhole - N)
+      return __builtin_convertvector(positions<N>(first).v, typename Lanes<T, N>::Vector);
+  }
+  return numbers + T(first);
 }
 
 void mandelbrot(float x0, float y0, float step, int32_t* count, int64_t H, int64_t W) {

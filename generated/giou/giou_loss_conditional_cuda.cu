@@ -215,9 +215,10 @@ __global__ void __launch_bounds__(512)
     const auto pred_pack = load_pack<2, 4, kWide>(&pred[bn_first * 4], remaining);
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      mask_pack[i] = target_pack[4 * i + 3] != 0.0f;
+      const bool mask_here = target_pack[4 * i + 3] != 0.0f;
+      mask_pack[i] = mask_here;
       giou_pack[i] = 0.0f;
-      if (mask_pack[i]) {
+      if (mask_here) {
         const float left_p = pred_pack[4 * i];
         const float top_p = pred_pack[4 * i + 1];
         const float right_p = pred_pack[4 * i + 2];
@@ -239,7 +240,7 @@ __global__ void __launch_bounds__(512)
         total_own += giou_pack[i];
       }
       if (i < remaining) {
-        total2_own = total2_own + int64_t(mask_pack[i]);
+        total2_own = total2_own + int64_t(mask_here);
       }
     }
     store_pack<kWide>(&mask[bn_first], mask_pack, remaining);

@@ -50,6 +50,9 @@ inline T maximum(T a, T b) {
   return b > a || b != b ? b : a;
 }
 
+// Signed arithmetic that wraps around.
+inline int32_t wrapping_add(int32_t a, int32_t b) { return int32_t(uint32_t(a) + uint32_t(b)); }
+
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
   int64_t product = 1;
@@ -86,7 +89,7 @@ constexpr int kVectorBytes = 32;
 constexpr int kVectorBytes = 16;
 #endif
 
-constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
+constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
 template <class T, int N>
 struct VectorOf {
@@ -390,43 +393,41 @@ void giou_loss_conditional(const float* pred, const float* target, float* giou, 
   for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
     float total = 0.0f;
     int64_t total2 = 0;
-    for (int64_t bn_block = bn_first; bn_block < smaller(bn_first + bn_chunk, B * N); bn_block += 4096) {
-      Lanes<float, kLanes64> total_lanes = 0.0f;
-      Lanes<int64_t, kLanes64> total2_lanes = 0;
-      for_lanes<kLanes64>(
-          bn_block, smaller(bn_block + 4096, smaller(bn_first + bn_chunk, B * N)),
-          [&](int64_t bn, auto active) {
-            store(&mask[bn], active, load_field<4, 3>(&target[bn * 4], active) != 0.0f);
-            store(&giou[bn], active, 0.0f);
-            const auto chosen = active && load(&mask[bn], active);
-            if (any_lane(chosen)) {
-              const auto left_p = load_field<4, 0>(&pred[bn * 4], active);
-              const auto top_p = load_field<4, 1>(&pred[bn * 4], active);
-              const auto right_p = load_field<4, 2>(&pred[bn * 4], active);
-              const auto bottom_p = load_field<4, 3>(&pred[bn * 4], active);
-              const auto left_t = load_field<4, 0>(&target[bn * 4], active);
-              const auto top_t = load_field<4, 1>(&target[bn * 4], active);
-              const auto right_t = load_field<4, 2>(&target[bn * 4], active);
-              const auto bottom_t = load_field<4, 3>(&target[bn * 4], active);
-              const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-              const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-              const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                                   (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
-              const auto joined = area_p + area_t - overlap;
-              const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                                (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-              store(
-                  &giou[bn], active,
-                  choose(chosen, overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f),
-                         load(&giou[bn], active)));
-            }
-            total_lanes += keep(active, load(&giou[bn], active), 0.0f);
-            total2_lanes += keep(active, convert<int64_t>(load(&mask[bn], active)), 0);
-          });
+    const int64_t bn_end = smaller(bn_first + bn_chunk, B * N);
+    for (int64_t bn_block = bn_first; bn_block < bn_end; bn_block += 4096) {
+      Lanes<float, kLanes32> total_lanes = 0.0f;
+      Lanes<int32_t, kLanes32> total2_lanes = 0;
+      for_lanes<kLanes32>(bn_block, smaller(bn_block + 4096, bn_end), [&](int64_t bn, auto active) {
+        const auto mask_here = load_field<4, 3>(&target[bn * 4], active) != 0.0f;
+        store(&mask[bn], active, mask_here);
+        store(&giou[bn], active, 0.0f);
+        const auto chosen = active && mask_here;
+        if (any_lane(chosen)) {
+          const auto left_p = load_field<4, 0>(&pred[bn * 4], active);
+          const auto top_p = load_field<4, 1>(&pred[bn * 4], active);
+          const auto right_p = load_field<4, 2>(&pred[bn * 4], active);
+          const auto bottom_p = load_field<4, 3>(&pred[bn * 4], active);
+          const auto left_t = load_field<4, 0>(&target[bn * 4], active);
+          const auto top_t = load_field<4, 1>(&target[bn * 4], active);
+          const auto right_t = load_field<4, 2>(&target[bn * 4], active);
+          const auto bottom_t = load_field<4, 3>(&target[bn * 4], active);
+          const auto area_p = (right_p - left_p) * (bottom_p - top_p);
+          const auto area_t = (right_t - left_t) * (bottom_t - top_t);
+          const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                               (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+          const auto joined = area_p + area_t - overlap;
+          const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                            (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+          store(&giou[bn], active,
+                choose(chosen, overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f),
+                       load(&giou[bn], active)));
+        }
+        total_lanes += keep(active, load(&giou[bn], active), 0.0f);
+        total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
+      });
       total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-      total2 = total2 + across(total2_lanes, [](int64_t a, int64_t b_) { return a + b_; });
+      total2 = total2 + across(total2_lanes, [](int32_t a, int32_t b_) { return wrapping_add(a, b_); });
     }
-
     total_parts[bn_first / bn_chunk] = total;
     total2_parts[bn_first / bn_chunk] = total2;
   }

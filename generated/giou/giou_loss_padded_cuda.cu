@@ -215,7 +215,8 @@ __global__ void __launch_bounds__(512)
     Pack<float, 2> giou_pack;
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      mask_pack[i] = target_pack[4 * i + 3] != 0.0f;
+      const bool mask_here = target_pack[4 * i + 3] != 0.0f;
+      mask_pack[i] = mask_here;
       const float left_p = pred_pack[4 * i];
       const float top_p = pred_pack[4 * i + 1];
       const float right_p = pred_pack[4 * i + 2];
@@ -231,13 +232,14 @@ __global__ void __launch_bounds__(512)
       const float joined = area_p + area_t - overlap;
       const float hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
                          (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-      giou_pack[i] = float(int32_t(mask_pack[i])) *
-                     (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
+      const float giou_here = float(int32_t(mask_here)) *
+                              (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
+      giou_pack[i] = giou_here;
       if (i < remaining) {
-        total_own += giou_pack[i];
+        total_own += giou_here;
       }
       if (i < remaining) {
-        total2_own = total2_own + int64_t(mask_pack[i]);
+        total2_own = total2_own + int64_t(mask_here);
       }
     }
     store_pack<kWide>(&mask[bn_first], mask_pack, remaining);

@@ -50,6 +50,9 @@ inline T maximum(T a, T b) {
   return b > a || b != b ? b : a;
 }
 
+// Signed arithmetic that wraps around.
+inline int32_t wrapping_add(int32_t a, int32_t b) { return int32_t(uint32_t(a) + uint32_t(b)); }
+
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
   int64_t product = 1;
@@ -86,7 +89,7 @@ constexpr int kVectorBytes = 32;
 constexpr int kVectorBytes = 16;
 #endif
 
-constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
+constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
 template <class T, int N>
 struct VectorOf {
@@ -264,6 +267,42 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 // Elements that lie `stride` apart.
 template <class T, size_t... kLane>
 inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
@@ -373,44 +412,49 @@ void giou_loss_padded(const float* pred, const float* target, float* giou, bool*
   const int64_t bn_chunk = larger(4096, ceil_div(B * N, 256));
   float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
   int64_t* const total2_parts = reinterpret_cast<int64_t*>(workspace + space.total2_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
-    float total = 0.0f;
-    int64_t total2 = 0;
-    for (int64_t bn_block = bn_first; bn_block < smaller(bn_first + bn_chunk, B * N); bn_block += 4096) {
-      Lanes<float, kLanes64> total_lanes = 0.0f;
-      Lanes<int64_t, kLanes64> total2_lanes = 0;
-      for_lanes<kLanes64>(
-          bn_block, smaller(bn_block + 4096, smaller(bn_first + bn_chunk, B * N)),
-          [&](int64_t bn, auto active) {
-            store(&mask[bn], active, load_field<4, 3>(&target[bn * 4], active) != 0.0f);
-            const auto left_p = load_field<4, 0>(&pred[bn * 4], active);
-            const auto top_p = load_field<4, 1>(&pred[bn * 4], active);
-            const auto right_p = load_field<4, 2>(&pred[bn * 4], active);
-            const auto bottom_p = load_field<4, 3>(&pred[bn * 4], active);
-            const auto left_t = load_field<4, 0>(&target[bn * 4], active);
-            const auto top_t = load_field<4, 1>(&target[bn * 4], active);
-            const auto right_t = load_field<4, 2>(&target[bn * 4], active);
-            const auto bottom_t = load_field<4, 3>(&target[bn * 4], active);
-            const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-            const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-            const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                                 (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
-            const auto joined = area_p + area_t - overlap;
-            const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                              (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-            store(&giou[bn], active,
-                  convert<float>(convert<int32_t>(load(&mask[bn], active))) *
-                      (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f)));
-            total_lanes += keep(active, load(&giou[bn], active), 0.0f);
-            total2_lanes += keep(active, convert<int64_t>(load(&mask[bn], active)), 0);
-          });
-      total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-      total2 = total2 + across(total2_lanes, [](int64_t a, int64_t b_) { return a + b_; });
+  const bool around_caches = B * N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
+      float total = 0.0f;
+      int64_t total2 = 0;
+      const int64_t bn_end = smaller(bn_first + bn_chunk, B * N);
+      for (int64_t bn_block = bn_first; bn_block < bn_end; bn_block += 4096) {
+        Lanes<float, kLanes32> total_lanes = 0.0f;
+        Lanes<int32_t, kLanes32> total2_lanes = 0;
+        for_lanes<kLanes32>(bn_block, smaller(bn_block + 4096, bn_end), [&](int64_t bn, auto active) {
+          const auto mask_here = load_field<4, 3>(&target[bn * 4], active) != 0.0f;
+          store(&mask[bn], active, mask_here);
+          const auto left_p = load_field<4, 0>(&pred[bn * 4], active);
+          const auto top_p = load_field<4, 1>(&pred[bn * 4], active);
+          const auto right_p = load_field<4, 2>(&pred[bn * 4], active);
+          const auto bottom_p = load_field<4, 3>(&pred[bn * 4], active);
+          const auto left_t = load_field<4, 0>(&target[bn * 4], active);
+          const auto top_t = load_field<4, 1>(&target[bn * 4], active);
+          const auto right_t = load_field<4, 2>(&target[bn * 4], active);
+          const auto bottom_t = load_field<4, 3>(&target[bn * 4], active);
+          const auto area_p = (right_p - left_p) * (bottom_p - top_p);
+          const auto area_t = (right_t - left_t) * (bottom_t - top_t);
+          const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                               (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+          const auto joined = area_p + area_t - overlap;
+          const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                            (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+          const auto giou_here =
+              convert<float>(convert<int32_t>(mask_here)) *
+              (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
+          store_around(&giou[bn], active, giou_here, around_caches);
+          total_lanes += keep(active, giou_here, 0.0f);
+          total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
+        });
+        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+        total2 = total2 + across(total2_lanes, [](int32_t a, int32_t b_) { return wrapping_add(a, b_); });
+      }
+      total_parts[bn_first / bn_chunk] = total;
+      total2_parts[bn_first / bn_chunk] = total2;
     }
-
-    total_parts[bn_first / bn_chunk] = total;
-    total2_parts[bn_first / bn_chunk] = total2;
+    if (around_caches) finish_stores();
   }
   float total = 0.0f;
   int64_t total2 = 0;

@@ -190,9 +190,10 @@ __global__ void __launch_bounds__(512)
       const float joined = area_p + area_t - overlap;
       const float hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
                          (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-      giou[n_start + n] = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
-      total_own += giou[n_start + n];
-      total2_own += giou[n_start + n];
+      const float giou_here = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
+      giou[n_start + n] = giou_here;
+      total_own += giou_here;
+      total2_own += giou_here;
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     if (threadIdx.x == 0) {

@@ -264,6 +264,42 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 // Elements that lie `stride` apart.
 template <class T, size_t... kLane>
 inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
@@ -363,46 +399,52 @@ void giou_loss_ragged(const int64_t* box_start, const float* pred, const float* 
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   int64_t* const total3_parts = reinterpret_cast<int64_t*>(workspace + space.total3_parts);
   float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    int64_t total3 = 0;
-    float total2 = 0.0f;
-    for (int64_t b = b_first; b < smaller(b_first + b_chunk, B); ++b) {
-      float total = 0.0f;
-      total3 = total3 + (box_start[b + 1] - box_start[b]);
-      for (int64_t n_block = 0; n_block < box_start[b + 1] - box_start[b]; n_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        Lanes<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(
-            n_block, smaller(n_block + 4096, box_start[b + 1] - box_start[b]), [&](int64_t n, auto active) {
-              const auto left_p = load_field<4, 0>(&pred[(box_start[b] + n) * 4], active);
-              const auto top_p = load_field<4, 1>(&pred[(box_start[b] + n) * 4], active);
-              const auto right_p = load_field<4, 2>(&pred[(box_start[b] + n) * 4], active);
-              const auto bottom_p = load_field<4, 3>(&pred[(box_start[b] + n) * 4], active);
-              const auto left_t = load_field<4, 0>(&target[(box_start[b] + n) * 4], active);
-              const auto top_t = load_field<4, 1>(&target[(box_start[b] + n) * 4], active);
-              const auto right_t = load_field<4, 2>(&target[(box_start[b] + n) * 4], active);
-              const auto bottom_t = load_field<4, 3>(&target[(box_start[b] + n) * 4], active);
-              const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-              const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-              const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                                   (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
-              const auto joined = area_p + area_t - overlap;
-              const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                                (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-              store(&giou[box_start[b] + n], active,
-                    overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
-              total_lanes += keep(active, load(&giou[box_start[b] + n], active), 0.0f);
-              total2_lanes += keep(active, load(&giou[box_start[b] + n], active), 0.0f);
-            });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-        total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+  const bool around_caches = N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
+      int64_t total3 = 0;
+      float total2 = 0.0f;
+      const int64_t b_end = smaller(b_first + b_chunk, B);
+      for (int64_t b = b_first; b < b_end; ++b) {
+        float total = 0.0f;
+        total3 = total3 + (box_start[b + 1] - box_start[b]);
+        for (int64_t n_block = 0; n_block < box_start[b + 1] - box_start[b]; n_block += 4096) {
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          Lanes<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(
+              n_block, smaller(n_block + 4096, box_start[b + 1] - box_start[b]), [&](int64_t n, auto active) {
+                const auto left_p = load_field<4, 0>(&pred[(box_start[b] + n) * 4], active);
+                const auto top_p = load_field<4, 1>(&pred[(box_start[b] + n) * 4], active);
+                const auto right_p = load_field<4, 2>(&pred[(box_start[b] + n) * 4], active);
+                const auto bottom_p = load_field<4, 3>(&pred[(box_start[b] + n) * 4], active);
+                const auto left_t = load_field<4, 0>(&target[(box_start[b] + n) * 4], active);
+                const auto top_t = load_field<4, 1>(&target[(box_start[b] + n) * 4], active);
+                const auto right_t = load_field<4, 2>(&target[(box_start[b] + n) * 4], active);
+                const auto bottom_t = load_field<4, 3>(&target[(box_start[b] + n) * 4], active);
+                const auto area_p = (right_p - left_p) * (bottom_p - top_p);
+                const auto area_t = (right_t - left_t) * (bottom_t - top_t);
+                const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                                     (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+                const auto joined = area_p + area_t - overlap;
+                const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                                  (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+                const auto giou_here =
+                    overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
+                store_around(&giou[box_start[b] + n], active, giou_here, around_caches);
+                total_lanes += keep(active, giou_here, 0.0f);
+                total2_lanes += keep(active, giou_here, 0.0f);
+              });
+          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+        }
+        picture_loss[b] = total / float(maximum(box_start[b + 1] - box_start[b], int64_t{1}));
       }
-
-      picture_loss[b] = total / float(maximum(box_start[b + 1] - box_start[b], int64_t{1}));
+      total3_parts[b_first / b_chunk] = total3;
+      total2_parts[b_first / b_chunk] = total2;
     }
-    total3_parts[b_first / b_chunk] = total3;
-    total2_parts[b_first / b_chunk] = total2;
+    if (around_caches) finish_stores();
   }
   int64_t total3 = 0;
   float total2 = 0.0f;

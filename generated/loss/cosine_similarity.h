@@ -19,43 +19,49 @@ extern "C" {
 // y: f32[M, N]
 // similarity: f32[M]
 /* @function cosine_similarity_f32 args: in x f32 [M, N]; in y f32 [M, N]; out similarity f32 [M]; size M;
- * size N; workspace workspace */
+ * size N; workspace workspace; workspace_openmp workspace */
 int64_t cosine_similarity_f32_cuda_workspace(int64_t M, int64_t N);
 int cosine_similarity_f32_cuda(const float* x, const float* y, float* similarity, int64_t M, int64_t N,
                                void* workspace, int64_t workspace_bytes, void* stream);
-int cosine_similarity_f32_openmp(const float* x, const float* y, float* similarity, int64_t M, int64_t N);
+int64_t cosine_similarity_f32_openmp_workspace(int64_t M, int64_t N);
+int cosine_similarity_f32_openmp(const float* x, const float* y, float* similarity, int64_t M, int64_t N,
+                                 void* workspace, int64_t workspace_bytes);
 
 // x: f64[M, N]
 // y: f64[M, N]
 // similarity: f64[M]
 /* @function cosine_similarity_f64 args: in x f64 [M, N]; in y f64 [M, N]; out similarity f64 [M]; size M;
- * size N; workspace workspace */
+ * size N; workspace workspace; workspace_openmp workspace */
 int64_t cosine_similarity_f64_cuda_workspace(int64_t M, int64_t N);
 int cosine_similarity_f64_cuda(const double* x, const double* y, double* similarity, int64_t M, int64_t N,
                                void* workspace, int64_t workspace_bytes, void* stream);
-int cosine_similarity_f64_openmp(const double* x, const double* y, double* similarity, int64_t M, int64_t N);
+int64_t cosine_similarity_f64_openmp_workspace(int64_t M, int64_t N);
+int cosine_similarity_f64_openmp(const double* x, const double* y, double* similarity, int64_t M, int64_t N,
+                                 void* workspace, int64_t workspace_bytes);
 
 // x: bf16[M, N]
 // y: bf16[M, N]
 // similarity: bf16[M]
 /* @function cosine_similarity_bf16 args: in x bf16 [M, N]; in y bf16 [M, N]; out similarity bf16 [M]; size M;
- * size N; workspace workspace */
+ * size N; workspace workspace; workspace_openmp workspace */
 int64_t cosine_similarity_bf16_cuda_workspace(int64_t M, int64_t N);
 int cosine_similarity_bf16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M,
                                 int64_t N, void* workspace, int64_t workspace_bytes, void* stream);
+int64_t cosine_similarity_bf16_openmp_workspace(int64_t M, int64_t N);
 int cosine_similarity_bf16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M,
-                                  int64_t N);
+                                  int64_t N, void* workspace, int64_t workspace_bytes);
 
 // x: f16[M, N]
 // y: f16[M, N]
 // similarity: f16[M]
 /* @function cosine_similarity_f16 args: in x f16 [M, N]; in y f16 [M, N]; out similarity f16 [M]; size M;
- * size N; workspace workspace */
+ * size N; workspace workspace; workspace_openmp workspace */
 int64_t cosine_similarity_f16_cuda_workspace(int64_t M, int64_t N);
 int cosine_similarity_f16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M,
                                int64_t N, void* workspace, int64_t workspace_bytes, void* stream);
+int64_t cosine_similarity_f16_openmp_workspace(int64_t M, int64_t N);
 int cosine_similarity_f16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M,
-                                 int64_t N);
+                                 int64_t N, void* workspace, int64_t workspace_bytes);
 
 // What a status means.
 const char* cosine_similarity_error(int status);

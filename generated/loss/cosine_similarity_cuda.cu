@@ -619,15 +619,15 @@ extern "C" int cosine_similarity_f32_cuda(const float* x, const float* y, float*
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const CosineSimilarityF32Workspace space(M, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 11;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 10;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 11;
+    return 10;
   const cudaError_t error =
       small ? cosine_similarity_f32<int32_t>(x, y, similarity, M, N, static_cast<char*>(memory), queue)
             : cosine_similarity_f32<int64_t>(x, y, similarity, M, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 10;
+  return error == cudaSuccess ? 0 : 11;
 }
 
 extern "C" int64_t cosine_similarity_f64_cuda_workspace(int64_t M, int64_t N) {
@@ -649,15 +649,15 @@ extern "C" int cosine_similarity_f64_cuda(const double* x, const double* y, doub
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const CosineSimilarityF64Workspace space(M, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 11;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 10;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 11;
+    return 10;
   const cudaError_t error =
       small ? cosine_similarity_f64<int32_t>(x, y, similarity, M, N, static_cast<char*>(memory), queue)
             : cosine_similarity_f64<int64_t>(x, y, similarity, M, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 10;
+  return error == cudaSuccess ? 0 : 11;
 }
 
 extern "C" int64_t cosine_similarity_bf16_cuda_workspace(int64_t M, int64_t N) {
@@ -680,15 +680,15 @@ extern "C" int cosine_similarity_bf16_cuda(const uint16_t* x, const uint16_t* y,
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const CosineSimilarityBf16Workspace space(M, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 11;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 10;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 11;
+    return 10;
   const cudaError_t error =
       small ? cosine_similarity_bf16<int32_t>(x, y, similarity, M, N, static_cast<char*>(memory), queue)
             : cosine_similarity_bf16<int64_t>(x, y, similarity, M, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 10;
+  return error == cudaSuccess ? 0 : 11;
 }
 
 extern "C" int64_t cosine_similarity_f16_cuda_workspace(int64_t M, int64_t N) {
@@ -711,15 +711,15 @@ extern "C" int cosine_similarity_f16_cuda(const uint16_t* x, const uint16_t* y, 
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const CosineSimilarityF16Workspace space(M, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 11;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 10;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 11;
+    return 10;
   const cudaError_t error =
       small ? cosine_similarity_f16<int32_t>(x, y, similarity, M, N, static_cast<char*>(memory), queue)
             : cosine_similarity_f16<int64_t>(x, y, similarity, M, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 10;
+  return error == cudaSuccess ? 0 : 11;
 }
 
 extern "C" __attribute__((weak)) const char* cosine_similarity_error(int status) {
@@ -745,9 +745,9 @@ extern "C" __attribute__((weak)) const char* cosine_similarity_error(int status)
     case 9:
       return "similarity must not overlap y";
     case 10:
-      return "a CUDA call failed; cudaGetLastError says why";
-    case 11:
       return "there is not enough memory for the workspace";
+    case 11:
+      return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";
 }

@@ -2,12 +2,15 @@
 //
 // cosine_similarity: similarity = x . y / max(|x| |y|, eps) of each row
 //
-// Plan: threads share M, neighbours along N.
+// Phase 1: threads share N_shares, M, neighbours along N.
+// Phase 2: threads share M, neighbours along N.
+// Through the workspace: total_part, total_part, total_part.
 // Bytes that cosine_similarity_f32 must move: 8 * N * M read, 4 * M written.
 
 #include "cosine_similarity.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
@@ -22,41 +25,22 @@
 
 namespace {
 
+inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
 template <class A, class B>
 inline auto smaller(A a, B b) {
   return a < b ? a : b;
 }
 
-// NaN where either is NaN; of equals the first.
-template <class T>
-inline T maximum(T a, T b) {
-  return b > a || b != b ? b : a;
-}
-
-// Round to nearest even.
-inline uint16_t to_bf16(float v) {
-  uint32_t bits;
-  memcpy(&bits, &v, sizeof bits);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return uint16_t((bits >> 16) | 0x40u);
-  return uint16_t((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
-}
-
-// Round to nearest even.
-inline uint16_t to_f16(float v) {
-  uint32_t bits;
-  memcpy(&bits, &v, sizeof bits);
-  const uint32_t sign = (bits >> 16) & 0x8000u, rest = bits & 0x7fffffffu;
-  if (rest > 0x7f800000u) return uint16_t(sign | 0x7e00u);
-  if (rest >= 0x477ff000u) return uint16_t(sign | 0x7c00u);
-  if (rest < 0x38800000u) {
-    float magnitude;
-    memcpy(&magnitude, &rest, sizeof magnitude);
-    const float shifted = magnitude + 0.5f;  // the last bit of 0.5 is that of the smallest half
-    uint32_t rounded;
-    memcpy(&rounded, &shifted, sizeof rounded);
-    return uint16_t(sign | (rounded - 0x3f000000u));
-  }
-  return uint16_t(sign | ((rest - 0x38000000u + 0x0fffu + ((rest >> 13) & 1u)) >> 13));
+template <class A, class B>
+inline auto larger(A a, B b) {
+  return a > b ? a : b;
 }
 
 // Does the product of the factors exceed 63 bits?
@@ -74,6 +58,16 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
+}
+
+// Takes room for `count` elements of `bytes` each, on a cache line of its own; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  int64_t size = 0;
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, 63, &size) ||
+      __builtin_add_overflow(total, size / 64 * 64, &total))
+    total = INT64_MAX / 2;
+  return start;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -254,6 +248,53 @@ inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active acti
     return values;
 }
 
+// Writes the active lanes to neighbouring elements.
+template <class T, class Active>
+inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    const auto bytes = value.template as<bool>() & 1;
+    copy_first<T>(to, &bytes, active);
+  } else {
+    copy_first<T>(to, &value.v, active);
+  }
+}
+
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
@@ -288,10 +329,46 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
+// A function of single values, lane by lane; an argument may be the same for all lanes.
+template <class V>
+struct LaneValues {
+  V value;
+  V operator[](int) const { return value; }
+};
+template <class T, int N>
+struct LaneValues<Lanes<T, N>> {
+  T values[N];
+  LaneValues(Lanes<T, N> from) { memcpy(values, &from.v, sizeof values); }
+  T operator[](int lane) const { return values[lane]; }
+};
+template <int N>
+struct LaneValues<Mask<N>> {
+  Mask<N> mask;
+  bool operator[](int lane) const { return mask[lane]; }
+};
+template <class R, int N, class Function, class... Values>
+inline typename LanesOf<R, N>::type each_lane(Function function, Values... values) {
+  R out[N];
+  const auto apply = [&](const LaneValues<Values>&... in) {
+    for (int lane = 0; lane < N; ++lane) out[lane] = R(function(in[lane]...));
+  };
+  apply({values}...);
+  return load(out, AllLanes<N>{});
+}
+
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
   return (typename Lanes<float, N>::Vector)(__builtin_convertvector(bits.v, Words) << 16);
+}
+
+// Round to nearest even.
+template <int N>
+inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
+  using Words = typename VectorOf<uint32_t, N>::type;
+  const Words bits = (Words)value.v, upper = bits >> 16;
+  const Words rounded = value.v == value.v ? (bits + 0x7fffu + (upper & 1u)) >> 16 : upper | 0x40u;
+  return __builtin_convertvector(rounded, typename Lanes<uint16_t, N>::Vector);
 }
 
 template <int N>
@@ -307,113 +384,334 @@ inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
   return (Floats)(bits | sign);
 }
 
-void cosine_similarity_f32(const float* x, const float* y, float* similarity, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m = 0; m < M; ++m) {
-    float total = 0.0f;
-    float total2 = 0.0f;
-    float total3 = 0.0f;
-    for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-      Lanes<float, kLanes32> total_lanes = 0.0f;
-      Lanes<float, kLanes32> total2_lanes = 0.0f;
-      Lanes<float, kLanes32> total3_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-        total_lanes += keep(active, load(&x[m * N + n], active) * load(&y[m * N + n], active), 0.0f);
-        total2_lanes += keep(active, load(&x[m * N + n], active) * load(&x[m * N + n], active), 0.0f);
-        total3_lanes += keep(active, load(&y[m * N + n], active) * load(&y[m * N + n], active), 0.0f);
-      });
-      total += across(total_lanes, [](auto a, auto b) { return a + b; });
-      total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-      total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-    }
+// Round to nearest even.
+template <int N>
+inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
+  using Words = typename VectorOf<uint32_t, N>::type;
+  using Ints = typename VectorOf<int32_t, N>::type;
+  using Floats = typename VectorOf<float, N>::type;
+  const Words all = (Words)value.v, sign = (all >> 16) & 0x8000u, rest = all & 0x7fffffffu;
+  const Words normal = (rest - 0x38000000u + 0x0fffu + ((rest >> 13) & 1u)) >> 13;
+  // The last bit of 0.5 is that of the smallest half.
+  const Words small = (Words)((Floats)rest + 0.5f) - 0x3f000000u;
+  const Words finite = (Ints)rest < 0x38800000 ? small : normal;
+  const Words bits =
+      (Ints)rest > 0x7f800000 ? Words{} + 0x7e00u : ((Ints)rest >= 0x477ff000 ? Words{} + 0x7c00u : finite);
+  return __builtin_convertvector(bits | sign, typename Lanes<uint16_t, N>::Vector);
+}
 
-    similarity[m] = total / maximum(std::sqrt(total2) * std::sqrt(total3), 1e-08f);
+// The instruction for whole vectors; std::sqrt would ask for an error number.
+template <class T, int N>
+inline Lanes<T, N> sqrt(Lanes<T, N> x) {
+#if defined(__clang__)
+  return __builtin_elementwise_sqrt(x.v);
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(x.v) == 64 && sizeof(T) == 4) return __builtin_ia32_sqrtps512_mask(x.v, x.v, -1, 4);
+  if constexpr (sizeof(x.v) == 64 && sizeof(T) == 8) return __builtin_ia32_sqrtpd512_mask(x.v, x.v, -1, 4);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(x.v) == 32 && sizeof(T) == 4) return __builtin_ia32_sqrtps256(x.v);
+  if constexpr (sizeof(x.v) == 32 && sizeof(T) == 8) return __builtin_ia32_sqrtpd256(x.v);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(x.v) == 16 && sizeof(T) == 4) return __builtin_ia32_sqrtps(x.v);
+  if constexpr (sizeof(x.v) == 16 && sizeof(T) == 8) return __builtin_ia32_sqrtpd(x.v);
+#endif
+  return each_lane<T, N>([](T v) { return std::sqrt(v); }, x);
+#endif
+}
+
+// Where the intermediates lie in the workspace.
+struct CosineSimilarityF32Workspace {
+  int64_t total_part;
+  int64_t total_part2;
+  int64_t total_part3;
+  int64_t bytes = 0;
+
+  explicit CosineSimilarityF32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    total_part = reserve(bytes, N_shares * M, 4);
+    total_part2 = reserve(bytes, N_shares * M, 4);
+    total_part3 = reserve(bytes, N_shares * M, 4);
+  }
+};
+
+void cosine_similarity_f32(const float* x, const float* y, float* similarity, int64_t M, int64_t N,
+                           char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+  const CosineSimilarityF32Workspace space(M, N);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
+  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+    for (int64_t m = 0; m < M; ++m) {
+      float total4 = 0.0f;
+      float total5 = 0.0f;
+      float total6 = 0.0f;
+      const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
+      for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+        Lanes<float, kLanes32> total4_lanes = 0.0f;
+        Lanes<float, kLanes32> total5_lanes = 0.0f;
+        Lanes<float, kLanes32> total6_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
+          total4_lanes += keep(active, load(&x[m * N + n], active) * load(&y[m * N + n], active), 0.0f);
+          total5_lanes += keep(active, load(&x[m * N + n], active) * load(&x[m * N + n], active), 0.0f);
+          total6_lanes += keep(active, load(&y[m * N + n], active) * load(&y[m * N + n], active), 0.0f);
+        });
+        total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+        total5 += across(total5_lanes, [](auto a, auto b) { return a + b; });
+        total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
+      }
+      total_part[n_share * M + m] = total4;
+      total_part2[n_share * M + m] = total5;
+      total_part3[n_share * M + m] = total6;
+    }
+  }
+  const bool around_caches = M * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [&](int64_t m, auto active) {
+        Lanes<float, kLanes32> total = 0.0f;
+        Lanes<float, kLanes32> total2 = 0.0f;
+        Lanes<float, kLanes32> total3 = 0.0f;
+        for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+          total += load(&total_part[n_share * M + m], active);
+          total2 += load(&total_part2[n_share * M + m], active);
+          total3 += load(&total_part3[n_share * M + m], active);
+        }
+        store_around(&similarity[m], active, total / maximum(sqrt(total2) * sqrt(total3), 1e-08f),
+                     around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
-void cosine_similarity_f64(const double* x, const double* y, double* similarity, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m = 0; m < M; ++m) {
-    double total = 0.0;
-    double total2 = 0.0;
-    double total3 = 0.0;
-    for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-      Lanes<double, kLanes64> total_lanes = 0.0;
-      Lanes<double, kLanes64> total2_lanes = 0.0;
-      Lanes<double, kLanes64> total3_lanes = 0.0;
-      for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-        total_lanes += keep(active, load(&x[m * N + n], active) * load(&y[m * N + n], active), 0.0);
-        total2_lanes += keep(active, load(&x[m * N + n], active) * load(&x[m * N + n], active), 0.0);
-        total3_lanes += keep(active, load(&y[m * N + n], active) * load(&y[m * N + n], active), 0.0);
-      });
-      total += across(total_lanes, [](auto a, auto b) { return a + b; });
-      total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-      total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-    }
+// Where the intermediates lie in the workspace.
+struct CosineSimilarityF64Workspace {
+  int64_t total_part;
+  int64_t total_part2;
+  int64_t total_part3;
+  int64_t bytes = 0;
 
-    similarity[m] = total / maximum(std::sqrt(total2) * std::sqrt(total3), 1e-08);
+  explicit CosineSimilarityF64Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    total_part = reserve(bytes, N_shares * M, 8);
+    total_part2 = reserve(bytes, N_shares * M, 8);
+    total_part3 = reserve(bytes, N_shares * M, 8);
+  }
+};
+
+void cosine_similarity_f64(const double* x, const double* y, double* similarity, int64_t M, int64_t N,
+                           char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+  const CosineSimilarityF64Workspace space(M, N);
+  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
+  double* const total_part2 = reinterpret_cast<double*>(workspace + space.total_part2);
+  double* const total_part3 = reinterpret_cast<double*>(workspace + space.total_part3);
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+    for (int64_t m = 0; m < M; ++m) {
+      double total4 = 0.0;
+      double total5 = 0.0;
+      double total6 = 0.0;
+      const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
+      for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+        Lanes<double, kLanes64> total4_lanes = 0.0;
+        Lanes<double, kLanes64> total5_lanes = 0.0;
+        Lanes<double, kLanes64> total6_lanes = 0.0;
+        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
+          total4_lanes += keep(active, load(&x[m * N + n], active) * load(&y[m * N + n], active), 0.0);
+          total5_lanes += keep(active, load(&x[m * N + n], active) * load(&x[m * N + n], active), 0.0);
+          total6_lanes += keep(active, load(&y[m * N + n], active) * load(&y[m * N + n], active), 0.0);
+        });
+        total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+        total5 += across(total5_lanes, [](auto a, auto b) { return a + b; });
+        total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
+      }
+      total_part[n_share * M + m] = total4;
+      total_part2[n_share * M + m] = total5;
+      total_part3[n_share * M + m] = total6;
+    }
+  }
+  const bool around_caches = M * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [&](int64_t m, auto active) {
+        Lanes<double, kLanes64> total = 0.0;
+        Lanes<double, kLanes64> total2 = 0.0;
+        Lanes<double, kLanes64> total3 = 0.0;
+        for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+          total += load(&total_part[n_share * M + m], active);
+          total2 += load(&total_part2[n_share * M + m], active);
+          total3 += load(&total_part3[n_share * M + m], active);
+        }
+        store_around(&similarity[m], active, total / maximum(sqrt(total2) * sqrt(total3), 1e-08),
+                     around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
-void cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M,
-                            int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m = 0; m < M; ++m) {
-    float total = 0.0f;
-    float total2 = 0.0f;
-    float total3 = 0.0f;
-    for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-      Lanes<float, kLanes32> total_lanes = 0.0f;
-      Lanes<float, kLanes32> total2_lanes = 0.0f;
-      Lanes<float, kLanes32> total3_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-        total_lanes += keep(
-            active, from_bf16(load(&x[m * N + n], active)) * from_bf16(load(&y[m * N + n], active)), 0.0f);
-        total2_lanes += keep(
-            active, from_bf16(load(&x[m * N + n], active)) * from_bf16(load(&x[m * N + n], active)), 0.0f);
-        total3_lanes += keep(
-            active, from_bf16(load(&y[m * N + n], active)) * from_bf16(load(&y[m * N + n], active)), 0.0f);
-      });
-      total += across(total_lanes, [](auto a, auto b) { return a + b; });
-      total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-      total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-    }
+// Where the intermediates lie in the workspace.
+struct CosineSimilarityBf16Workspace {
+  int64_t total_part;
+  int64_t total_part2;
+  int64_t total_part3;
+  int64_t bytes = 0;
 
-    similarity[m] = to_bf16(total / maximum(std::sqrt(total2) * std::sqrt(total3), 1e-08f));
+  explicit CosineSimilarityBf16Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    total_part = reserve(bytes, N_shares * M, 4);
+    total_part2 = reserve(bytes, N_shares * M, 4);
+    total_part3 = reserve(bytes, N_shares * M, 4);
+  }
+};
+
+void cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M, int64_t N,
+                            char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+  const CosineSimilarityBf16Workspace space(M, N);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
+  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+    for (int64_t m = 0; m < M; ++m) {
+      float total4 = 0.0f;
+      float total5 = 0.0f;
+      float total6 = 0.0f;
+      const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
+      for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+        Lanes<float, kLanes32> total4_lanes = 0.0f;
+        Lanes<float, kLanes32> total5_lanes = 0.0f;
+        Lanes<float, kLanes32> total6_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
+          total4_lanes += keep(
+              active, from_bf16(load(&x[m * N + n], active)) * from_bf16(load(&y[m * N + n], active)), 0.0f);
+          total5_lanes += keep(
+              active, from_bf16(load(&x[m * N + n], active)) * from_bf16(load(&x[m * N + n], active)), 0.0f);
+          total6_lanes += keep(
+              active, from_bf16(load(&y[m * N + n], active)) * from_bf16(load(&y[m * N + n], active)), 0.0f);
+        });
+        total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+        total5 += across(total5_lanes, [](auto a, auto b) { return a + b; });
+        total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
+      }
+      total_part[n_share * M + m] = total4;
+      total_part2[n_share * M + m] = total5;
+      total_part3[n_share * M + m] = total6;
+    }
+  }
+  const bool around_caches = M * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [&](int64_t m, auto active) {
+        Lanes<float, kLanes32> total = 0.0f;
+        Lanes<float, kLanes32> total2 = 0.0f;
+        Lanes<float, kLanes32> total3 = 0.0f;
+        for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+          total += load(&total_part[n_share * M + m], active);
+          total2 += load(&total_part2[n_share * M + m], active);
+          total3 += load(&total_part3[n_share * M + m], active);
+        }
+        store_around(&similarity[m], active, to_bf16(total / maximum(sqrt(total2) * sqrt(total3), 1e-08f)),
+                     around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
-void cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m = 0; m < M; ++m) {
-    float total = 0.0f;
-    float total2 = 0.0f;
-    float total3 = 0.0f;
-    for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-      Lanes<float, kLanes32> total_lanes = 0.0f;
-      Lanes<float, kLanes32> total2_lanes = 0.0f;
-      Lanes<float, kLanes32> total3_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-        total_lanes +=
-            keep(active, from_f16(load(&x[m * N + n], active)) * from_f16(load(&y[m * N + n], active)), 0.0f);
-        total2_lanes +=
-            keep(active, from_f16(load(&x[m * N + n], active)) * from_f16(load(&x[m * N + n], active)), 0.0f);
-        total3_lanes +=
-            keep(active, from_f16(load(&y[m * N + n], active)) * from_f16(load(&y[m * N + n], active)), 0.0f);
-      });
-      total += across(total_lanes, [](auto a, auto b) { return a + b; });
-      total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-      total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-    }
+// Where the intermediates lie in the workspace.
+struct CosineSimilarityF16Workspace {
+  int64_t total_part;
+  int64_t total_part2;
+  int64_t total_part3;
+  int64_t bytes = 0;
 
-    similarity[m] = to_f16(total / maximum(std::sqrt(total2) * std::sqrt(total3), 1e-08f));
+  explicit CosineSimilarityF16Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    total_part = reserve(bytes, N_shares * M, 4);
+    total_part2 = reserve(bytes, N_shares * M, 4);
+    total_part3 = reserve(bytes, N_shares * M, 4);
+  }
+};
+
+void cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M, int64_t N,
+                           char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+  const CosineSimilarityF16Workspace space(M, N);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
+  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+    for (int64_t m = 0; m < M; ++m) {
+      float total4 = 0.0f;
+      float total5 = 0.0f;
+      float total6 = 0.0f;
+      const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
+      for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+        Lanes<float, kLanes32> total4_lanes = 0.0f;
+        Lanes<float, kLanes32> total5_lanes = 0.0f;
+        Lanes<float, kLanes32> total6_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
+          total4_lanes += keep(
+              active, from_f16(load(&x[m * N + n], active)) * from_f16(load(&y[m * N + n], active)), 0.0f);
+          total5_lanes += keep(
+              active, from_f16(load(&x[m * N + n], active)) * from_f16(load(&x[m * N + n], active)), 0.0f);
+          total6_lanes += keep(
+              active, from_f16(load(&y[m * N + n], active)) * from_f16(load(&y[m * N + n], active)), 0.0f);
+        });
+        total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+        total5 += across(total5_lanes, [](auto a, auto b) { return a + b; });
+        total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
+      }
+      total_part[n_share * M + m] = total4;
+      total_part2[n_share * M + m] = total5;
+      total_part3[n_share * M + m] = total6;
+    }
+  }
+  const bool around_caches = M * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [&](int64_t m, auto active) {
+        Lanes<float, kLanes32> total = 0.0f;
+        Lanes<float, kLanes32> total2 = 0.0f;
+        Lanes<float, kLanes32> total3 = 0.0f;
+        for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+          total += load(&total_part[n_share * M + m], active);
+          total2 += load(&total_part2[n_share * M + m], active);
+          total3 += load(&total_part3[n_share * M + m], active);
+        }
+        store_around(&similarity[m], active, to_f16(total / maximum(sqrt(total2) * sqrt(total3), 1e-08f)),
+                     around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
 }  // namespace
 
+extern "C" int64_t cosine_similarity_f32_openmp_workspace(int64_t M, int64_t N) {
+  return CosineSimilarityF32Workspace(M, N).bytes;
+}
+
 extern "C" int cosine_similarity_f32_openmp(const float* x, const float* y, float* similarity, int64_t M,
-                                            int64_t N) {
+                                            int64_t N, void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -423,12 +721,21 @@ extern "C" int cosine_similarity_f32_openmp(const float* x, const float* y, floa
   if (similarity == nullptr && M > 0) return 7;
   if (overlap(x, M * N * 4, similarity, M * 4)) return 8;
   if (overlap(y, M * N * 4, similarity, M * 4)) return 9;
-  cosine_similarity_f32(x, y, similarity, M, N);
+  const CosineSimilarityF32Workspace space(M, N);
+  const bool own = workspace == nullptr && space.bytes > 0;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 10;
+  cosine_similarity_f32(x, y, similarity, M, N, static_cast<char*>(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
+extern "C" int64_t cosine_similarity_f64_openmp_workspace(int64_t M, int64_t N) {
+  return CosineSimilarityF64Workspace(M, N).bytes;
+}
+
 extern "C" int cosine_similarity_f64_openmp(const double* x, const double* y, double* similarity, int64_t M,
-                                            int64_t N) {
+                                            int64_t N, void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, M, N})) return 3;
@@ -438,12 +745,21 @@ extern "C" int cosine_similarity_f64_openmp(const double* x, const double* y, do
   if (similarity == nullptr && M > 0) return 7;
   if (overlap(x, M * N * 8, similarity, M * 8)) return 8;
   if (overlap(y, M * N * 8, similarity, M * 8)) return 9;
-  cosine_similarity_f64(x, y, similarity, M, N);
+  const CosineSimilarityF64Workspace space(M, N);
+  const bool own = workspace == nullptr && space.bytes > 0;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 10;
+  cosine_similarity_f64(x, y, similarity, M, N, static_cast<char*>(memory));
+  if (own) std::free(memory);
   return 0;
+}
+
+extern "C" int64_t cosine_similarity_bf16_openmp_workspace(int64_t M, int64_t N) {
+  return CosineSimilarityBf16Workspace(M, N).bytes;
 }
 
 extern "C" int cosine_similarity_bf16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* similarity,
-                                             int64_t M, int64_t N) {
+                                             int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, M, N})) return 3;
@@ -453,12 +769,21 @@ extern "C" int cosine_similarity_bf16_openmp(const uint16_t* x, const uint16_t* 
   if (similarity == nullptr && M > 0) return 7;
   if (overlap(x, M * N * 2, similarity, M * 2)) return 8;
   if (overlap(y, M * N * 2, similarity, M * 2)) return 9;
-  cosine_similarity_bf16(x, y, similarity, M, N);
+  const CosineSimilarityBf16Workspace space(M, N);
+  const bool own = workspace == nullptr && space.bytes > 0;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 10;
+  cosine_similarity_bf16(x, y, similarity, M, N, static_cast<char*>(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
+extern "C" int64_t cosine_similarity_f16_openmp_workspace(int64_t M, int64_t N) {
+  return CosineSimilarityF16Workspace(M, N).bytes;
+}
+
 extern "C" int cosine_similarity_f16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* similarity,
-                                            int64_t M, int64_t N) {
+                                            int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, M, N})) return 3;
@@ -468,7 +793,12 @@ extern "C" int cosine_similarity_f16_openmp(const uint16_t* x, const uint16_t* y
   if (similarity == nullptr && M > 0) return 7;
   if (overlap(x, M * N * 2, similarity, M * 2)) return 8;
   if (overlap(y, M * N * 2, similarity, M * 2)) return 9;
-  cosine_similarity_f16(x, y, similarity, M, N);
+  const CosineSimilarityF16Workspace space(M, N);
+  const bool own = workspace == nullptr && space.bytes > 0;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 10;
+  cosine_similarity_f16(x, y, similarity, M, N, static_cast<char*>(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -495,9 +825,9 @@ extern "C" __attribute__((weak)) const char* cosine_similarity_error(int status)
     case 9:
       return "similarity must not overlap y";
     case 10:
-      return "a CUDA call failed; cudaGetLastError says why";
-    case 11:
       return "there is not enough memory for the workspace";
+    case 11:
+      return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";
 }

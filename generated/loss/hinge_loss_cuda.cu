@@ -170,8 +170,9 @@ __global__ void __launch_bounds__(512)
         total += maximum(1.0f + score[b * V + v] - own, 0.0f);
       }
     }
-    loss[b] = total;
-    total2_own += loss[b];
+    const float loss_here = total;
+    loss[b] = loss_here;
+    total2_own += loss_here;
   }
   const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
@@ -234,8 +235,9 @@ __global__ void __launch_bounds__(512)
         total += maximum(1.0f + from_bf16(score[b * V + v]) - own, 0.0f);
       }
     }
-    loss[b] = total;
-    total2_own += loss[b];
+    const float loss_here = total;
+    loss[b] = loss_here;
+    total2_own += loss_here;
   }
   const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
@@ -298,8 +300,9 @@ __global__ void __launch_bounds__(512)
         total += maximum(1.0f + from_f16(score[b * V + v]) - own, 0.0f);
       }
     }
-    loss[b] = total;
-    total2_own += loss[b];
+    const float loss_here = total;
+    loss[b] = loss_here;
+    total2_own += loss_here;
   }
   const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {

@@ -319,12 +319,16 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
+template <class T, size_t... kLane>
+inline Lanes<T, int(sizeof...(kLane))> lane_numbers(std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type numbers = {T(kLane)...};
+  return numbers;
+}
+
 // first, first + 1, ...
 template <int N>
 inline Lanes<int64_t, N> positions(int64_t first) {
-  typename Lanes<int64_t, N>::Vector out = {};
-  for (int lane = 0; lane < N; ++lane) out[lane] = first + lane;
-  return out;
+  return lane_numbers<int64_t>(std::make_index_sequence<N>{}) + first;
 }
 
 template <int N>
@@ -366,7 +370,8 @@ void hinge_loss_f32(const float* score, const int32_t* target, float* loss, floa
   OMP(omp parallel for schedule(static))
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     float total2 = 0.0f;
-    for (int64_t b = b_first; b < smaller(b_first + b_chunk, B); ++b) {
+    const int64_t b_end = smaller(b_first + b_chunk, B);
+    for (int64_t b = b_first; b < b_end; ++b) {
       const float own = inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f;
       float total = 0.0f;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
@@ -377,9 +382,9 @@ void hinge_loss_f32(const float* score, const int32_t* target, float* loss, floa
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
-      loss[b] = total;
-      total2 += loss[b];
+      const float loss_here = total;
+      loss[b] = loss_here;
+      total2 += loss_here;
     }
     total2_parts[b_first / b_chunk] = total2;
   }
@@ -410,7 +415,8 @@ void hinge_loss_bf16(const uint16_t* score, const int32_t* target, float* loss, 
   OMP(omp parallel for schedule(static))
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     float total2 = 0.0f;
-    for (int64_t b = b_first; b < smaller(b_first + b_chunk, B); ++b) {
+    const int64_t b_end = smaller(b_first + b_chunk, B);
+    for (int64_t b = b_first; b < b_end; ++b) {
       const float own = inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f;
       float total = 0.0f;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
@@ -422,9 +428,9 @@ void hinge_loss_bf16(const uint16_t* score, const int32_t* target, float* loss, 
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
-      loss[b] = total;
-      total2 += loss[b];
+      const float loss_here = total;
+      loss[b] = loss_here;
+      total2 += loss_here;
     }
     total2_parts[b_first / b_chunk] = total2;
   }
@@ -455,7 +461,8 @@ void hinge_loss_f16(const uint16_t* score, const int32_t* target, float* loss, f
   OMP(omp parallel for schedule(static))
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     float total2 = 0.0f;
-    for (int64_t b = b_first; b < smaller(b_first + b_chunk, B); ++b) {
+    const int64_t b_end = smaller(b_first + b_chunk, B);
+    for (int64_t b = b_first; b < b_end; ++b) {
       const float own = inside(int64_t(target[b]), V) ? from_f16(score[b * V + int64_t(target[b])]) : 0.0f;
       float total = 0.0f;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
@@ -467,9 +474,9 @@ void hinge_loss_f16(const uint16_t* score, const int32_t* target, float* loss, f
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
-      loss[b] = total;
-      total2 += loss[b];
+      const float loss_here = total;
+      loss[b] = loss_here;
+      total2 += loss_here;
     }
     total2_parts[b_first / b_chunk] = total2;
   }

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -264,6 +265,42 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
@@ -384,22 +421,26 @@ void huber_loss_f32(float delta, const float* prediction, const float* target, f
   const HuberLossF32Workspace space(N);
   const int64_t n_chunk = larger(4096, ceil_div(N, 256));
   float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
-    float total = 0.0f;
-    for (int64_t n_block = n_first; n_block < smaller(n_first + n_chunk, N); n_block += 4096) {
-      Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(
-          n_block, smaller(n_block + 4096, smaller(n_first + n_chunk, N)), [&](int64_t n, auto active) {
-            const auto e = absolute(load(&prediction[n], active) - load(&target[n], active));
-            const auto each = choose(e <= delta, quotient(e * e, 2.0f), delta * (e - delta / 2.0f));
-            store(&loss[n], active, each);
-            total_lanes += keep(active, each, 0.0f);
-          });
-      total += across(total_lanes, [](auto a, auto b) { return a + b; });
+  const bool around_caches = N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
+      float total = 0.0f;
+      const int64_t n_end = smaller(n_first + n_chunk, N);
+      for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
+        Lanes<float, kLanes32> total_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
+          const auto e = absolute(load(&prediction[n], active) - load(&target[n], active));
+          const auto each = choose(e <= delta, quotient(e * e, 2.0f), delta * (e - delta / 2.0f));
+          store_around(&loss[n], active, each, around_caches);
+          total_lanes += keep(active, each, 0.0f);
+        });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
+      }
+      total_parts[n_first / n_chunk] = total;
     }
-
-    total_parts[n_first / n_chunk] = total;
+    if (around_caches) finish_stores();
   }
   float total = 0.0f;
   for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
@@ -424,23 +465,27 @@ void huber_loss_bf16(float delta, const uint16_t* prediction, const uint16_t* ta
   const HuberLossBf16Workspace space(N);
   const int64_t n_chunk = larger(4096, ceil_div(N, 256));
   float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
-    float total = 0.0f;
-    for (int64_t n_block = n_first; n_block < smaller(n_first + n_chunk, N); n_block += 4096) {
-      Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(
-          n_block, smaller(n_block + 4096, smaller(n_first + n_chunk, N)), [&](int64_t n, auto active) {
-            const auto e =
-                absolute(from_bf16(load(&prediction[n], active)) - from_bf16(load(&target[n], active)));
-            const auto each = choose(e <= delta, quotient(e * e, 2.0f), delta * (e - delta / 2.0f));
-            store(&loss[n], active, to_bf16(each));
-            total_lanes += keep(active, each, 0.0f);
-          });
-      total += across(total_lanes, [](auto a, auto b) { return a + b; });
+  const bool around_caches = N * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
+      float total = 0.0f;
+      const int64_t n_end = smaller(n_first + n_chunk, N);
+      for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
+        Lanes<float, kLanes32> total_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
+          const auto e =
+              absolute(from_bf16(load(&prediction[n], active)) - from_bf16(load(&target[n], active)));
+          const auto each = choose(e <= delta, quotient(e * e, 2.0f), delta * (e - delta / 2.0f));
+          store_around(&loss[n], active, to_bf16(each), around_caches);
+          total_lanes += keep(active, each, 0.0f);
+        });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
+      }
+      total_parts[n_first / n_chunk] = total;
     }
-
-    total_parts[n_first / n_chunk] = total;
+    if (around_caches) finish_stores();
   }
   float total = 0.0f;
   for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
@@ -465,23 +510,27 @@ void huber_loss_f16(float delta, const uint16_t* prediction, const uint16_t* tar
   const HuberLossF16Workspace space(N);
   const int64_t n_chunk = larger(4096, ceil_div(N, 256));
   float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
-    float total = 0.0f;
-    for (int64_t n_block = n_first; n_block < smaller(n_first + n_chunk, N); n_block += 4096) {
-      Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(
-          n_block, smaller(n_block + 4096, smaller(n_first + n_chunk, N)), [&](int64_t n, auto active) {
-            const auto e =
-                absolute(from_f16(load(&prediction[n], active)) - from_f16(load(&target[n], active)));
-            const auto each = choose(e <= delta, quotient(e * e, 2.0f), delta * (e - delta / 2.0f));
-            store(&loss[n], active, to_f16(each));
-            total_lanes += keep(active, each, 0.0f);
-          });
-      total += across(total_lanes, [](auto a, auto b) { return a + b; });
+  const bool around_caches = N * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
+      float total = 0.0f;
+      const int64_t n_end = smaller(n_first + n_chunk, N);
+      for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
+        Lanes<float, kLanes32> total_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
+          const auto e =
+              absolute(from_f16(load(&prediction[n], active)) - from_f16(load(&target[n], active)));
+          const auto each = choose(e <= delta, quotient(e * e, 2.0f), delta * (e - delta / 2.0f));
+          store_around(&loss[n], active, to_f16(each), around_caches);
+          total_lanes += keep(active, each, 0.0f);
+        });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
+      }
+      total_parts[n_first / n_chunk] = total;
     }
-
-    total_parts[n_first / n_chunk] = total;
+    if (around_caches) finish_stores();
   }
   float total = 0.0f;
   for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {

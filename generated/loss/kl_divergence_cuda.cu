@@ -209,14 +209,13 @@ __global__ void __launch_bounds__(512)
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    const float loss_here = total;
     if (threadIdx.x == 0) {
-      loss[b] = total;
+      loss[b] = loss_here;
     }
-    __syncthreads();
     if (threadIdx.x == 0) {
-      total2_own += loss[b];
+      total2_own += loss_here;
     }
-    __syncthreads();
   }
   const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
@@ -290,14 +289,13 @@ __global__ void __launch_bounds__(512)
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    const float loss_here = total;
     if (threadIdx.x == 0) {
-      loss[b] = total;
+      loss[b] = loss_here;
     }
-    __syncthreads();
     if (threadIdx.x == 0) {
-      total2_own += loss[b];
+      total2_own += loss_here;
     }
-    __syncthreads();
   }
   const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
@@ -371,14 +369,13 @@ __global__ void __launch_bounds__(512)
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    const float loss_here = total;
     if (threadIdx.x == 0) {
-      loss[b] = total;
+      loss[b] = loss_here;
     }
-    __syncthreads();
     if (threadIdx.x == 0) {
-      total2_own += loss[b];
+      total2_own += loss_here;
     }
-    __syncthreads();
   }
   const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {

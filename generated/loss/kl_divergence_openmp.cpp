@@ -417,7 +417,8 @@ void kl_divergence_f32(const float* prediction, const float* target, float* loss
   OMP(omp parallel for schedule(static))
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     float total2 = 0.0f;
-    for (int64_t b = b_first; b < smaller(b_first + b_chunk, B); ++b) {
+    const int64_t b_end = smaller(b_first + b_chunk, B);
+    for (int64_t b = b_first; b < b_end; ++b) {
       float total = 0.0f;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -430,9 +431,9 @@ void kl_divergence_f32(const float* prediction, const float* target, float* loss
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
-      loss[b] = total;
-      total2 += loss[b];
+      const float loss_here = total;
+      loss[b] = loss_here;
+      total2 += loss_here;
     }
     total2_parts[b_first / b_chunk] = total2;
   }
@@ -463,7 +464,8 @@ void kl_divergence_bf16(const uint16_t* prediction, const uint16_t* target, floa
   OMP(omp parallel for schedule(static))
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     float total2 = 0.0f;
-    for (int64_t b = b_first; b < smaller(b_first + b_chunk, B); ++b) {
+    const int64_t b_end = smaller(b_first + b_chunk, B);
+    for (int64_t b = b_first; b < b_end; ++b) {
       float total = 0.0f;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -477,9 +479,9 @@ void kl_divergence_bf16(const uint16_t* prediction, const uint16_t* target, floa
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
-      loss[b] = total;
-      total2 += loss[b];
+      const float loss_here = total;
+      loss[b] = loss_here;
+      total2 += loss_here;
     }
     total2_parts[b_first / b_chunk] = total2;
   }
@@ -510,7 +512,8 @@ void kl_divergence_f16(const uint16_t* prediction, const uint16_t* target, float
   OMP(omp parallel for schedule(static))
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     float total2 = 0.0f;
-    for (int64_t b = b_first; b < smaller(b_first + b_chunk, B); ++b) {
+    const int64_t b_end = smaller(b_first + b_chunk, B);
+    for (int64_t b = b_first; b < b_end; ++b) {
       float total = 0.0f;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -524,9 +527,9 @@ void kl_divergence_f16(const uint16_t* prediction, const uint16_t* target, float
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
-      loss[b] = total;
-      total2 += loss[b];
+      const float loss_here = total;
+      loss[b] = loss_here;
+      total2 += loss_here;
     }
     total2_parts[b_first / b_chunk] = total2;
   }

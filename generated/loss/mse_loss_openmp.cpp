@@ -323,16 +323,15 @@ void mse_loss_f32(const float* prediction, const float* target, float* loss, int
   OMP(omp parallel for schedule(static))
   for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
     float total = 0.0f;
-    for (int64_t n_block = n_first; n_block < smaller(n_first + n_chunk, N); n_block += 4096) {
+    const int64_t n_end = smaller(n_first + n_chunk, N);
+    for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, smaller(n_first + n_chunk, N)),
-                          [&](int64_t n, auto active) {
-                            const auto e = load(&prediction[n], active) - load(&target[n], active);
-                            total_lanes += keep(active, e * e, 0.0f);
-                          });
+      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
+        const auto e = load(&prediction[n], active) - load(&target[n], active);
+        total_lanes += keep(active, e * e, 0.0f);
+      });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     total_parts[n_first / n_chunk] = total;
   }
   float total = 0.0f;
@@ -361,16 +360,15 @@ void mse_loss_bf16(const uint16_t* prediction, const uint16_t* target, float* lo
   OMP(omp parallel for schedule(static))
   for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
     float total = 0.0f;
-    for (int64_t n_block = n_first; n_block < smaller(n_first + n_chunk, N); n_block += 4096) {
+    const int64_t n_end = smaller(n_first + n_chunk, N);
+    for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(
-          n_block, smaller(n_block + 4096, smaller(n_first + n_chunk, N)), [&](int64_t n, auto active) {
-            const auto e = from_bf16(load(&prediction[n], active)) - from_bf16(load(&target[n], active));
-            total_lanes += keep(active, e * e, 0.0f);
-          });
+      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
+        const auto e = from_bf16(load(&prediction[n], active)) - from_bf16(load(&target[n], active));
+        total_lanes += keep(active, e * e, 0.0f);
+      });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     total_parts[n_first / n_chunk] = total;
   }
   float total = 0.0f;
@@ -399,16 +397,15 @@ void mse_loss_f16(const uint16_t* prediction, const uint16_t* target, float* los
   OMP(omp parallel for schedule(static))
   for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
     float total = 0.0f;
-    for (int64_t n_block = n_first; n_block < smaller(n_first + n_chunk, N); n_block += 4096) {
+    const int64_t n_end = smaller(n_first + n_chunk, N);
+    for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(
-          n_block, smaller(n_block + 4096, smaller(n_first + n_chunk, N)), [&](int64_t n, auto active) {
-            const auto e = from_f16(load(&prediction[n], active)) - from_f16(load(&target[n], active));
-            total_lanes += keep(active, e * e, 0.0f);
-          });
+      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
+        const auto e = from_f16(load(&prediction[n], active)) - from_f16(load(&target[n], active));
+        total_lanes += keep(active, e * e, 0.0f);
+      });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     total_parts[n_first / n_chunk] = total;
   }
   float total = 0.0f;

@@ -219,14 +219,13 @@ __global__ void __launch_bounds__(512)
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+    const float loss_here = maximum(sqrtf(total) - sqrtf(total2) + 1.0f, 0.0f);
     if (threadIdx.x == 0) {
-      loss[b] = maximum(sqrtf(total) - sqrtf(total2) + 1.0f, 0.0f);
+      loss[b] = loss_here;
     }
-    __syncthreads();
     if (threadIdx.x == 0) {
-      total3_own += loss[b];
+      total3_own += loss_here;
     }
-    __syncthreads();
   }
   const float total3_part = block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
@@ -308,14 +307,13 @@ __global__ void __launch_bounds__(512)
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+    const float loss_here = maximum(sqrtf(total) - sqrtf(total2) + 1.0f, 0.0f);
     if (threadIdx.x == 0) {
-      loss[b] = maximum(sqrtf(total) - sqrtf(total2) + 1.0f, 0.0f);
+      loss[b] = loss_here;
     }
-    __syncthreads();
     if (threadIdx.x == 0) {
-      total3_own += loss[b];
+      total3_own += loss_here;
     }
-    __syncthreads();
   }
   const float total3_part = block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
@@ -398,14 +396,13 @@ __global__ void __launch_bounds__(512)
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+    const float loss_here = maximum(sqrtf(total) - sqrtf(total2) + 1.0f, 0.0f);
     if (threadIdx.x == 0) {
-      loss[b] = maximum(sqrtf(total) - sqrtf(total2) + 1.0f, 0.0f);
+      loss[b] = loss_here;
     }
-    __syncthreads();
     if (threadIdx.x == 0) {
-      total3_own += loss[b];
+      total3_own += loss_here;
     }
-    __syncthreads();
   }
   const float total3_part = block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {

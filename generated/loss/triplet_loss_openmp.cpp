@@ -326,7 +326,8 @@ void triplet_loss_f32(const float* anchor, const float* positive, const float* n
   OMP(omp parallel for schedule(static))
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     float total3 = 0.0f;
-    for (int64_t b = b_first; b < smaller(b_first + b_chunk, B); ++b) {
+    const int64_t b_end = smaller(b_first + b_chunk, B);
+    for (int64_t b = b_first; b < b_end; ++b) {
       float total = 0.0f;
       float total2 = 0.0f;
       for (int64_t d_block = 0; d_block < D; d_block += 4096) {
@@ -341,9 +342,9 @@ void triplet_loss_f32(const float* anchor, const float* positive, const float* n
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
         total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
-      loss[b] = maximum(std::sqrt(total) - std::sqrt(total2) + 1.0f, 0.0f);
-      total3 += loss[b];
+      const float loss_here = maximum(std::sqrt(total) - std::sqrt(total2) + 1.0f, 0.0f);
+      loss[b] = loss_here;
+      total3 += loss_here;
     }
     total3_parts[b_first / b_chunk] = total3;
   }
@@ -374,7 +375,8 @@ void triplet_loss_bf16(const uint16_t* anchor, const uint16_t* positive, const u
   OMP(omp parallel for schedule(static))
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     float total3 = 0.0f;
-    for (int64_t b = b_first; b < smaller(b_first + b_chunk, B); ++b) {
+    const int64_t b_end = smaller(b_first + b_chunk, B);
+    for (int64_t b = b_first; b < b_end; ++b) {
       float total = 0.0f;
       float total2 = 0.0f;
       for (int64_t d_block = 0; d_block < D; d_block += 4096) {
@@ -391,9 +393,9 @@ void triplet_loss_bf16(const uint16_t* anchor, const uint16_t* positive, const u
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
         total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
-      loss[b] = maximum(std::sqrt(total) - std::sqrt(total2) + 1.0f, 0.0f);
-      total3 += loss[b];
+      const float loss_here = maximum(std::sqrt(total) - std::sqrt(total2) + 1.0f, 0.0f);
+      loss[b] = loss_here;
+      total3 += loss_here;
     }
     total3_parts[b_first / b_chunk] = total3;
   }
@@ -424,7 +426,8 @@ void triplet_loss_f16(const uint16_t* anchor, const uint16_t* positive, const ui
   OMP(omp parallel for schedule(static))
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     float total3 = 0.0f;
-    for (int64_t b = b_first; b < smaller(b_first + b_chunk, B); ++b) {
+    const int64_t b_end = smaller(b_first + b_chunk, B);
+    for (int64_t b = b_first; b < b_end; ++b) {
       float total = 0.0f;
       float total2 = 0.0f;
       for (int64_t d_block = 0; d_block < D; d_block += 4096) {
@@ -441,9 +444,9 @@ void triplet_loss_f16(const uint16_t* anchor, const uint16_t* positive, const ui
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
         total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
-      loss[b] = maximum(std::sqrt(total) - std::sqrt(total2) + 1.0f, 0.0f);
-      total3 += loss[b];
+      const float loss_here = maximum(std::sqrt(total) - std::sqrt(total2) + 1.0f, 0.0f);
+      loss[b] = loss_here;
+      total3 += loss_here;
     }
     total3_parts[b_first / b_chunk] = total3;
   }

@@ -190,21 +190,20 @@ __global__ void __launch_bounds__(512)
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+    const float scale_here = maximum(greatest, 0.0f) / 127.0f;
     if (threadIdx.x == 0) {
-      scale[m] = maximum(greatest, 0.0f) / 127.0f;
+      scale[m] = scale_here;
     }
-    __syncthreads();
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(N - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int8_t, 4> q_pack;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        q_pack[i] = saturate<int8_t>(scale[m] > 0.0f ? rintf(x_pack[i] / scale[m]) : 0.0f);
+        q_pack[i] = saturate<int8_t>(scale_here > 0.0f ? rintf(x_pack[i] / scale_here) : 0.0f);
       }
       store_pack<kWide>(&q[m * N + n_first], q_pack, remaining);
     }
-    __syncthreads();
   }
 }
 
@@ -239,21 +238,20 @@ __global__ void __launch_bounds__(512)
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+    const float scale_here = maximum(greatest, 0.0f) / 127.0f;
     if (threadIdx.x == 0) {
-      scale[m] = maximum(greatest, 0.0f) / 127.0f;
+      scale[m] = scale_here;
     }
-    __syncthreads();
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
       const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int8_t, 8> q_pack;
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        q_pack[i] = saturate<int8_t>(scale[m] > 0.0f ? rintf(from_bf16(x_pack[i]) / scale[m]) : 0.0f);
+        q_pack[i] = saturate<int8_t>(scale_here > 0.0f ? rintf(from_bf16(x_pack[i]) / scale_here) : 0.0f);
       }
       store_pack<kWide>(&q[m * N + n_first], q_pack, remaining);
     }
-    __syncthreads();
   }
 }
 
@@ -288,21 +286,20 @@ __global__ void __launch_bounds__(512)
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+    const float scale_here = maximum(greatest, 0.0f) / 127.0f;
     if (threadIdx.x == 0) {
-      scale[m] = maximum(greatest, 0.0f) / 127.0f;
+      scale[m] = scale_here;
     }
-    __syncthreads();
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
       const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int8_t, 8> q_pack;
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        q_pack[i] = saturate<int8_t>(scale[m] > 0.0f ? rintf(from_f16(x_pack[i]) / scale[m]) : 0.0f);
+        q_pack[i] = saturate<int8_t>(scale_here > 0.0f ? rintf(from_f16(x_pack[i]) / scale_here) : 0.0f);
       }
       store_pack<kWide>(&q[m * N + n_first], q_pack, remaining);
     }
-    __syncthreads();
   }
 }
 

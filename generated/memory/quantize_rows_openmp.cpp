@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -487,14 +488,15 @@ void quantize_rows_f32(const float* x, int8_t* q, float* scale, int64_t M, int64
             maximum(greatest_lanes, keep(active, absolute(load(&x[m * N + n], active)), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
-      scale[m] = maximum(greatest, 0.0f) / 127.0f;
+      const float scale_here = maximum(greatest, 0.0f) / 127.0f;
+      scale[m] = scale_here;
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[m_ahead * N + n]);
-        store_around(&q[m * N + n], active,
-                     saturate<int8_t>(scale[m] > 0.0f ? round(quotient(load(&x[m * N + n], active), scale[m]))
-                                                      : Lanes<float, kLanes32>(0.0f)),
-                     around_caches);
+        store_around(
+            &q[m * N + n], active,
+            saturate<int8_t>(scale_here > 0.0f ? round(quotient(load(&x[m * N + n], active), scale_here))
+                                               : Lanes<float, kLanes32>(0.0f)),
+            around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -515,15 +517,16 @@ void quantize_rows_bf16(const uint16_t* x, int8_t* q, float* scale, int64_t M, i
                                  keep(active, absolute(from_bf16(load(&x[m * N + n], active))), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
-      scale[m] = maximum(greatest, 0.0f) / 127.0f;
+      const float scale_here = maximum(greatest, 0.0f) / 127.0f;
+      scale[m] = scale_here;
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[m_ahead * N + n]);
-        store_around(&q[m * N + n], active,
-                     saturate<int8_t>(scale[m] > 0.0f
-                                          ? round(quotient(from_bf16(load(&x[m * N + n], active)), scale[m]))
-                                          : Lanes<float, kLanes32>(0.0f)),
-                     around_caches);
+        store_around(
+            &q[m * N + n], active,
+            saturate<int8_t>(scale_here > 0.0f
+                                 ? round(quotient(from_bf16(load(&x[m * N + n], active)), scale_here))
+                                 : Lanes<float, kLanes32>(0.0f)),
+            around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -544,13 +547,13 @@ void quantize_rows_f16(const uint16_t* x, int8_t* q, float* scale, int64_t M, in
             maximum(greatest_lanes, keep(active, absolute(from_f16(load(&x[m * N + n], active))), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
-      scale[m] = maximum(greatest, 0.0f) / 127.0f;
+      const float scale_here = maximum(greatest, 0.0f) / 127.0f;
+      scale[m] = scale_here;
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[m_ahead * N + n]);
         store_around(&q[m * N + n], active,
-                     saturate<int8_t>(scale[m] > 0.0f
-                                          ? round(quotient(from_f16(load(&x[m * N + n], active)), scale[m]))
+                     saturate<int8_t>(scale_here > 0.0f
+                                          ? round(quotient(from_f16(load(&x[m * N + n], active)), scale_here))
                                           : Lanes<float, kLanes32>(0.0f)),
                      around_caches);
       });

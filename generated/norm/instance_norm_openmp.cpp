@@ -342,7 +342,6 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
           });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
         }
-
         for (int64_t hw_block2 = 0; hw_block2 < H * W; hw_block2 += 4096) {
           Lanes<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(hw_block2, smaller(hw_block2 + 4096, H * W), [&](int64_t hw, auto active) {
@@ -352,7 +351,6 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
           });
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
-
         for_lanes<kLanes32>(0, H * W, [&](int64_t hw, auto active) {
           const auto d_ = load(&x[(b * C + c) * (H * W) + hw], active) - total / float(H * W);
           const auto scaled =
@@ -384,7 +382,6 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
           });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
         }
-
         for (int64_t hw_block2 = 0; hw_block2 < H * W; hw_block2 += 4096) {
           Lanes<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(hw_block2, smaller(hw_block2 + 4096, H * W), [&](int64_t hw, auto active) {
@@ -394,7 +391,6 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
           });
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
-
         for_lanes<kLanes32>(0, H * W, [&](int64_t hw, auto active) {
           const auto d_ = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - total / float(H * W);
           const auto scaled =

@@ -5,8 +5,7 @@
 // Phase 1: some threads of a block for each of N, neighbours along N.
 // Phase 2: a block for each of M, neighbours along N.
 // Phase 3: some threads of a block for each of N, neighbours along N.
-// Kept by each worker: normal.
-// Through the workspace: total, normal.
+// Through the workspace: scale, total, total.
 // Bytes that layer_norm_backward_f32 must move: 4 * N + 8 * N * M read, 8 * N + 4 * N * M written.
 
 #include "layer_norm_backward.h"
@@ -165,22 +164,6 @@ __device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack
     if (i / kFields < left) to[i] = pack[i];
 }
 
-// Room for `count` elements, so that the next tile is aligned too.
-inline int64_t padded_bytes(int64_t count, int64_t bytes) { return (count * bytes + 15) / 16 * 16; }
-
-// Tiles that do not fit into shared memory lie in the workspace, one set a block.
-inline int64_t workspace_tiles(int64_t bytes, int64_t shared_limit, int64_t blocks) {
-  return bytes <= shared_limit ? 0 : bytes * blocks;
-}
-
-// The next tile of `count` elements.
-template <class T>
-__device__ inline T* take(char*& tile, int64_t count) {
-  T* const out = reinterpret_cast<T*>(tile);
-  tile += (count * int64_t(sizeof(T)) + 15) / 16 * 16;
-  return out;
-}
-
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -235,24 +218,23 @@ __device__ inline T column_fold(T value, Combine combine) {
 
 // Where the intermediates lie in the workspace.
 struct LayerNormBackwardF32Workspace {
+  int64_t scale;
+  int64_t total;
   int64_t total5;
-  int64_t normal3;
   int64_t total6_parts;
   int64_t total6_tickets;
   int64_t total5_parts;
   int64_t total5_tickets;
-  int64_t layer_norm_backward_f32_part2_kernel_tiles;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF32Workspace(int64_t M, int64_t N) {
+    scale = reserve(bytes, M, 4);
+    total = reserve(bytes, M, 4);
     total5 = reserve(bytes, N, 4);
-    normal3 = reserve(bytes, M * N, 4);
     total6_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
     total6_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
     total5_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
     total5_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
-    layer_norm_backward_f32_part2_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(N, 4), 32768, 1024), 1);
   }
 };
 
@@ -296,13 +278,13 @@ __global__ void __launch_bounds__(512)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     layer_norm_backward_f32_part2_kernel(const float* x, const float* gamma, const float* dy, float* dx,
-                                         Index M, Index N, float* normal3, char* tiles, int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const normal2 = take<float>(tile, N);
+                                         Index M, Index N, float* scale, float* total) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
-    float total = 0.0f;
+    if (threadIdx.x == 0) {
+      total[m] = 0.0f;
+    }
+    __syncthreads();
     float total2 = 0.0f;
     float total3 = 0.0f;
     float total4 = 0.0f;
@@ -324,43 +306,42 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    const float whole = block_fold(total_own, [](float a, float b) { return float(a + b); });
+    if (threadIdx.x == 0) total[m] = total[m] + whole;
     total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
+    __syncthreads();
     float total2_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(N - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const float d = x_pack[i] - total / float(int64_t(N));
+        const float d = x_pack[i] - total[m] / float(int64_t(N));
         if (i < remaining) {
           total2_own += d * d;
         }
       }
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
-    const float scale = rsqrtf(total2 / float(int64_t(N)) + 1e-05f);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      scale[m] = rsqrtf(total2 / float(int64_t(N)) + 1e-05f);
+    }
+    __syncthreads();
     float total4_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(N - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       const auto dy_pack = load_pack<4, 1, kWide>(&dy[m * N + n_first], remaining);
       const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
-      Pack<float, 4> normal2_pack;
-      Pack<float, 4> normal3_pack;
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const float d_ = x_pack[i] - total / float(int64_t(N));
         const float g_ = dy_pack[i] * gamma_pack[i];
-        const float normal = d_ * scale;
+        const float normal = (x_pack[i] - total[m] / float(int64_t(N))) * scale[m];
         if (i < remaining) {
           total4_own += g_ * normal;
         }
-        normal2_pack[i] = d_ * scale;
-        normal3_pack[i] = d_ * scale;
       }
-      store_pack<kWide>(&normal2[n_first], normal2_pack, remaining);
-      store_pack<kWide>(&normal3[m * N + n_first], normal3_pack, remaining);
     }
     total4 = total4 + block_fold(total4_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
@@ -368,13 +349,13 @@ __global__ void __launch_bounds__(512)
       const Index remaining = Index(N - n_first);
       const auto dy_pack = load_pack<4, 1, kWide>(&dy[m * N + n_first], remaining);
       const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
-      const auto normal2_pack = load_pack<4, 1, kWide>(&normal2[n_first], remaining);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<float, 4> dx_pack;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const float g_3 = dy_pack[i] * gamma_pack[i];
-        dx_pack[i] =
-            scale * (g_3 - total3 / float(int64_t(N)) - normal2_pack[i] * (total4 / float(int64_t(N))));
+        const float normal2 = (x_pack[i] - total[m] / float(int64_t(N))) * scale[m];
+        dx_pack[i] = scale[m] * (g_3 - total3 / float(int64_t(N)) - normal2 * (total4 / float(int64_t(N))));
       }
       store_pack<kWide>(&dx[m * N + n_first], dx_pack, remaining);
     }
@@ -384,9 +365,9 @@ __global__ void __launch_bounds__(512)
 
 template <class Index>
 __global__ void __launch_bounds__(512)
-    layer_norm_backward_f32_part3_kernel(const float* dy, float* dgamma, Index M, Index N, float* total5,
-                                         float* normal3, float* total5_parts, uint32_t* total5_tickets,
-                                         Index chunk, unsigned chunks) {
+    layer_norm_backward_f32_part3_kernel(const float* x, const float* dy, float* dgamma, Index M, Index N,
+                                         float* scale, float* total, float* total5, float* total5_parts,
+                                         uint32_t* total5_tickets, Index chunk, unsigned chunks) {
   const Index items = N;
   const Index column2 = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column2, items - 1);
@@ -397,7 +378,8 @@ __global__ void __launch_bounds__(512)
   float total5_own = 0.0f;
 #pragma unroll 4
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    total5_own += dy[m * N + n] * normal3[m * N + n];
+    const float normal3 = (x[m * N + n] - total[m] / float(int64_t(N))) * scale[m];
+    total5_own += dy[m * N + n] * normal3;
   }
   total5_own = column_fold(total5_own, [](float a, float b) { return float(a + b); });
   if (chunks > 1) {
@@ -438,16 +420,13 @@ cudaError_t layer_norm_backward_f32(const float* x, const float* gamma, const fl
       return error;
   }
   {
-    const int64_t tile_bytes = padded_bytes(N, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.layer_norm_backward_f32_part2_kernel_tiles;
-    const bool wide = aligned({x, dy, gamma, tiles, workspace, dx}) && N % 4 == 0;
+    const bool wide = aligned({x, dy, gamma, dx}) && N % 4 == 0;
     if (const cudaError_t error =
             launch(wide ? layer_norm_backward_f32_part2_kernel<true, Index>
                         : layer_norm_backward_f32_part2_kernel<false, Index>,
-                   smaller(M, in_shared ? int64_t{1} << 30 : 1024), block_threads(N, M),
-                   512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, dy, dx, M, N,
-                   reinterpret_cast<float*>(workspace + space.normal3), tiles, tile_bytes);
+                   smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, gamma, dy, dx, M, N,
+                   reinterpret_cast<float*>(workspace + space.scale),
+                   reinterpret_cast<float*>(workspace + space.total));
         error != cudaSuccess)
       return error;
   }
@@ -460,12 +439,14 @@ cudaError_t layer_norm_backward_f32(const float* x, const float* gamma, const fl
                                   static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
-    if (const cudaError_t error = launch(
-            layer_norm_backward_f32_part3_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
-            shape.fold_bytes(), stream, dy, dgamma, M, N, reinterpret_cast<float*>(workspace + space.total5),
-            reinterpret_cast<float*>(workspace + space.normal3),
-            reinterpret_cast<float*>(workspace + space.total5_parts),
-            reinterpret_cast<uint32_t*>(workspace + space.total5_tickets), shape.chunk, shape.chunks);
+    if (const cudaError_t error =
+            launch(layer_norm_backward_f32_part3_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+                   shape.fold_bytes(), stream, x, dy, dgamma, M, N,
+                   reinterpret_cast<float*>(workspace + space.scale),
+                   reinterpret_cast<float*>(workspace + space.total),
+                   reinterpret_cast<float*>(workspace + space.total5),
+                   reinterpret_cast<float*>(workspace + space.total5_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total5_tickets), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
   }
@@ -474,24 +455,23 @@ cudaError_t layer_norm_backward_f32(const float* x, const float* gamma, const fl
 
 // Where the intermediates lie in the workspace.
 struct LayerNormBackwardBf16Workspace {
+  int64_t scale;
+  int64_t total;
   int64_t total5;
-  int64_t normal3;
   int64_t total6_parts;
   int64_t total6_tickets;
   int64_t total5_parts;
   int64_t total5_tickets;
-  int64_t layer_norm_backward_bf16_part2_kernel_tiles;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardBf16Workspace(int64_t M, int64_t N) {
+    scale = reserve(bytes, M, 4);
+    total = reserve(bytes, M, 4);
     total5 = reserve(bytes, N, 4);
-    normal3 = reserve(bytes, M * N, 4);
     total6_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
     total6_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
     total5_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
     total5_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
-    layer_norm_backward_bf16_part2_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(N, 4), 32768, 1024), 1);
   }
 };
 
@@ -535,14 +515,13 @@ __global__ void __launch_bounds__(512)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     layer_norm_backward_bf16_part2_kernel(const uint16_t* x, const float* gamma, const uint16_t* dy,
-                                          uint16_t* dx, Index M, Index N, float* normal3, char* tiles,
-                                          int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const normal2 = take<float>(tile, N);
+                                          uint16_t* dx, Index M, Index N, float* scale, float* total) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
-    float total = 0.0f;
+    if (threadIdx.x == 0) {
+      total[m] = 0.0f;
+    }
+    __syncthreads();
     float total2 = 0.0f;
     float total3 = 0.0f;
     float total4 = 0.0f;
@@ -564,43 +543,42 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    const float whole = block_fold(total_own, [](float a, float b) { return float(a + b); });
+    if (threadIdx.x == 0) total[m] = total[m] + whole;
     total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
+    __syncthreads();
     float total2_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
       const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        const float d = from_bf16(x_pack[i]) - total / float(int64_t(N));
+        const float d = from_bf16(x_pack[i]) - total[m] / float(int64_t(N));
         if (i < remaining) {
           total2_own += d * d;
         }
       }
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
-    const float scale = rsqrtf(total2 / float(int64_t(N)) + 1e-05f);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      scale[m] = rsqrtf(total2 / float(int64_t(N)) + 1e-05f);
+    }
+    __syncthreads();
     float total4_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
       const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
       const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
-      Pack<float, 8> normal2_pack;
-      Pack<float, 8> normal3_pack;
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        const float d_ = from_bf16(x_pack[i]) - total / float(int64_t(N));
         const float g_ = from_bf16(dy_pack[i]) * gamma_pack[i];
-        const float normal = d_ * scale;
+        const float normal = (from_bf16(x_pack[i]) - total[m] / float(int64_t(N))) * scale[m];
         if (i < remaining) {
           total4_own += g_ * normal;
         }
-        normal2_pack[i] = d_ * scale;
-        normal3_pack[i] = d_ * scale;
       }
-      store_pack<kWide>(&normal2[n_first], normal2_pack, remaining);
-      store_pack<kWide>(&normal3[m * N + n_first], normal3_pack, remaining);
     }
     total4 = total4 + block_fold(total4_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
@@ -608,13 +586,14 @@ __global__ void __launch_bounds__(512)
       const Index remaining = Index(N - n_first);
       const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
       const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
-      const auto normal2_pack = load_pack<8, 1, kWide>(&normal2[n_first], remaining);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<uint16_t, 8> dx_pack;
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         const float g_3 = from_bf16(dy_pack[i]) * gamma_pack[i];
-        dx_pack[i] = to_bf16(
-            scale * (g_3 - total3 / float(int64_t(N)) - normal2_pack[i] * (total4 / float(int64_t(N)))));
+        const float normal2 = (from_bf16(x_pack[i]) - total[m] / float(int64_t(N))) * scale[m];
+        dx_pack[i] =
+            to_bf16(scale[m] * (g_3 - total3 / float(int64_t(N)) - normal2 * (total4 / float(int64_t(N)))));
       }
       store_pack<kWide>(&dx[m * N + n_first], dx_pack, remaining);
     }
@@ -624,9 +603,10 @@ __global__ void __launch_bounds__(512)
 
 template <class Index>
 __global__ void __launch_bounds__(512)
-    layer_norm_backward_bf16_part3_kernel(const uint16_t* dy, float* dgamma, Index M, Index N, float* total5,
-                                          float* normal3, float* total5_parts, uint32_t* total5_tickets,
-                                          Index chunk, unsigned chunks) {
+    layer_norm_backward_bf16_part3_kernel(const uint16_t* x, const uint16_t* dy, float* dgamma, Index M,
+                                          Index N, float* scale, float* total, float* total5,
+                                          float* total5_parts, uint32_t* total5_tickets, Index chunk,
+                                          unsigned chunks) {
   const Index items = N;
   const Index column2 = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column2, items - 1);
@@ -637,7 +617,8 @@ __global__ void __launch_bounds__(512)
   float total5_own = 0.0f;
 #pragma unroll 4
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    total5_own += from_bf16(dy[m * N + n]) * normal3[m * N + n];
+    const float normal3 = (from_bf16(x[m * N + n]) - total[m] / float(int64_t(N))) * scale[m];
+    total5_own += from_bf16(dy[m * N + n]) * normal3;
   }
   total5_own = column_fold(total5_own, [](float a, float b) { return float(a + b); });
   if (chunks > 1) {
@@ -678,16 +659,13 @@ cudaError_t layer_norm_backward_bf16(const uint16_t* x, const float* gamma, cons
       return error;
   }
   {
-    const int64_t tile_bytes = padded_bytes(N, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.layer_norm_backward_bf16_part2_kernel_tiles;
-    const bool wide = aligned({x, dy, gamma, tiles, workspace, dx}) && N % 8 == 0;
+    const bool wide = aligned({x, dy, gamma, dx}) && N % 8 == 0;
     if (const cudaError_t error =
             launch(wide ? layer_norm_backward_bf16_part2_kernel<true, Index>
                         : layer_norm_backward_bf16_part2_kernel<false, Index>,
-                   smaller(M, in_shared ? int64_t{1} << 30 : 1024), block_threads(N, M),
-                   512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, dy, dx, M, N,
-                   reinterpret_cast<float*>(workspace + space.normal3), tiles, tile_bytes);
+                   smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, gamma, dy, dx, M, N,
+                   reinterpret_cast<float*>(workspace + space.scale),
+                   reinterpret_cast<float*>(workspace + space.total));
         error != cudaSuccess)
       return error;
   }
@@ -700,12 +678,14 @@ cudaError_t layer_norm_backward_bf16(const uint16_t* x, const float* gamma, cons
                                   static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
-    if (const cudaError_t error = launch(
-            layer_norm_backward_bf16_part3_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
-            shape.fold_bytes(), stream, dy, dgamma, M, N, reinterpret_cast<float*>(workspace + space.total5),
-            reinterpret_cast<float*>(workspace + space.normal3),
-            reinterpret_cast<float*>(workspace + space.total5_parts),
-            reinterpret_cast<uint32_t*>(workspace + space.total5_tickets), shape.chunk, shape.chunks);
+    if (const cudaError_t error =
+            launch(layer_norm_backward_bf16_part3_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+                   shape.fold_bytes(), stream, x, dy, dgamma, M, N,
+                   reinterpret_cast<float*>(workspace + space.scale),
+                   reinterpret_cast<float*>(workspace + space.total),
+                   reinterpret_cast<float*>(workspace + space.total5),
+                   reinterpret_cast<float*>(workspace + space.total5_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total5_tickets), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
   }
@@ -714,24 +694,23 @@ cudaError_t layer_norm_backward_bf16(const uint16_t* x, const float* gamma, cons
 
 // Where the intermediates lie in the workspace.
 struct LayerNormBackwardF16Workspace {
+  int64_t scale;
+  int64_t total;
   int64_t total5;
-  int64_t normal3;
   int64_t total6_parts;
   int64_t total6_tickets;
   int64_t total5_parts;
   int64_t total5_tickets;
-  int64_t layer_norm_backward_f16_part2_kernel_tiles;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF16Workspace(int64_t M, int64_t N) {
+    scale = reserve(bytes, M, 4);
+    total = reserve(bytes, M, 4);
     total5 = reserve(bytes, N, 4);
-    normal3 = reserve(bytes, M * N, 4);
     total6_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
     total6_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
     total5_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
     total5_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
-    layer_norm_backward_f16_part2_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(N, 4), 32768, 1024), 1);
   }
 };
 
@@ -775,14 +754,13 @@ __global__ void __launch_bounds__(512)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     layer_norm_backward_f16_part2_kernel(const uint16_t* x, const float* gamma, const uint16_t* dy,
-                                         uint16_t* dx, Index M, Index N, float* normal3, char* tiles,
-                                         int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const normal2 = take<float>(tile, N);
+                                         uint16_t* dx, Index M, Index N, float* scale, float* total) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
-    float total = 0.0f;
+    if (threadIdx.x == 0) {
+      total[m] = 0.0f;
+    }
+    __syncthreads();
     float total2 = 0.0f;
     float total3 = 0.0f;
     float total4 = 0.0f;
@@ -804,43 +782,42 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    const float whole = block_fold(total_own, [](float a, float b) { return float(a + b); });
+    if (threadIdx.x == 0) total[m] = total[m] + whole;
     total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
+    __syncthreads();
     float total2_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
       const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        const float d = from_f16(x_pack[i]) - total / float(int64_t(N));
+        const float d = from_f16(x_pack[i]) - total[m] / float(int64_t(N));
         if (i < remaining) {
           total2_own += d * d;
         }
       }
     }
     total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
-    const float scale = rsqrtf(total2 / float(int64_t(N)) + 1e-05f);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      scale[m] = rsqrtf(total2 / float(int64_t(N)) + 1e-05f);
+    }
+    __syncthreads();
     float total4_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
       const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
       const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
-      Pack<float, 8> normal2_pack;
-      Pack<float, 8> normal3_pack;
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        const float d_ = from_f16(x_pack[i]) - total / float(int64_t(N));
         const float g_ = from_f16(dy_pack[i]) * gamma_pack[i];
-        const float normal = d_ * scale;
+        const float normal = (from_f16(x_pack[i]) - total[m] / float(int64_t(N))) * scale[m];
         if (i < remaining) {
           total4_own += g_ * normal;
         }
-        normal2_pack[i] = d_ * scale;
-        normal3_pack[i] = d_ * scale;
       }
-      store_pack<kWide>(&normal2[n_first], normal2_pack, remaining);
-      store_pack<kWide>(&normal3[m * N + n_first], normal3_pack, remaining);
     }
     total4 = total4 + block_fold(total4_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
@@ -848,13 +825,14 @@ __global__ void __launch_bounds__(512)
       const Index remaining = Index(N - n_first);
       const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
       const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
-      const auto normal2_pack = load_pack<8, 1, kWide>(&normal2[n_first], remaining);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<uint16_t, 8> dx_pack;
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         const float g_3 = from_f16(dy_pack[i]) * gamma_pack[i];
-        dx_pack[i] = to_f16(
-            scale * (g_3 - total3 / float(int64_t(N)) - normal2_pack[i] * (total4 / float(int64_t(N)))));
+        const float normal2 = (from_f16(x_pack[i]) - total[m] / float(int64_t(N))) * scale[m];
+        dx_pack[i] =
+            to_f16(scale[m] * (g_3 - total3 / float(int64_t(N)) - normal2 * (total4 / float(int64_t(N)))));
       }
       store_pack<kWide>(&dx[m * N + n_first], dx_pack, remaining);
     }
@@ -864,9 +842,10 @@ __global__ void __launch_bounds__(512)
 
 template <class Index>
 __global__ void __launch_bounds__(512)
-    layer_norm_backward_f16_part3_kernel(const uint16_t* dy, float* dgamma, Index M, Index N, float* total5,
-                                         float* normal3, float* total5_parts, uint32_t* total5_tickets,
-                                         Index chunk, unsigned chunks) {
+    layer_norm_backward_f16_part3_kernel(const uint16_t* x, const uint16_t* dy, float* dgamma, Index M,
+                                         Index N, float* scale, float* total, float* total5,
+                                         float* total5_parts, uint32_t* total5_tickets, Index chunk,
+                                         unsigned chunks) {
   const Index items = N;
   const Index column2 = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column2, items - 1);
@@ -877,7 +856,8 @@ __global__ void __launch_bounds__(512)
   float total5_own = 0.0f;
 #pragma unroll 4
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    total5_own += from_f16(dy[m * N + n]) * normal3[m * N + n];
+    const float normal3 = (from_f16(x[m * N + n]) - total[m] / float(int64_t(N))) * scale[m];
+    total5_own += from_f16(dy[m * N + n]) * normal3;
   }
   total5_own = column_fold(total5_own, [](float a, float b) { return float(a + b); });
   if (chunks > 1) {
@@ -918,16 +898,13 @@ cudaError_t layer_norm_backward_f16(const uint16_t* x, const float* gamma, const
       return error;
   }
   {
-    const int64_t tile_bytes = padded_bytes(N, 4);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.layer_norm_backward_f16_part2_kernel_tiles;
-    const bool wide = aligned({x, dy, gamma, tiles, workspace, dx}) && N % 8 == 0;
+    const bool wide = aligned({x, dy, gamma, dx}) && N % 8 == 0;
     if (const cudaError_t error =
             launch(wide ? layer_norm_backward_f16_part2_kernel<true, Index>
                         : layer_norm_backward_f16_part2_kernel<false, Index>,
-                   smaller(M, in_shared ? int64_t{1} << 30 : 1024), block_threads(N, M),
-                   512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, dy, dx, M, N,
-                   reinterpret_cast<float*>(workspace + space.normal3), tiles, tile_bytes);
+                   smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, gamma, dy, dx, M, N,
+                   reinterpret_cast<float*>(workspace + space.scale),
+                   reinterpret_cast<float*>(workspace + space.total));
         error != cudaSuccess)
       return error;
   }
@@ -940,12 +917,14 @@ cudaError_t layer_norm_backward_f16(const uint16_t* x, const float* gamma, const
                                   static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
-    if (const cudaError_t error = launch(
-            layer_norm_backward_f16_part3_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
-            shape.fold_bytes(), stream, dy, dgamma, M, N, reinterpret_cast<float*>(workspace + space.total5),
-            reinterpret_cast<float*>(workspace + space.normal3),
-            reinterpret_cast<float*>(workspace + space.total5_parts),
-            reinterpret_cast<uint32_t*>(workspace + space.total5_tickets), shape.chunk, shape.chunks);
+    if (const cudaError_t error =
+            launch(layer_norm_backward_f16_part3_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+                   shape.fold_bytes(), stream, x, dy, dgamma, M, N,
+                   reinterpret_cast<float*>(workspace + space.scale),
+                   reinterpret_cast<float*>(workspace + space.total),
+                   reinterpret_cast<float*>(workspace + space.total5),
+                   reinterpret_cast<float*>(workspace + space.total5_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total5_tickets), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
   }

@@ -2,11 +2,11 @@
 //
 // layer_norm_backward: dx, dgamma and dbeta of y = (x - mean) / sqrt(variance + eps) * gamma + beta along N
 //
-// Phase 1: threads share N, neighbours along N.
-// Phase 2: threads share M, neighbours along N.
-// Phase 3: threads share N, neighbours along N.
-// Kept by each worker: normal.
-// Through the workspace: total, normal.
+// Phase 1: threads share M_shares, N, neighbours along N.
+// Phase 2: threads share N, neighbours along N.
+// Phase 3: threads share M, neighbours along N.
+// Phase 4: threads share N, neighbours along N.
+// Through the workspace: scale, total, total, total_part.
 // Bytes that layer_norm_backward_f32 must move: 4 * N + 8 * N * M read, 8 * N + 4 * N * M written.
 
 #include "layer_norm_backward.h"
@@ -27,9 +27,46 @@
 
 namespace {
 
+inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
 template <class A, class B>
 inline auto smaller(A a, B b) {
   return a < b ? a : b;
+}
+
+template <class A, class B>
+inline auto larger(A a, B b) {
+  return a > b ? a : b;
+}
+
+inline float from_bf16(uint16_t bits) {
+  const uint32_t wide = uint32_t(bits) << 16;
+  float out;
+  memcpy(&out, &wide, sizeof out);
+  return out;
+}
+
+inline float from_f16(uint16_t half) {
+  const uint32_t sign = uint32_t(half & 0x8000u) << 16, rest = half & 0x7fffu;
+  uint32_t bits;
+  if (rest >= 0x7c00u) {
+    bits = 0x7f800000u | ((rest & 0x3ffu) << 13);
+  } else if (rest >= 0x0400u) {
+    bits = (rest << 13) + 0x38000000u;
+  } else {
+    const float small = float(rest) * (1.0f / 16777216.0f);
+    memcpy(&bits, &small, sizeof bits);
+  }
+  bits |= sign;
+  float out;
+  memcpy(&out, &bits, sizeof out);
+  return out;
 }
 
 template <class T>
@@ -64,20 +101,19 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   return start;
 }
 
-inline int64_t thread_number() {
-#if defined(_OPENMP)
-  return omp_get_thread_num();
-#else
-  return 0;
-#endif
-}
-
 inline int64_t thread_count() {
 #if defined(_OPENMP)
   return omp_get_max_threads();
 #else
   return 1;
 #endif
+}
+
+// The columns that a thread takes at once: whole lines, at most `most`, and no more than leave some for the
+// others.
+inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
+  constexpr int64_t kLine = 16;
+  return smaller(most, larger(1, columns / kLine * rows / thread_count()) * kLine);
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -386,33 +422,65 @@ inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
 
 // Where the intermediates lie in the workspace.
 struct LayerNormBackwardF32Workspace {
+  int64_t scale;
+  int64_t total;
   int64_t total5;
-  int64_t normal2;
-  int64_t normal3;
+  int64_t total_part;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF32Workspace(int64_t M, int64_t N) {
+    const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+    scale = reserve(bytes, M, 4);
+    total = reserve(bytes, M, 4);
     total5 = reserve(bytes, N, 4);
-    normal2 = reserve(bytes, thread_count() * N, 4);
-    normal3 = reserve(bytes, M * N, 4);
+    total_part = reserve(bytes, M_shares * N, 4);
   }
 };
 
 void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy, float* dx, float* dgamma,
                              float* dbeta, int64_t M, int64_t N, char* workspace) {
+  const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
   const LayerNormBackwardF32Workspace space(M, N);
+  float* const scale = reinterpret_cast<float*>(workspace + space.scale);
+  float* const total = reinterpret_cast<float*>(workspace + space.total);
   float* const total5 = reinterpret_cast<float*>(workspace + space.total5);
-  float* const normal3 = reinterpret_cast<float*>(workspace + space.normal3);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  const int64_t n_part = share_of(N, M_shares, 512);
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+    for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+      const int64_t n_end = smaller(n_first + n_part, N);
+      float total7[512] = {};
+      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+        const int64_t m_end2 = smaller(m_first + 512, m_end);
+        float part[512] = {};
+        for (int64_t m = m_first; m < m_end2; ++m) {
+          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+            store(&part[n - n_first], active,
+                  load(&part[n - n_first], active) + load(&dy[m * N + n], active));
+          });
+        }
+        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          store(&total7[n - n_first], active,
+                load(&total7[n - n_first], active) + load(&part[n - n_first], active));
+        });
+      }
+      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        store(&total_part[m_share * N + n], active, load(&total7[n - n_first], active));
+      });
+    }
+  }
   const bool around_caches = N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
+    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
+      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
         store(&total5[n], active, 0.0f);
         Lanes<float, kLanes32> total6 = 0.0f;
-        for (int64_t m = 0; m < M; ++m) {
-          total6 += load(&dy[m * N + n], active);
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          total6 += load(&total_part[m_share * N + n], active);
         }
         store_around(&dbeta[n], active, total6, around_caches);
       });
@@ -424,69 +492,66 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
-      float* const normal2 = reinterpret_cast<float*>(workspace + space.normal2) + thread_number() * N;
-
-      const int64_t m_ahead = N <= 8192 ? smaller(m + 1, M - 1) : m;
-      float total = 0.0f;
+      const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
+      total[m] = 0.0f;
       float total2 = 0.0f;
       float total3 = 0.0f;
       float total4 = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        Lanes<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-          total_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
-          const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
-          total3_lanes += keep(active, g, 0.0f);
-        });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+      for (int64_t n = 0; n < N; ++n) {
+        total[m] += x[m * N + n];
+        const float g = dy[m * N + n] * gamma[n];
+        total3 += g;
       }
-
-      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
-          prefetch(&x[m_ahead * N + n]);
-          prefetch(&dy[m_ahead * N + n]);
-          const auto d = load(&x[m * N + n], active) - total / float(N);
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+          const auto d = load(&x[m * N + n], active) - total[m] / float(N);
           total2_lanes += keep(active, d * d, 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
-
-      const float scale = rsqrt(total2 / float(N) + 1e-05f);
-      for (int64_t n_block3 = 0; n_block3 < N; n_block3 += 4096) {
+      scale[m] = rsqrt(total2 / float(N) + 1e-05f);
+      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
         Lanes<float, kLanes32> total4_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block3, smaller(n_block3 + 4096, N), [&](int64_t n, auto active) {
-          const auto d_ = load(&x[m * N + n], active) - total / float(N);
+        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+          prefetch(&x[m_ahead * N + n]);
           const auto g_ = load(&dy[m * N + n], active) * load(&gamma[n], active);
-          const auto normal = d_ * scale;
+          const auto normal = (load(&x[m * N + n], active) - total[m] / float(N)) * scale[m];
           total4_lanes += keep(active, g_ * normal, 0.0f);
-          store(&normal2[n], active, d_ * scale);
-          store(&normal3[m * N + n], active, d_ * scale);
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         const auto g_3 = load(&dy[m * N + n], active) * load(&gamma[n], active);
+        const auto normal2 = (load(&x[m * N + n], active) - total[m] / float(N)) * scale[m];
         store_around(&dx[m * N + n], active,
-                     scale * (g_3 - total3 / float(N) - load(&normal2[n], active) * (total4 / float(N))),
-                     around_caches2);
+                     scale[m] * (g_3 - total3 / float(N) - normal2 * (total4 / float(N))), around_caches2);
       });
     }
     if (around_caches2) finish_stores();
   }
+  const int64_t n_part2 = share_of(N, 1, 512);
   const bool around_caches3 = N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
-        for (int64_t m = 0; m < M; ++m) {
-          store(&total5[n], active,
-                load(&total5[n], active) + load(&dy[m * N + n], active) * load(&normal3[m * N + n], active));
+    for (int64_t n_first3 = 0; n_first3 < N; n_first3 += n_part2) {
+      const int64_t n_end2 = smaller(n_first3 + n_part2, N);
+      for (int64_t m_first2 = 0; m_first2 < M; m_first2 += 512) {
+        const int64_t m_end3 = smaller(m_first2 + 512, M);
+        float part2[512] = {};
+        for (int64_t m = m_first2; m < m_end3; ++m) {
+          for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
+            const auto normal3 = (load(&x[m * N + n], active) - total[m] / float(N)) * scale[m];
+            store(&part2[n - n_first3], active,
+                  load(&part2[n - n_first3], active) + load(&dy[m * N + n], active) * normal3);
+          });
         }
+        for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
+          store(&total5[n], active, load(&total5[n], active) + load(&part2[n - n_first3], active));
+        });
+      }
+      for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
         store_around(&dgamma[n], active, load(&total5[n], active), around_caches3);
       });
     }
@@ -496,33 +561,65 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
 
 // Where the intermediates lie in the workspace.
 struct LayerNormBackwardBf16Workspace {
+  int64_t scale;
+  int64_t total;
   int64_t total5;
-  int64_t normal2;
-  int64_t normal3;
+  int64_t total_part;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardBf16Workspace(int64_t M, int64_t N) {
+    const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+    scale = reserve(bytes, M, 4);
+    total = reserve(bytes, M, 4);
     total5 = reserve(bytes, N, 4);
-    normal2 = reserve(bytes, thread_count() * N, 4);
-    normal3 = reserve(bytes, M * N, 4);
+    total_part = reserve(bytes, M_shares * N, 4);
   }
 };
 
 void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint16_t* dy, uint16_t* dx,
                               float* dgamma, float* dbeta, int64_t M, int64_t N, char* workspace) {
+  const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
   const LayerNormBackwardBf16Workspace space(M, N);
+  float* const scale = reinterpret_cast<float*>(workspace + space.scale);
+  float* const total = reinterpret_cast<float*>(workspace + space.total);
   float* const total5 = reinterpret_cast<float*>(workspace + space.total5);
-  float* const normal3 = reinterpret_cast<float*>(workspace + space.normal3);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  const int64_t n_part = share_of(N, M_shares, 512);
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+    for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+      const int64_t n_end = smaller(n_first + n_part, N);
+      float total7[512] = {};
+      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+        const int64_t m_end2 = smaller(m_first + 512, m_end);
+        float part[512] = {};
+        for (int64_t m = m_first; m < m_end2; ++m) {
+          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+            store(&part[n - n_first], active,
+                  load(&part[n - n_first], active) + from_bf16(load(&dy[m * N + n], active)));
+          });
+        }
+        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          store(&total7[n - n_first], active,
+                load(&total7[n - n_first], active) + load(&part[n - n_first], active));
+        });
+      }
+      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        store(&total_part[m_share * N + n], active, load(&total7[n - n_first], active));
+      });
+    }
+  }
   const bool around_caches = N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
+    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
+      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
         store(&total5[n], active, 0.0f);
         Lanes<float, kLanes32> total6 = 0.0f;
-        for (int64_t m = 0; m < M; ++m) {
-          total6 += from_bf16(load(&dy[m * N + n], active));
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          total6 += load(&total_part[m_share * N + n], active);
         }
         store_around(&dbeta[n], active, total6, around_caches);
       });
@@ -534,71 +631,67 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
-      float* const normal2 = reinterpret_cast<float*>(workspace + space.normal2) + thread_number() * N;
-
-      const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
-      float total = 0.0f;
+      const int64_t m_ahead = N <= 32768 ? smaller(m + 1, M - 1) : m;
+      total[m] = 0.0f;
       float total2 = 0.0f;
       float total3 = 0.0f;
       float total4 = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        Lanes<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-          total_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
-          const auto g = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-          total3_lanes += keep(active, g, 0.0f);
-        });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+      for (int64_t n = 0; n < N; ++n) {
+        total[m] += from_bf16(x[m * N + n]);
+        const float g = from_bf16(dy[m * N + n]) * gamma[n];
+        total3 += g;
       }
-
-      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
-          prefetch(&x[m_ahead * N + n]);
-          prefetch(&dy[m_ahead * N + n]);
-          const auto d = from_bf16(load(&x[m * N + n], active)) - total / float(N);
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+          const auto d = from_bf16(load(&x[m * N + n], active)) - total[m] / float(N);
           total2_lanes += keep(active, d * d, 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
-
-      const float scale = rsqrt(total2 / float(N) + 1e-05f);
-      for (int64_t n_block3 = 0; n_block3 < N; n_block3 += 4096) {
+      scale[m] = rsqrt(total2 / float(N) + 1e-05f);
+      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
         Lanes<float, kLanes32> total4_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block3, smaller(n_block3 + 4096, N), [&](int64_t n, auto active) {
-          const auto d_ = from_bf16(load(&x[m * N + n], active)) - total / float(N);
+        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+          prefetch(&x[m_ahead * N + n]);
           const auto g_ = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-          const auto normal = d_ * scale;
+          const auto normal = (from_bf16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
           total4_lanes += keep(active, g_ * normal, 0.0f);
-          store(&normal2[n], active, d_ * scale);
-          store(&normal3[m * N + n], active, d_ * scale);
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         const auto g_3 = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-        store_around(
-            &dx[m * N + n], active,
-            to_bf16(scale * (g_3 - total3 / float(N) - load(&normal2[n], active) * (total4 / float(N)))),
-            around_caches2);
+        const auto normal2 = (from_bf16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
+        store_around(&dx[m * N + n], active,
+                     to_bf16(scale[m] * (g_3 - total3 / float(N) - normal2 * (total4 / float(N)))),
+                     around_caches2);
       });
     }
     if (around_caches2) finish_stores();
   }
+  const int64_t n_part2 = share_of(N, 1, 512);
   const bool around_caches3 = N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
-        for (int64_t m = 0; m < M; ++m) {
-          store(&total5[n], active,
-                load(&total5[n], active) +
-                    from_bf16(load(&dy[m * N + n], active)) * load(&normal3[m * N + n], active));
+    for (int64_t n_first3 = 0; n_first3 < N; n_first3 += n_part2) {
+      const int64_t n_end2 = smaller(n_first3 + n_part2, N);
+      for (int64_t m_first2 = 0; m_first2 < M; m_first2 += 512) {
+        const int64_t m_end3 = smaller(m_first2 + 512, M);
+        float part2[512] = {};
+        for (int64_t m = m_first2; m < m_end3; ++m) {
+          for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
+            const auto normal3 = (from_bf16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
+            store(&part2[n - n_first3], active,
+                  load(&part2[n - n_first3], active) + from_bf16(load(&dy[m * N + n], active)) * normal3);
+          });
         }
+        for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
+          store(&total5[n], active, load(&total5[n], active) + load(&part2[n - n_first3], active));
+        });
+      }
+      for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
         store_around(&dgamma[n], active, load(&total5[n], active), around_caches3);
       });
     }
@@ -608,33 +701,65 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
 
 // Where the intermediates lie in the workspace.
 struct LayerNormBackwardF16Workspace {
+  int64_t scale;
+  int64_t total;
   int64_t total5;
-  int64_t normal2;
-  int64_t normal3;
+  int64_t total_part;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF16Workspace(int64_t M, int64_t N) {
+    const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+    scale = reserve(bytes, M, 4);
+    total = reserve(bytes, M, 4);
     total5 = reserve(bytes, N, 4);
-    normal2 = reserve(bytes, thread_count() * N, 4);
-    normal3 = reserve(bytes, M * N, 4);
+    total_part = reserve(bytes, M_shares * N, 4);
   }
 };
 
 void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16_t* dy, uint16_t* dx,
                              float* dgamma, float* dbeta, int64_t M, int64_t N, char* workspace) {
+  const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
   const LayerNormBackwardF16Workspace space(M, N);
+  float* const scale = reinterpret_cast<float*>(workspace + space.scale);
+  float* const total = reinterpret_cast<float*>(workspace + space.total);
   float* const total5 = reinterpret_cast<float*>(workspace + space.total5);
-  float* const normal3 = reinterpret_cast<float*>(workspace + space.normal3);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  const int64_t n_part = share_of(N, M_shares, 512);
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+    for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+      const int64_t n_end = smaller(n_first + n_part, N);
+      float total7[512] = {};
+      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+        const int64_t m_end2 = smaller(m_first + 512, m_end);
+        float part[512] = {};
+        for (int64_t m = m_first; m < m_end2; ++m) {
+          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+            store(&part[n - n_first], active,
+                  load(&part[n - n_first], active) + from_f16(load(&dy[m * N + n], active)));
+          });
+        }
+        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          store(&total7[n - n_first], active,
+                load(&total7[n - n_first], active) + load(&part[n - n_first], active));
+        });
+      }
+      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        store(&total_part[m_share * N + n], active, load(&total7[n - n_first], active));
+      });
+    }
+  }
   const bool around_caches = N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
+    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
+      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
         store(&total5[n], active, 0.0f);
         Lanes<float, kLanes32> total6 = 0.0f;
-        for (int64_t m = 0; m < M; ++m) {
-          total6 += from_f16(load(&dy[m * N + n], active));
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          total6 += load(&total_part[m_share * N + n], active);
         }
         store_around(&dbeta[n], active, total6, around_caches);
       });
@@ -646,71 +771,67 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
-      float* const normal2 = reinterpret_cast<float*>(workspace + space.normal2) + thread_number() * N;
-
-      const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
-      float total = 0.0f;
+      const int64_t m_ahead = N <= 32768 ? smaller(m + 1, M - 1) : m;
+      total[m] = 0.0f;
       float total2 = 0.0f;
       float total3 = 0.0f;
       float total4 = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        Lanes<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-          total_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
-          const auto g = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-          total3_lanes += keep(active, g, 0.0f);
-        });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+      for (int64_t n = 0; n < N; ++n) {
+        total[m] += from_f16(x[m * N + n]);
+        const float g = from_f16(dy[m * N + n]) * gamma[n];
+        total3 += g;
       }
-
-      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
-          prefetch(&x[m_ahead * N + n]);
-          prefetch(&dy[m_ahead * N + n]);
-          const auto d = from_f16(load(&x[m * N + n], active)) - total / float(N);
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+          const auto d = from_f16(load(&x[m * N + n], active)) - total[m] / float(N);
           total2_lanes += keep(active, d * d, 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
-
-      const float scale = rsqrt(total2 / float(N) + 1e-05f);
-      for (int64_t n_block3 = 0; n_block3 < N; n_block3 += 4096) {
+      scale[m] = rsqrt(total2 / float(N) + 1e-05f);
+      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
         Lanes<float, kLanes32> total4_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block3, smaller(n_block3 + 4096, N), [&](int64_t n, auto active) {
-          const auto d_ = from_f16(load(&x[m * N + n], active)) - total / float(N);
+        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+          prefetch(&x[m_ahead * N + n]);
           const auto g_ = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-          const auto normal = d_ * scale;
+          const auto normal = (from_f16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
           total4_lanes += keep(active, g_ * normal, 0.0f);
-          store(&normal2[n], active, d_ * scale);
-          store(&normal3[m * N + n], active, d_ * scale);
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         const auto g_3 = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-        store_around(
-            &dx[m * N + n], active,
-            to_f16(scale * (g_3 - total3 / float(N) - load(&normal2[n], active) * (total4 / float(N)))),
-            around_caches2);
+        const auto normal2 = (from_f16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
+        store_around(&dx[m * N + n], active,
+                     to_f16(scale[m] * (g_3 - total3 / float(N) - normal2 * (total4 / float(N)))),
+                     around_caches2);
       });
     }
     if (around_caches2) finish_stores();
   }
+  const int64_t n_part2 = share_of(N, 1, 512);
   const bool around_caches3 = N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
-        for (int64_t m = 0; m < M; ++m) {
-          store(&total5[n], active,
-                load(&total5[n], active) +
-                    from_f16(load(&dy[m * N + n], active)) * load(&normal3[m * N + n], active));
+    for (int64_t n_first3 = 0; n_first3 < N; n_first3 += n_part2) {
+      const int64_t n_end2 = smaller(n_first3 + n_part2, N);
+      for (int64_t m_first2 = 0; m_first2 < M; m_first2 += 512) {
+        const int64_t m_end3 = smaller(m_first2 + 512, M);
+        float part2[512] = {};
+        for (int64_t m = m_first2; m < m_end3; ++m) {
+          for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
+            const auto normal3 = (from_f16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
+            store(&part2[n - n_first3], active,
+                  load(&part2[n - n_first3], active) + from_f16(load(&dy[m * N + n], active)) * normal3);
+          });
         }
+        for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
+          store(&total5[n], active, load(&total5[n], active) + load(&part2[n - n_first3], active));
+        });
+      }
+      for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
         store_around(&dgamma[n], active, load(&total5[n], active), around_caches3);
       });
     }

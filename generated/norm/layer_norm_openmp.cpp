@@ -370,7 +370,6 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
         Lanes<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
@@ -380,7 +379,6 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         const auto d_ = load(&x[row * N + n], active) - total / float(N);
         store_around(
@@ -410,7 +408,6 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
         Lanes<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
@@ -420,7 +417,6 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         const auto d_ = from_bf16(load(&x[row * N + n], active)) - total / float(N);
         store_around(&y[row * N + n], active,
@@ -450,7 +446,6 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
         Lanes<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
@@ -460,7 +455,6 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         const auto d_ = from_f16(load(&x[row * N + n], active)) - total / float(N);
         store_around(

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -506,7 +507,6 @@ void log_softmax_f32(const float* x, float* y, int64_t rows, int64_t N) {
         greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -516,7 +516,6 @@ void log_softmax_f32(const float* x, float* y, int64_t rows, int64_t N) {
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         const auto d_ = load(&x[row * N + n], active) - greatest;
         store_around(&y[row * N + n], active, d_ - std::log(total), around_caches);
@@ -541,7 +540,6 @@ void log_softmax_f64(const double* x, double* y, int64_t rows, int64_t N) {
             maximum(greatest_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<double, kLanes64> total_lanes = 0.0;
         for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -551,7 +549,6 @@ void log_softmax_f64(const double* x, double* y, int64_t rows, int64_t N) {
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
         const auto d_ = load(&x[row * N + n], active) - greatest;
         store_around(&y[row * N + n], active, d_ - std::log(total), around_caches);
@@ -576,7 +573,6 @@ void log_softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
             maximum(greatest_lanes, keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -586,7 +582,6 @@ void log_softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         const auto d_ = from_bf16(load(&x[row * N + n], active)) - greatest;
         store_around(&y[row * N + n], active, to_bf16(d_ - std::log(total)), around_caches);
@@ -611,7 +606,6 @@ void log_softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
             maximum(greatest_lanes, keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -621,7 +615,6 @@ void log_softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         const auto d_ = from_f16(load(&x[row * N + n], active)) - greatest;
         store_around(&y[row * N + n], active, to_f16(d_ - std::log(total)), around_caches);

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -442,15 +443,14 @@ void normalize_frobenius_f32(const float* x, float* frobenius, float* y, int64_t
   OMP(omp parallel for schedule(static))
   for (int64_t mn_first = 0; mn_first < M * N; mn_first += mn_chunk) {
     float total = 0.0f;
-    for (int64_t mn_block = mn_first; mn_block < smaller(mn_first + mn_chunk, M * N); mn_block += 4096) {
+    const int64_t mn_end = smaller(mn_first + mn_chunk, M * N);
+    for (int64_t mn_block = mn_first; mn_block < mn_end; mn_block += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(mn_block, smaller(mn_block + 4096, smaller(mn_first + mn_chunk, M * N)),
-                          [&](int64_t mn, auto active) {
-                            total_lanes += keep(active, load(&x[mn], active) * load(&x[mn], active), 0.0f);
-                          });
+      for_lanes<kLanes32>(mn_block, smaller(mn_block + 4096, mn_end), [&](int64_t mn, auto active) {
+        total_lanes += keep(active, load(&x[mn], active) * load(&x[mn], active), 0.0f);
+      });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     total_parts[mn_first / mn_chunk] = total;
   }
   float total = 0.0f;
@@ -492,15 +492,14 @@ void normalize_frobenius_f64(const double* x, double* frobenius, double* y, int6
   OMP(omp parallel for schedule(static))
   for (int64_t mn_first = 0; mn_first < M * N; mn_first += mn_chunk) {
     double total = 0.0;
-    for (int64_t mn_block = mn_first; mn_block < smaller(mn_first + mn_chunk, M * N); mn_block += 4096) {
+    const int64_t mn_end = smaller(mn_first + mn_chunk, M * N);
+    for (int64_t mn_block = mn_first; mn_block < mn_end; mn_block += 4096) {
       Lanes<double, kLanes64> total_lanes = 0.0;
-      for_lanes<kLanes64>(mn_block, smaller(mn_block + 4096, smaller(mn_first + mn_chunk, M * N)),
-                          [&](int64_t mn, auto active) {
-                            total_lanes += keep(active, load(&x[mn], active) * load(&x[mn], active), 0.0);
-                          });
+      for_lanes<kLanes64>(mn_block, smaller(mn_block + 4096, mn_end), [&](int64_t mn, auto active) {
+        total_lanes += keep(active, load(&x[mn], active) * load(&x[mn], active), 0.0);
+      });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     total_parts[mn_first / mn_chunk] = total;
   }
   double total = 0.0;
@@ -542,17 +541,14 @@ void normalize_frobenius_bf16(const uint16_t* x, uint16_t* frobenius, uint16_t* 
   OMP(omp parallel for schedule(static))
   for (int64_t mn_first = 0; mn_first < M * N; mn_first += mn_chunk) {
     float total = 0.0f;
-    for (int64_t mn_block = mn_first; mn_block < smaller(mn_first + mn_chunk, M * N); mn_block += 4096) {
+    const int64_t mn_end = smaller(mn_first + mn_chunk, M * N);
+    for (int64_t mn_block = mn_first; mn_block < mn_end; mn_block += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(mn_block, smaller(mn_block + 4096, smaller(mn_first + mn_chunk, M * N)),
-                          [&](int64_t mn, auto active) {
-                            total_lanes +=
-                                keep(active,
-                                     from_bf16(load(&x[mn], active)) * from_bf16(load(&x[mn], active)), 0.0f);
-                          });
+      for_lanes<kLanes32>(mn_block, smaller(mn_block + 4096, mn_end), [&](int64_t mn, auto active) {
+        total_lanes += keep(active, from_bf16(load(&x[mn], active)) * from_bf16(load(&x[mn], active)), 0.0f);
+      });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     total_parts[mn_first / mn_chunk] = total;
   }
   float total = 0.0f;
@@ -596,17 +592,14 @@ void normalize_frobenius_f16(const uint16_t* x, uint16_t* frobenius, uint16_t* y
   OMP(omp parallel for schedule(static))
   for (int64_t mn_first = 0; mn_first < M * N; mn_first += mn_chunk) {
     float total = 0.0f;
-    for (int64_t mn_block = mn_first; mn_block < smaller(mn_first + mn_chunk, M * N); mn_block += 4096) {
+    const int64_t mn_end = smaller(mn_first + mn_chunk, M * N);
+    for (int64_t mn_block = mn_first; mn_block < mn_end; mn_block += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(mn_block, smaller(mn_block + 4096, smaller(mn_first + mn_chunk, M * N)),
-                          [&](int64_t mn, auto active) {
-                            total_lanes +=
-                                keep(active, from_f16(load(&x[mn], active)) * from_f16(load(&x[mn], active)),
-                                     0.0f);
-                          });
+      for_lanes<kLanes32>(mn_block, smaller(mn_block + 4096, mn_end), [&](int64_t mn, auto active) {
+        total_lanes += keep(active, from_f16(load(&x[mn], active)) * from_f16(load(&x[mn], active)), 0.0f);
+      });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     total_parts[mn_first / mn_chunk] = total;
   }
   float total = 0.0f;

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -429,7 +430,6 @@ void normalize_l1_f32(const float* x, float* y, int64_t rows, int64_t N) {
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active, quotient(load(&x[row * N + n], active), maximum(total, 1e-12f)),
@@ -455,7 +455,6 @@ void normalize_l1_f64(const double* x, double* y, int64_t rows, int64_t N) {
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active, quotient(load(&x[row * N + n], active), maximum(total, 1e-12)),
@@ -481,7 +480,6 @@ void normalize_l1_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) 
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
@@ -508,7 +506,6 @@ void normalize_l1_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
@@ -535,7 +532,6 @@ void normalize_l2_f32(const float* x, float* y, int64_t rows, int64_t N) {
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
@@ -562,7 +558,6 @@ void normalize_l2_f64(const double* x, double* y, int64_t rows, int64_t N) {
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
@@ -591,7 +586,6 @@ void normalize_l2_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) 
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(
@@ -621,7 +615,6 @@ void normalize_l2_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(
@@ -648,7 +641,6 @@ void normalize_largest_f32(const float* x, float* y, int64_t rows, int64_t N) {
             maximum(greatest_lanes, keep(active, absolute(load(&x[row * N + n], active)), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
@@ -673,7 +665,6 @@ void normalize_largest_f64(const double* x, double* y, int64_t rows, int64_t N) 
             maximum(greatest_lanes, keep(active, absolute(load(&x[row * N + n], active)), -double(INFINITY)));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
       for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
@@ -698,7 +689,6 @@ void normalize_largest_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_
                                  keep(active, absolute(from_bf16(load(&x[row * N + n], active))), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
@@ -724,7 +714,6 @@ void normalize_largest_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t
                                  keep(active, absolute(from_f16(load(&x[row * N + n], active))), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,

@@ -121,14 +121,13 @@ __global__ void __launch_bounds__(512) ragged_mean_square_kernel(const int64_t* 
       total_own += x[n_start + n] * x[n_start + n];
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    const float rms_here = sqrtf(total / float(n_count));
     if (threadIdx.x == 0) {
-      rms[b] = sqrtf(total / float(n_count));
+      rms[b] = rms_here;
     }
-    __syncthreads();
     for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
-      y[n_start + n] = rms[b] > 0.0f ? x[n_start + n] / rms[b] : 0.0f;
+      y[n_start + n] = rms_here > 0.0f ? x[n_start + n] / rms_here : 0.0f;
     }
-    __syncthreads();
   }
 }
 

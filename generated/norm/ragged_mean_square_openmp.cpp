@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -334,12 +335,12 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
             });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
-      rms[b] = std::sqrt(total / float(row_start[b + 1] - row_start[b]));
+      const float rms_here = std::sqrt(total / float(row_start[b + 1] - row_start[b]));
+      rms[b] = rms_here;
       for_lanes<kLanes32>(0, row_start[b + 1] - row_start[b], [&](int64_t n, auto active) {
         store_around(&y[row_start[b] + n], active,
-                     rms[b] > 0.0f ? quotient(load(&x[row_start[b] + n], active), rms[b])
-                                   : Lanes<float, kLanes32>(0.0f),
+                     rms_here > 0.0f ? quotient(load(&x[row_start[b] + n], active), rms_here)
+                                     : Lanes<float, kLanes32>(0.0f),
                      around_caches);
       });
     }

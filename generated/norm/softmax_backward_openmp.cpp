@@ -365,7 +365,6 @@ void softmax_backward_f32(const float* y, const float* dy, float* dx, int64_t ro
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&dy[row_ahead * N + n]);
         prefetch(&y[row_ahead * N + n]);
@@ -392,7 +391,6 @@ void softmax_backward_f64(const double* y, const double* dy, double* dx, int64_t
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
         prefetch(&dy[row_ahead * N + n]);
         prefetch(&y[row_ahead * N + n]);
@@ -421,7 +419,6 @@ void softmax_backward_bf16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, 
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&dy[row_ahead * N + n]);
         prefetch(&y[row_ahead * N + n]);
@@ -452,7 +449,6 @@ void softmax_backward_f16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, i
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&dy[row_ahead * N + n]);
         prefetch(&y[row_ahead * N + n]);

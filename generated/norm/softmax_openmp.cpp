@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -564,7 +565,6 @@ void softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* worksp
         greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -574,7 +574,6 @@ void softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* worksp
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         store_around(&y[row * N + n], active, quotient(load(&e[n], active), total), around_caches);
       });
@@ -612,7 +611,6 @@ void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* work
             maximum(greatest_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<double, kLanes64> total_lanes = 0.0;
         for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -622,7 +620,6 @@ void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* work
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
         store_around(&y[row * N + n], active, quotient(load(&e[n], active), total), around_caches);
       });
@@ -660,7 +657,6 @@ void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char*
             maximum(greatest_lanes, keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -670,7 +666,6 @@ void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char*
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         store_around(&y[row * N + n], active, to_bf16(quotient(load(&e[n], active), total)), around_caches);
       });
@@ -708,7 +703,6 @@ void softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* 
             maximum(greatest_lanes, keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -718,7 +712,6 @@ void softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* 
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         store_around(&y[row * N + n], active, to_f16(quotient(load(&e[n], active), total)), around_caches);
       });

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -21,6 +22,11 @@
 #endif
 
 namespace {
+
+template <class A, class B>
+inline auto smaller(A a, B b) {
+  return a < b ? a : b;
+}
 
 // NaN where either is NaN; of equals the first.
 template <class T>
@@ -69,6 +75,8 @@ constexpr int kVectorBytes = 16;
 #endif
 
 constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
+
+constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
 template <class T, int N>
 struct VectorOf {
@@ -306,12 +314,28 @@ inline T across(Extreme<T, N> extreme, Combine combine) {
   return across(extreme.lanes(), combine);
 }
 
+template <class T, size_t... kLane>
+inline Lanes<T, int(sizeof...(kLane))> lane_numbers(std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type numbers = {T(kLane)...};
+  return numbers;
+}
+
 // first, first + 1, ...
 template <int N>
 inline Lanes<int64_t, N> positions(int64_t first) {
-  typename Lanes<int64_t, N>::Vector out = {};
-  for (int lane = 0; lane < N; ++lane) out[lane] = first + lane;
-  return out;
+  return lane_numbers<int64_t>(std::make_index_sequence<N>{}) + first;
+}
+
+// The same as numbers of another type.
+template <class T, int N>
+inline Lanes<T, N> positions_as(int64_t first) {
+  const Lanes<T, N> numbers = lane_numbers<T>(std::make_index_sequence<N>{});
+  if constexpr (std::is_floating_point_v<T>) {
+    constexpr int64_t kWhole = int64_t(1) << std::numeric_limits<T>::digits;  // up to here the sum is exact
+    if (first < -kWhole || first > kWhole - N)
+      return __builtin_convertvector(positions<N>(first).v, typename Lanes<T, N>::Vector);
+  }
+  return numbers + T(first);
 }
 
 template <int N>
@@ -320,14 +344,15 @@ inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   return (typename Lanes<float, N>::Vector)(__builtin_convertvector(bits.v, Words) << 16);
 }
 
-// The best of the lanes, and where it stands; of equals the one that stands first.
-template <class T, int N, class Before>
-inline void fold_best(Lanes<int64_t, N> where_lanes, Lanes<T, N> best_lanes, int64_t& where, T& best,
-                      Before before) {
+// The best of the lanes, and where it stands, counted from `first`; of equals the one that stands first.
+template <class Int, class T, int N, class Before>
+inline void fold_best(Lanes<Int, N> where_lanes, Lanes<T, N> best_lanes, int64_t first, int64_t& where,
+                      T& best, Before before) {
   for (int lane = 0; lane < N; ++lane) {
-    const int64_t at = where_lanes[lane];
+    const int64_t at = first + where_lanes[lane];
     const T value = best_lanes[lane];
-    if (at >= 0 && (where < 0 || before(value, best) || (at < where && !before(best, value)))) {
+    if (where_lanes[lane] >= 0 &&
+        (where < 0 || before(value, best) || (at < where && !before(best, value)))) {
       where = at;
       best = value;
     }
@@ -340,20 +365,21 @@ void argmin_f32(const float* x, int64_t* position, float* value, int64_t M, int6
     int64_t where = -1;
     float best = 0.0f;
     float least = INFINITY;
-    Lanes<int64_t, kLanes64> where_lanes = -1;
-    Lanes<float, kLanes64> best_lanes = 0.0f;
-    Extreme<float, kLanes64> least_lanes = INFINITY;
-    for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
-      const Lanes<float, kLanes64> value2 = load(&x[m * N + n], active);
-      const auto better = mask_of(active) && (where_lanes < 0 || value2 < best_lanes ||
-                                              (value2 != value2 && best_lanes == best_lanes));
-      best_lanes = choose(better, value2, best_lanes);
-      where_lanes = choose(better, positions<kLanes64>(n), where_lanes);
-      least_lanes = minimum(least_lanes, keep(active, load(&x[m * N + n], active), INFINITY));
-    });
-    fold_best(where_lanes, best_lanes, where, best, below<float>);
-    least = minimum(least, across(least_lanes, [](auto a, auto b) { return minimum(a, b); }));
-
+    for (int64_t n_block = 0; n_block < N; n_block += 65536) {
+      Lanes<int32_t, kLanes32> where_lanes = -1;
+      Lanes<float, kLanes32> best_lanes = 0.0f;
+      Extreme<float, kLanes32> least_lanes = INFINITY;
+      for_lanes<kLanes32>(n_block, smaller(n_block + 65536, N), [&](int64_t n, auto active) {
+        const Lanes<float, kLanes32> value2 = load(&x[m * N + n], active);
+        const auto better = mask_of(active) && (where_lanes < 0 || value2 < best_lanes ||
+                                                (value2 != value2 && best_lanes == best_lanes));
+        best_lanes = choose(better, value2, best_lanes);
+        where_lanes = choose(better, positions_as<int32_t, kLanes32>(n - n_block), where_lanes);
+        least_lanes = minimum(least_lanes, keep(active, load(&x[m * N + n], active), INFINITY));
+      });
+      fold_best(where_lanes, best_lanes, n_block, where, best, below<float>);
+      least = minimum(least, across(least_lanes, [](auto a, auto b) { return minimum(a, b); }));
+    }
     position[m] = where;
     value[m] = least;
   }
@@ -365,20 +391,21 @@ void argmin_f64(const double* x, int64_t* position, double* value, int64_t M, in
     int64_t where = -1;
     double best = 0.0;
     double least = double(INFINITY);
-    Lanes<int64_t, kLanes64> where_lanes = -1;
-    Lanes<double, kLanes64> best_lanes = 0.0;
-    Extreme<double, kLanes64> least_lanes = double(INFINITY);
-    for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
-      const Lanes<double, kLanes64> value2 = load(&x[m * N + n], active);
-      const auto better = mask_of(active) && (where_lanes < 0 || value2 < best_lanes ||
-                                              (value2 != value2 && best_lanes == best_lanes));
-      best_lanes = choose(better, value2, best_lanes);
-      where_lanes = choose(better, positions<kLanes64>(n), where_lanes);
-      least_lanes = minimum(least_lanes, keep(active, load(&x[m * N + n], active), double(INFINITY)));
-    });
-    fold_best(where_lanes, best_lanes, where, best, below<double>);
-    least = minimum(least, across(least_lanes, [](auto a, auto b) { return minimum(a, b); }));
-
+    for (int64_t n_block = 0; n_block < N; n_block += 65536) {
+      Lanes<int32_t, kLanes64> where_lanes = -1;
+      Lanes<double, kLanes64> best_lanes = 0.0;
+      Extreme<double, kLanes64> least_lanes = double(INFINITY);
+      for_lanes<kLanes64>(n_block, smaller(n_block + 65536, N), [&](int64_t n, auto active) {
+        const Lanes<double, kLanes64> value2 = load(&x[m * N + n], active);
+        const auto better = mask_of(active) && (where_lanes < 0 || value2 < best_lanes ||
+                                                (value2 != value2 && best_lanes == best_lanes));
+        best_lanes = choose(better, value2, best_lanes);
+        where_lanes = choose(better, positions_as<int32_t, kLanes64>(n - n_block), where_lanes);
+        least_lanes = minimum(least_lanes, keep(active, load(&x[m * N + n], active), double(INFINITY)));
+      });
+      fold_best(where_lanes, best_lanes, n_block, where, best, below<double>);
+      least = minimum(least, across(least_lanes, [](auto a, auto b) { return minimum(a, b); }));
+    }
     position[m] = where;
     value[m] = least;
   }
@@ -390,20 +417,21 @@ void argmin_bf16(const uint16_t* x, int64_t* position, uint16_t* value, int64_t 
     int64_t where = -1;
     float best = 0.0f;
     float least = INFINITY;
-    Lanes<int64_t, kLanes64> where_lanes = -1;
-    Lanes<float, kLanes64> best_lanes = 0.0f;
-    Extreme<float, kLanes64> least_lanes = INFINITY;
-    for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
-      const Lanes<float, kLanes64> value2 = from_bf16(load(&x[m * N + n], active));
-      const auto better = mask_of(active) && (where_lanes < 0 || value2 < best_lanes ||
-                                              (value2 != value2 && best_lanes == best_lanes));
-      best_lanes = choose(better, value2, best_lanes);
-      where_lanes = choose(better, positions<kLanes64>(n), where_lanes);
-      least_lanes = minimum(least_lanes, keep(active, from_bf16(load(&x[m * N + n], active)), INFINITY));
-    });
-    fold_best(where_lanes, best_lanes, where, best, below<float>);
-    least = minimum(least, across(least_lanes, [](auto a, auto b) { return minimum(a, b); }));
-
+    for (int64_t n_block = 0; n_block < N; n_block += 65536) {
+      Lanes<int32_t, kLanes32> where_lanes = -1;
+      Lanes<float, kLanes32> best_lanes = 0.0f;
+      Extreme<float, kLanes32> least_lanes = INFINITY;
+      for_lanes<kLanes32>(n_block, smaller(n_block + 65536, N), [&](int64_t n, auto active) {
+        const Lanes<float, kLanes32> value2 = from_bf16(load(&x[m * N + n], active));
+        const auto better = mask_of(active) && (where_lanes < 0 || value2 < best_lanes ||
+                                                (value2 != value2 && best_lanes == best_lanes));
+        best_lanes = choose(better, value2, best_lanes);
+        where_lanes = choose(better, positions_as<int32_t, kLanes32>(n - n_block), where_lanes);
+        least_lanes = minimum(least_lanes, keep(active, from_bf16(load(&x[m * N + n], active)), INFINITY));
+      });
+      fold_best(where_lanes, best_lanes, n_block, where, best, below<float>);
+      least = minimum(least, across(least_lanes, [](auto a, auto b) { return minimum(a, b); }));
+    }
     position[m] = where;
     value[m] = to_bf16(least);
   }

@@ -224,15 +224,14 @@ __global__ void __launch_bounds__(512)
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    const float loss_here =
+        logf(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f);
     if (threadIdx.x == 0) {
-      loss[b] =
-          logf(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f);
+      loss[b] = loss_here;
     }
-    __syncthreads();
     if (threadIdx.x == 0) {
-      total2_own += loss[b];
+      total2_own += loss_here;
     }
-    __syncthreads();
   }
   const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
@@ -318,15 +317,15 @@ __global__ void __launch_bounds__(512)
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    const float loss_here =
+        logf(total) + top -
+        (inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f);
     if (threadIdx.x == 0) {
-      loss[b] = logf(total) + top -
-                (inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f);
+      loss[b] = loss_here;
     }
-    __syncthreads();
     if (threadIdx.x == 0) {
-      total2_own += loss[b];
+      total2_own += loss_here;
     }
-    __syncthreads();
   }
   const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {

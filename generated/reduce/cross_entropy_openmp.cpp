@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -435,7 +436,8 @@ void cross_entropy_f32(const float* score, const int32_t* target, float* loss, f
   OMP(omp parallel for schedule(static))
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     float total2 = 0.0f;
-    for (int64_t b = b_first; b < smaller(b_first + b_chunk, B); ++b) {
+    const int64_t b_end = smaller(b_first + b_chunk, B);
+    for (int64_t b = b_first; b < b_end; ++b) {
       float greatest = -INFINITY;
       float total = 0.0f;
       Extreme<float, kLanes32> greatest_lanes = -INFINITY;
@@ -443,7 +445,6 @@ void cross_entropy_f32(const float* score, const int32_t* target, float* loss, f
         greatest_lanes = maximum(greatest_lanes, keep(active, load(&score[b * V + v], active), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
-
       const float top = greatest;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -452,10 +453,10 @@ void cross_entropy_f32(const float* score, const int32_t* target, float* loss, f
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
-      loss[b] =
+      const float loss_here =
           std::log(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f);
-      total2 += loss[b];
+      loss[b] = loss_here;
+      total2 += loss_here;
     }
     total2_parts[b_first / b_chunk] = total2;
   }
@@ -486,7 +487,8 @@ void cross_entropy_bf16(const uint16_t* score, const int32_t* target, float* los
   OMP(omp parallel for schedule(static))
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     float total2 = 0.0f;
-    for (int64_t b = b_first; b < smaller(b_first + b_chunk, B); ++b) {
+    const int64_t b_end = smaller(b_first + b_chunk, B);
+    for (int64_t b = b_first; b < b_end; ++b) {
       float greatest = -INFINITY;
       float total = 0.0f;
       Extreme<float, kLanes32> greatest_lanes = -INFINITY;
@@ -495,7 +497,6 @@ void cross_entropy_bf16(const uint16_t* score, const int32_t* target, float* los
             maximum(greatest_lanes, keep(active, from_bf16(load(&score[b * V + v], active)), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
-
       const float top = greatest;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -504,10 +505,11 @@ void cross_entropy_bf16(const uint16_t* score, const int32_t* target, float* los
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
-
-      loss[b] = std::log(total) + top -
-                (inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f);
-      total2 += loss[b];
+      const float loss_here =
+          std::log(total) + top -
+          (inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f);
+      loss[b] = loss_here;
+      total2 += loss_here;
     }
     total2_parts[b_first / b_chunk] = total2;
   }

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -457,7 +458,6 @@ void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N) {
       greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[m_ * N + n], active), -INFINITY));
     });
     greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
     const float m = greatest;
     for (int64_t n_block = 0; n_block < N; n_block += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -467,7 +467,6 @@ void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N) {
       });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     y[m_] = m == -INFINITY ? m : m + std::log(total);
   }
 }
@@ -483,7 +482,6 @@ void logsumexp_f64(const double* x, double* y, int64_t M, int64_t N) {
       greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[m_ * N + n], active), -double(INFINITY)));
     });
     greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
     const double m = greatest;
     for (int64_t n_block = 0; n_block < N; n_block += 4096) {
       Lanes<double, kLanes64> total_lanes = 0.0;
@@ -493,7 +491,6 @@ void logsumexp_f64(const double* x, double* y, int64_t M, int64_t N) {
       });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     y[m_] = m == -double(INFINITY) ? m : m + std::log(total);
   }
 }
@@ -510,7 +507,6 @@ void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
           maximum(greatest_lanes, keep(active, from_bf16(load(&x[m_ * N + n], active)), -INFINITY));
     });
     greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
     const float m = greatest;
     for (int64_t n_block = 0; n_block < N; n_block += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -520,7 +516,6 @@ void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
       });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     y[m_] = to_bf16(m == -INFINITY ? m : m + std::log(total));
   }
 }
@@ -537,7 +532,6 @@ void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
           maximum(greatest_lanes, keep(active, from_f16(load(&x[m_ * N + n], active)), -INFINITY));
     });
     greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-
     const float m = greatest;
     for (int64_t n_block = 0; n_block < N; n_block += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -547,7 +541,6 @@ void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
       });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     y[m_] = to_f16(m == -INFINITY ? m : m + std::log(total));
   }
 }

@@ -291,7 +291,6 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
       });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     const float m = total / float(N);
     row_mean[m_] = m;
     for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
@@ -303,7 +302,6 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
       });
       total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
     }
-
     row_variance[m_] = total2 / float(N);
   }
 }
@@ -321,7 +319,6 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
       });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     const double m = total / double(N);
     row_mean[m_] = m;
     for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
@@ -333,7 +330,6 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
       });
       total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
     }
-
     row_variance[m_] = total2 / double(N);
   }
 }
@@ -351,7 +347,6 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
       });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     const float m = total / float(N);
     row_mean[m_] = m;
     for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
@@ -363,7 +358,6 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
       });
       total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
     }
-
     row_variance[m_] = total2 / float(N);
   }
 }
@@ -381,7 +375,6 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
       });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-
     const float m = total / float(N);
     row_mean[m_] = m;
     for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
@@ -393,7 +386,6 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
       });
       total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
     }
-
     row_variance[m_] = total2 / float(N);
   }
 }

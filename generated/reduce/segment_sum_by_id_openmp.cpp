@@ -24,15 +24,14 @@ namespace {
 // Is the coordinate within 0 .. extent-1?
 inline bool inside(int64_t coordinate, int64_t extent) { return coordinate >= 0 && coordinate < extent; }
 
-// Adds to an element that several threads may add to.
-template <class T>
-inline void atomic_add(T* place, T value) {
-  if constexpr (std::is_floating_point_v<T>) {
-    OMP(omp atomic)
-    *place += value;
-  } else {
-    __atomic_fetch_add(place, value, __ATOMIC_RELAXED);
-  }
+template <class A, class B>
+inline auto smaller(A a, B b) {
+  return a < b ? a : b;
+}
+
+template <class A, class B>
+inline auto larger(A a, B b) {
+  return a > b ? a : b;
 }
 
 // Does the product of the factors exceed 63 bits?
@@ -50,6 +49,21 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
+}
+
+inline int64_t thread_count() {
+#if defined(_OPENMP)
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
+// The columns that a thread takes at once: whole lines, at most `most`, and no more than leave some for the
+// others.
+inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
+  constexpr int64_t kLine = 16;
+  return smaller(most, larger(1, columns / kLine * rows / thread_count()) * kLine);
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -215,6 +229,19 @@ inline void copy_first(void* to, const void* from, FirstLanes<N> active) {
                                           size_t(active.count) * sizeof(T));
 }
 
+// Neighbouring elements; only those of active lanes are touched. The others are 0.
+template <class T, class Active>
+inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active active) {
+  constexpr int N = Active::kLanes;
+  using Stored = std::conditional_t<std::is_same_v<T, bool>, int8_t, T>;
+  typename VectorOf<Stored, N>::type values = {};
+  copy_first<T>(&values, from, active);
+  if constexpr (std::is_same_v<T, bool>)
+    return Mask<N>::from(values != 0);
+  else
+    return values;
+}
+
 // Writes the active lanes to neighbouring elements.
 template <class T, class Active>
 inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
@@ -226,19 +253,21 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
-template <class T, class Active>
-inline void store_every(T* to, int64_t stride, Active active,
-                        typename LanesOf<T, Active::kLanes>::type value) {
-  for (int lane = 0; lane < active.count; ++lane) to[lane * stride] = value[lane];
-}
-
 void segment_sum_by_id(const float* x, const int32_t* id, float* y, int64_t N, int64_t D, int64_t B) {
+  const int64_t d_part = share_of(D, 1, 512);
   OMP(omp parallel for schedule(static))
-  for (int64_t d = 0; d < D; ++d) {
-    for_lanes<kLanes32>(0, B, [&](int64_t b, auto active) { store_every(&y[b * D + d], D, active, 0.0f); });
-
+  for (int64_t d_first = 0; d_first < D; d_first += d_part) {
+    const int64_t d_end = smaller(d_first + d_part, D);
+    for (int64_t b = 0; b < B; ++b) {
+      for_lanes<kLanes32>(d_first, d_end,
+                          [&](int64_t d, auto active) { store(&y[b * D + d], active, 0.0f); });
+    }
     for (int64_t n = 0; n < N; ++n) {
-      if (inside(int64_t(id[n]), B)) atomic_add(&y[int64_t(id[n]) * D + d], x[n * D + d]);
+      for_lanes<kLanes32>(d_first, d_end, [&](int64_t d, auto active) {
+        if (inside(int64_t(id[n]), B))
+          store(&y[int64_t(id[n]) * D + d], active,
+                load(&y[int64_t(id[n]) * D + d], active) + load(&x[n * D + d], active));
+      });
     }
   }
 }

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -64,8 +65,6 @@ constexpr int kVectorBytes = 32;
 #else
 constexpr int kVectorBytes = 16;
 #endif
-
-constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
 
 constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
@@ -308,12 +307,28 @@ inline T across(Extreme<T, N> extreme, Combine combine) {
   return across(extreme.lanes(), combine);
 }
 
+template <class T, size_t... kLane>
+inline Lanes<T, int(sizeof...(kLane))> lane_numbers(std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type numbers = {T(kLane)...};
+  return numbers;
+}
+
 // first, first + 1, ...
 template <int N>
 inline Lanes<int64_t, N> positions(int64_t first) {
-  typename Lanes<int64_t, N>::Vector out = {};
-  for (int lane = 0; lane < N; ++lane) out[lane] = first + lane;
-  return out;
+  return lane_numbers<int64_t>(std::make_index_sequence<N>{}) + first;
+}
+
+// The same as numbers of another type.
+template <class T, int N>
+inline Lanes<T, N> positions_as(int64_t first) {
+  const Lanes<T, N> numbers = lane_numbers<T>(std::make_index_sequence<N>{});
+  if constexpr (std::is_floating_point_v<T>) {
+    constexpr int64_t kWhole = int64_t(1) << std::numeric_limits<T>::digits;  // up to here the sum is exact
+    if (first < -kWhole || first > kWhole - N)
+      return __builtin_convertvector(positions<N>(first).v, typename Lanes<T, N>::Vector);
+  }
+  return numbers + T(first);
 }
 
 template <int N>
@@ -335,14 +350,15 @@ inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
   return (Floats)(bits | sign);
 }
 
-// The best of the lanes, and where it stands; of equals the one that stands first.
-template <class T, int N, class Before>
-inline void fold_best(Lanes<int64_t, N> where_lanes, Lanes<T, N> best_lanes, int64_t& where, T& best,
-                      Before before) {
+// The best of the lanes, and where it stands, counted from `first`; of equals the one that stands first.
+template <class Int, class T, int N, class Before>
+inline void fold_best(Lanes<Int, N> where_lanes, Lanes<T, N> best_lanes, int64_t first, int64_t& where,
+                      T& best, Before before) {
   for (int lane = 0; lane < N; ++lane) {
-    const int64_t at = where_lanes[lane];
+    const int64_t at = first + where_lanes[lane];
     const T value = best_lanes[lane];
-    if (at >= 0 && (where < 0 || before(value, best) || (at < where && !before(best, value)))) {
+    if (where_lanes[lane] >= 0 &&
+        (where < 0 || before(value, best) || (at < where && !before(best, value)))) {
       where = at;
       best = value;
     }
@@ -438,30 +454,30 @@ void top1_f32(const float* score, int32_t* best, float* probability, int64_t B, 
     float best2 = 0.0f;
     float greatest = -INFINITY;
     float total = 0.0f;
-    Lanes<int64_t, kLanes64> where_lanes = -1;
-    Lanes<float, kLanes64> best2_lanes = 0.0f;
-    Extreme<float, kLanes64> greatest_lanes = -INFINITY;
-    for_lanes<kLanes64>(0, V, [&](int64_t v, auto active) {
-      const Lanes<float, kLanes64> value = load(&score[b * V + v], active);
-      const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
-                                              (value != value && best2_lanes == best2_lanes));
-      best2_lanes = choose(better, value, best2_lanes);
-      where_lanes = choose(better, positions<kLanes64>(v), where_lanes);
-      greatest_lanes = maximum(greatest_lanes, keep(active, load(&score[b * V + v], active), -INFINITY));
-    });
-    fold_best(where_lanes, best2_lanes, where, best2, above<float>);
-    greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
-
+    for (int64_t v_block = 0; v_block < V; v_block += 65536) {
+      Lanes<int32_t, kLanes32> where_lanes = -1;
+      Lanes<float, kLanes32> best2_lanes = 0.0f;
+      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
+      for_lanes<kLanes32>(v_block, smaller(v_block + 65536, V), [&](int64_t v, auto active) {
+        const Lanes<float, kLanes32> value = load(&score[b * V + v], active);
+        const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
+                                                (value != value && best2_lanes == best2_lanes));
+        best2_lanes = choose(better, value, best2_lanes);
+        where_lanes = choose(better, positions_as<int32_t, kLanes32>(v - v_block), where_lanes);
+        greatest_lanes = maximum(greatest_lanes, keep(active, load(&score[b * V + v], active), -INFINITY));
+      });
+      fold_best(where_lanes, best2_lanes, v_block, where, best2, above<float>);
+      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
+    }
     best[b] = int32_t(where);
-    for (int64_t v_block = 0; v_block < V; v_block += 4096) {
+    for (int64_t v_block2 = 0; v_block2 < V; v_block2 += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [&](int64_t v, auto active) {
+      for_lanes<kLanes32>(v_block2, smaller(v_block2 + 4096, V), [&](int64_t v, auto active) {
         prefetch(&score[b_ahead * V + v]);
         total_lanes += keep(active, exp(load(&score[b * V + v], active) - greatest), 0.0f);
       });
       total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
     }
-
     probability[b] = 1.0f / total;
   }
 }
@@ -474,31 +490,31 @@ void top1_bf16(const uint16_t* score, int32_t* best, float* probability, int64_t
     float best2 = 0.0f;
     float greatest = -INFINITY;
     float total = 0.0f;
-    Lanes<int64_t, kLanes64> where_lanes = -1;
-    Lanes<float, kLanes64> best2_lanes = 0.0f;
-    Extreme<float, kLanes64> greatest_lanes = -INFINITY;
-    for_lanes<kLanes64>(0, V, [&](int64_t v, auto active) {
-      const Lanes<float, kLanes64> value = from_bf16(load(&score[b * V + v], active));
-      const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
-                                              (value != value && best2_lanes == best2_lanes));
-      best2_lanes = choose(better, value, best2_lanes);
-      where_lanes = choose(better, positions<kLanes64>(v), where_lanes);
-      greatest_lanes =
-          maximum(greatest_lanes, keep(active, from_bf16(load(&score[b * V + v], active)), -INFINITY));
-    });
-    fold_best(where_lanes, best2_lanes, where, best2, above<float>);
-    greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
-
+    for (int64_t v_block = 0; v_block < V; v_block += 65536) {
+      Lanes<int32_t, kLanes32> where_lanes = -1;
+      Lanes<float, kLanes32> best2_lanes = 0.0f;
+      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
+      for_lanes<kLanes32>(v_block, smaller(v_block + 65536, V), [&](int64_t v, auto active) {
+        const Lanes<float, kLanes32> value = from_bf16(load(&score[b * V + v], active));
+        const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
+                                                (value != value && best2_lanes == best2_lanes));
+        best2_lanes = choose(better, value, best2_lanes);
+        where_lanes = choose(better, positions_as<int32_t, kLanes32>(v - v_block), where_lanes);
+        greatest_lanes =
+            maximum(greatest_lanes, keep(active, from_bf16(load(&score[b * V + v], active)), -INFINITY));
+      });
+      fold_best(where_lanes, best2_lanes, v_block, where, best2, above<float>);
+      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
+    }
     best[b] = int32_t(where);
-    for (int64_t v_block = 0; v_block < V; v_block += 4096) {
+    for (int64_t v_block2 = 0; v_block2 < V; v_block2 += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [&](int64_t v, auto active) {
+      for_lanes<kLanes32>(v_block2, smaller(v_block2 + 4096, V), [&](int64_t v, auto active) {
         prefetch(&score[b_ahead * V + v]);
         total_lanes += keep(active, exp(from_bf16(load(&score[b * V + v], active)) - greatest), 0.0f);
       });
       total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
     }
-
     probability[b] = 1.0f / total;
   }
 }
@@ -511,31 +527,31 @@ void top1_f16(const uint16_t* score, int32_t* best, float* probability, int64_t 
     float best2 = 0.0f;
     float greatest = -INFINITY;
     float total = 0.0f;
-    Lanes<int64_t, kLanes64> where_lanes = -1;
-    Lanes<float, kLanes64> best2_lanes = 0.0f;
-    Extreme<float, kLanes64> greatest_lanes = -INFINITY;
-    for_lanes<kLanes64>(0, V, [&](int64_t v, auto active) {
-      const Lanes<float, kLanes64> value = from_f16(load(&score[b * V + v], active));
-      const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
-                                              (value != value && best2_lanes == best2_lanes));
-      best2_lanes = choose(better, value, best2_lanes);
-      where_lanes = choose(better, positions<kLanes64>(v), where_lanes);
-      greatest_lanes =
-          maximum(greatest_lanes, keep(active, from_f16(load(&score[b * V + v], active)), -INFINITY));
-    });
-    fold_best(where_lanes, best2_lanes, where, best2, above<float>);
-    greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
-
+    for (int64_t v_block = 0; v_block < V; v_block += 65536) {
+      Lanes<int32_t, kLanes32> where_lanes = -1;
+      Lanes<float, kLanes32> best2_lanes = 0.0f;
+      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
+      for_lanes<kLanes32>(v_block, smaller(v_block + 65536, V), [&](int64_t v, auto active) {
+        const Lanes<float, kLanes32> value = from_f16(load(&score[b * V + v], active));
+        const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
+                                                (value != value && best2_lanes == best2_lanes));
+        best2_lanes = choose(better, value, best2_lanes);
+        where_lanes = choose(better, positions_as<int32_t, kLanes32>(v - v_block), where_lanes);
+        greatest_lanes =
+            maximum(greatest_lanes, keep(active, from_f16(load(&score[b * V + v], active)), -INFINITY));
+      });
+      fold_best(where_lanes, best2_lanes, v_block, where, best2, above<float>);
+      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
+    }
     best[b] = int32_t(where);
-    for (int64_t v_block = 0; v_block < V; v_block += 4096) {
+    for (int64_t v_block2 = 0; v_block2 < V; v_block2 += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [&](int64_t v, auto active) {
+      for_lanes<kLanes32>(v_block2, smaller(v_block2 + 4096, V), [&](int64_t v, auto active) {
         prefetch(&score[b_ahead * V + v]);
         total_lanes += keep(active, exp(from_f16(load(&score[b * V + v], active)) - greatest), 0.0f);
       });
       total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
     }
-
     probability[b] = 1.0f / total;
   }
 }

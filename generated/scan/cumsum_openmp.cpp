@@ -10,7 +10,10 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <initializer_list>
+#include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -20,6 +23,11 @@
 #endif
 
 namespace {
+
+template <class A, class B>
+inline auto smaller(A a, B b) {
+  return a < b ? a : b;
+}
 
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
@@ -64,6 +72,292 @@ inline int64_t thread_count() {
 #endif
 }
 
+// The widest vector of the machine that this file is compiled for.
+#if defined(__AVX512F__)
+constexpr int kVectorBytes = 64;
+#elif defined(__AVX__)
+constexpr int kVectorBytes = 32;
+#else
+constexpr int kVectorBytes = 16;
+#endif
+
+constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
+
+constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
+
+template <class T, int N>
+struct VectorOf {
+  typedef T type __attribute__((vector_size(sizeof(T) * N)));
+};
+template <size_t kBytes>
+using IntegerOf = std::conditional_t<
+    kBytes == 1, int8_t,
+    std::conditional_t<kBytes == 2, int16_t, std::conditional_t<kBytes == 4, int32_t, int64_t>>>;
+
+// One truth value a lane: all its bits are set, or none.
+template <int N>
+struct Mask {
+  using Int = IntegerOf<kVectorBytes / N>;
+  using Vector = typename VectorOf<Int, N>::type;
+  static constexpr int kLanes = N;
+  Vector v;
+
+  Mask() = default;
+  Mask(Vector bits) : v(bits) {}
+  Mask(bool all) : v(Vector{} - Int(all)) {}
+  // From integers of any width, and to those of the width of T.
+  template <class V>
+  static Mask from(V bits) {
+    if constexpr (sizeof(V) == sizeof(Vector))
+      return (Vector)bits;
+    else
+      return __builtin_convertvector(bits, Vector);
+  }
+  template <class T>
+  auto as() const {
+    using Wanted = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
+    if constexpr (sizeof(T) == sizeof(Int))
+      return (Wanted)v;
+    else
+      return __builtin_convertvector(v, Wanted);
+  }
+  bool has(int lane) const { return v[lane] != 0; }
+  bool operator[](int lane) const { return v[lane] != 0; }
+  friend Mask operator&&(Mask a, Mask b) { return a.v & b.v; }
+  friend Mask operator||(Mask a, Mask b) { return a.v | b.v; }
+  friend Mask operator!(Mask a) { return ~a.v; }
+  friend Mask operator==(Mask a, Mask b) { return ~(a.v ^ b.v); }
+  friend Mask operator!=(Mask a, Mask b) { return a.v ^ b.v; }
+  friend Mask choose(Mask m, Mask a, Mask b) { return (m.v & a.v) | (~m.v & b.v); }
+};
+
+// One value at N neighbouring points. Integers wrap around, so their arithmetic is done unsigned.
+template <class T, int N>
+struct Lanes {
+  using Vector = typename VectorOf<T, N>::type;
+  using Unsigned = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
+                                               std::enable_if<true, T>>::type;
+  using Math = typename VectorOf<Unsigned, N>::type;
+  static constexpr int kLanes = N;
+  Vector v;
+
+  Lanes() = default;
+  Lanes(Vector values) : v(values) {}
+  Lanes(T all) : v(all - Vector{}) {}
+  T operator[](int lane) const { return v[lane]; }
+  friend Lanes operator+(Lanes a, Lanes b) { return (Vector)((Math)a.v + (Math)b.v); }
+  friend Lanes operator-(Lanes a, Lanes b) { return (Vector)((Math)a.v - (Math)b.v); }
+  friend Lanes operator*(Lanes a, Lanes b) { return (Vector)((Math)a.v * (Math)b.v); }
+  friend Lanes operator/(Lanes a, Lanes b) { return a.v / b.v; }
+  friend Lanes operator-(Lanes a) { return (Vector)(-(Math)a.v); }
+  friend Lanes operator&(Lanes a, Lanes b) { return a.v & b.v; }
+  friend Lanes operator|(Lanes a, Lanes b) { return a.v | b.v; }
+  friend Lanes operator^(Lanes a, Lanes b) { return a.v ^ b.v; }
+  friend Lanes operator~(Lanes a) { return ~a.v; }
+  Lanes& operator+=(Lanes b) { return *this = *this + b; }
+  Lanes& operator-=(Lanes b) { return *this = *this - b; }
+  Lanes& operator*=(Lanes b) { return *this = *this * b; }
+  friend Mask<N> operator<(Lanes a, Lanes b) { return Mask<N>::from(a.v < b.v); }
+  friend Mask<N> operator<=(Lanes a, Lanes b) { return Mask<N>::from(a.v <= b.v); }
+  friend Mask<N> operator>(Lanes a, Lanes b) { return Mask<N>::from(a.v > b.v); }
+  friend Mask<N> operator>=(Lanes a, Lanes b) { return Mask<N>::from(a.v >= b.v); }
+  friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
+  friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
+  friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
+  // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
+  // them.
+  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, T b) {
+    return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
+  }
+  friend Lanes minimum(Lanes a, T b) {
+    return b != b ? Lanes(b) : Lanes(Lanes(b).v < a.v ? Lanes(b).v : a.v);
+  }
+};
+template <class T, int N>
+struct LanesOf {
+  using type = Lanes<T, N>;
+};
+template <int N>
+struct LanesOf<bool, N> {
+  using type = Mask<N>;
+};
+
+// The lanes of a group that take part: all of them, or the first few where a loop ends.
+template <int N>
+struct AllLanes {
+  static constexpr int kLanes = N, count = N;
+  bool has(int) const { return true; }
+};
+template <int N>
+struct FirstLanes {
+  static constexpr int kLanes = N;
+  int count;
+  bool has(int lane) const { return lane < count; }
+};
+template <int N>
+inline Mask<N> mask_of(AllLanes<N>) {
+  return true;
+}
+template <int N>
+inline Mask<N> mask_of(FirstLanes<N> active) {
+  typename Mask<N>::Vector position = {};
+  for (int lane = 0; lane < N; ++lane) position[lane] = typename Mask<N>::Int(lane);
+  return Mask<N>::from(position < typename Mask<N>::Int(active.count));
+}
+template <int N>
+inline Mask<N> mask_of(Mask<N> active) {
+  return active;
+}
+
+// Calls step(first, lanes that take part) for groups of N neighbours from `first` to `end`.
+template <int N, class Step>
+inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end, const Step& step) {
+  for (; end - first >= N; first += N) step(first, AllLanes<N>{});
+  if (first < end) step(first, FirstLanes<N>{int(end - first)});
+}
+
+// The same from the end to `first`.
+template <int N, class Step>
+inline __attribute__((always_inline)) void for_lanes_down(int64_t first, int64_t end, const Step& step) {
+  for (; end - first >= N; end -= N) step(end - N, AllLanes<N>{});
+  if (first < end) step(first, FirstLanes<N>{int(end - first)});
+}
+
+// Copies the elements of active lanes: a whole vector, or its first bytes by halves.
+template <size_t kBytes, size_t kLeast>
+inline void copy_bits(char* to, const char* from, size_t bytes) {
+  if constexpr (kBytes >= kLeast) {
+    if ((bytes & kBytes) != 0) memcpy(to, from, kBytes);
+    const size_t done = bytes & kBytes;
+    copy_bits<kBytes / 2, kLeast>(to + done, from + done, bytes);
+  }
+}
+template <class T, int N>
+inline void copy_first(void* to, const void* from, AllLanes<N>) {
+  memcpy(to, from, N * sizeof(T));
+}
+template <class T, int N>
+inline void copy_first(void* to, const void* from, FirstLanes<N> active) {
+  copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), static_cast<const char*>(from),
+                                          size_t(active.count) * sizeof(T));
+}
+
+// Neighbouring elements; only those of active lanes are touched. The others are 0.
+template <class T, class Active>
+inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active active) {
+  constexpr int N = Active::kLanes;
+  using Stored = std::conditional_t<std::is_same_v<T, bool>, int8_t, T>;
+  typename VectorOf<Stored, N>::type values = {};
+  copy_first<T>(&values, from, active);
+  if constexpr (std::is_same_v<T, bool>)
+    return Mask<N>::from(values != 0);
+  else
+    return values;
+}
+
+// Writes the active lanes to neighbouring elements.
+template <class T, class Active>
+inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    const auto bytes = value.template as<bool>() & 1;
+    copy_first<T>(to, &bytes, active);
+  } else {
+    copy_first<T>(to, &value.v, active);
+  }
+}
+
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
+// The value in active lanes, `other` in the rest.
+template <class Active, class V>
+inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    return value;
+  else
+    return choose(mask_of(active), value, other);
+}
+
+// Asks for the line of memory, which another loop will need.
+inline void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
+
+// Each lane's value `kBy` lanes further up, or down where that is negative; `rest` where none comes from.
+template <int kBy, class T, int N, size_t... kLane>
+inline Lanes<T, N> shifted(Lanes<T, N> lanes, T rest, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, Lanes<T, N>(rest).v,
+                                 (int(kLane) - kBy + (int(kLane) < kBy ? 2 * N : 0))...);
+}
+template <int kBy, class T, int N, class Combine>
+inline Lanes<T, N> scan_group(Lanes<T, N> lanes, T identity, Combine combine) {
+  if constexpr (kBy <= -N || kBy >= N)
+    return lanes;
+  else
+    return scan_group<2 * kBy>(combine(shifted<kBy>(lanes, identity, std::make_index_sequence<N>{}), lanes),
+                               identity, combine);
+}
+// Running results along the lanes after `carry`, which becomes the last of them. kStep: 1 up, -1 down.
+template <int kStep, class T, int N, class Combine>
+inline Lanes<T, N> scan_lanes(T& carry, Lanes<T, N> lanes, std::enable_if_t<true, T> identity,
+                              Combine combine) {
+  const Lanes<T, N> all = combine(Lanes<T, N>(carry), scan_group<kStep>(lanes, identity, combine));
+  carry = all[kStep > 0 ? N - 1 : 0];
+  return all;
+}
+
+// The same without the lane's own value.
+template <int kStep, class T, int N, class Combine>
+inline Lanes<T, N> scan_before(T& carry, Lanes<T, N> lanes, std::enable_if_t<true, T> identity,
+                               Combine combine) {
+  const Lanes<T, N> before(carry), group = scan_group<kStep>(lanes, identity, combine);
+  carry = combine(before, group)[kStep > 0 ? N - 1 : 0];
+  return combine(before, shifted<kStep>(group, identity, std::make_index_sequence<N>{}));
+}
+
+// Numbers of another type; of a mask: 1 or 0.
+template <class To, class From, int N>
+inline Lanes<To, N> convert(Lanes<From, N> from) {
+  return __builtin_convertvector(from.v, typename Lanes<To, N>::Vector);
+}
+template <class To, int N>
+inline Lanes<To, N> convert(Mask<N> from) {
+  return __builtin_convertvector(-from.v, typename Lanes<To, N>::Vector);
+}
+
 // Where the intermediates lie in the workspace.
 struct CumsumF32Workspace {
   int64_t running3;
@@ -78,26 +372,34 @@ struct CumsumF32Workspace {
 void cumsum_f32(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M, int64_t N,
                 char* workspace) {
   const CumsumF32Workspace space(M, N);
-  OMP(omp parallel for schedule(static))
-  for (int64_t m = 0; m < M; ++m) {
-    float* const running3 = reinterpret_cast<float*>(workspace + space.running3) + thread_number() * N;
+  const bool around_caches = M * N * 12 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m = 0; m < M; ++m) {
+      float* const running3 = reinterpret_cast<float*>(workspace + space.running3) + thread_number() * N;
 
-    float carry = 0.0f;
-    float carry2 = 0.0f;
-    float carry3 = 0.0f;
-    for (int64_t n = N; n-- > 0;) {
-      carry3 = carry3 + x[m * N + n];
-      running3[n] = carry3;
+      const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
+      float carry = 0.0f;
+      float carry2 = 0.0f;
+      float carry3 = 0.0f;
+      for_lanes_down<kLanes32>(0, N, [&](int64_t n, auto active) {
+        store(&running3[n], active,
+              scan_lanes<-1>(carry3, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
+                             [](auto a, auto b) { return a + b; }));
+      });
+      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+        prefetch(&x[m_ahead * N + n]);
+        const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
+                                           [](auto a, auto b) { return a + b; });
+        store_around(&inclusive[m * N + n], active, running, around_caches);
+        const auto running2 = scan_before<1>(carry2, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
+                                             [](auto a, auto b) { return a + b; });
+        store_around(&exclusive[m * N + n], active, running2, around_caches);
+        store_around(&reverse[m * N + n], active, load(&running3[n], active), around_caches);
+      });
     }
-    for (int64_t n = 0; n < N; ++n) {
-      carry = carry + x[m * N + n];
-      const float running = carry;
-      inclusive[m * N + n] = running;
-      const float running2 = carry2;
-      carry2 = carry2 + x[m * N + n];
-      exclusive[m * N + n] = running2;
-      reverse[m * N + n] = running3[n];
-    }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -115,26 +417,34 @@ struct CumsumF64Workspace {
 void cumsum_f64(const double* x, double* inclusive, double* exclusive, double* reverse, int64_t M, int64_t N,
                 char* workspace) {
   const CumsumF64Workspace space(M, N);
-  OMP(omp parallel for schedule(static))
-  for (int64_t m = 0; m < M; ++m) {
-    double* const running3 = reinterpret_cast<double*>(workspace + space.running3) + thread_number() * N;
+  const bool around_caches = M * N * 24 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m = 0; m < M; ++m) {
+      double* const running3 = reinterpret_cast<double*>(workspace + space.running3) + thread_number() * N;
 
-    double carry = 0.0;
-    double carry2 = 0.0;
-    double carry3 = 0.0;
-    for (int64_t n = N; n-- > 0;) {
-      carry3 = carry3 + x[m * N + n];
-      running3[n] = carry3;
+      const int64_t m_ahead = N <= 8192 ? smaller(m + 1, M - 1) : m;
+      double carry = 0.0;
+      double carry2 = 0.0;
+      double carry3 = 0.0;
+      for_lanes_down<kLanes64>(0, N, [&](int64_t n, auto active) {
+        store(&running3[n], active,
+              scan_lanes<-1>(carry3, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
+                             [](auto a, auto b) { return a + b; }));
+      });
+      for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
+        prefetch(&x[m_ahead * N + n]);
+        const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
+                                           [](auto a, auto b) { return a + b; });
+        store_around(&inclusive[m * N + n], active, running, around_caches);
+        const auto running2 = scan_before<1>(carry2, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
+                                             [](auto a, auto b) { return a + b; });
+        store_around(&exclusive[m * N + n], active, running2, around_caches);
+        store_around(&reverse[m * N + n], active, load(&running3[n], active), around_caches);
+      });
     }
-    for (int64_t n = 0; n < N; ++n) {
-      carry = carry + x[m * N + n];
-      const double running = carry;
-      inclusive[m * N + n] = running;
-      const double running2 = carry2;
-      carry2 = carry2 + x[m * N + n];
-      exclusive[m * N + n] = running2;
-      reverse[m * N + n] = running3[n];
-    }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -152,26 +462,37 @@ struct CumsumI32Workspace {
 void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, int64_t M,
                 int64_t N, char* workspace) {
   const CumsumI32Workspace space(M, N);
-  OMP(omp parallel for schedule(static))
-  for (int64_t m = 0; m < M; ++m) {
-    int64_t* const running3 = reinterpret_cast<int64_t*>(workspace + space.running3) + thread_number() * N;
+  const bool around_caches = M * N * 12 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m = 0; m < M; ++m) {
+      int64_t* const running3 = reinterpret_cast<int64_t*>(workspace + space.running3) + thread_number() * N;
 
-    int64_t carry = 0;
-    int64_t carry2 = 0;
-    int64_t carry3 = 0;
-    for (int64_t n = N; n-- > 0;) {
-      carry3 = carry3 + int64_t(x[m * N + n]);
-      running3[n] = carry3;
+      const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
+      int64_t carry = 0;
+      int64_t carry2 = 0;
+      int64_t carry3 = 0;
+      for_lanes_down<kLanes64>(0, N, [&](int64_t n, auto active) {
+        store(&running3[n], active,
+              scan_lanes<-1>(carry3, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
+                             [](auto a, auto b) { return a + b; }));
+      });
+      for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
+        prefetch(&x[m_ahead * N + n]);
+        const auto running =
+            scan_lanes<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
+                          [](auto a, auto b) { return a + b; });
+        store_around(&inclusive[m * N + n], active, convert<int32_t>(running), around_caches);
+        const auto running2 =
+            scan_before<1>(carry2, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
+                           [](auto a, auto b) { return a + b; });
+        store_around(&exclusive[m * N + n], active, convert<int32_t>(running2), around_caches);
+        store_around(&reverse[m * N + n], active, convert<int32_t>(load(&running3[n], active)),
+                     around_caches);
+      });
     }
-    for (int64_t n = 0; n < N; ++n) {
-      carry = carry + int64_t(x[m * N + n]);
-      const int64_t running = carry;
-      inclusive[m * N + n] = int32_t(running);
-      const int64_t running2 = carry2;
-      carry2 = carry2 + int64_t(x[m * N + n]);
-      exclusive[m * N + n] = int32_t(running2);
-      reverse[m * N + n] = int32_t(running3[n]);
-    }
+    if (around_caches) finish_stores();
   }
 }
 

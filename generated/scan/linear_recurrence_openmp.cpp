@@ -26,6 +26,11 @@ inline auto smaller(A a, B b) {
   return a < b ? a : b;
 }
 
+template <class A, class B>
+inline auto larger(A a, B b) {
+  return a > b ? a : b;
+}
+
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
   int64_t product = 1;
@@ -41,6 +46,21 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
+}
+
+inline int64_t thread_count() {
+#if defined(_OPENMP)
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
+// The columns that a thread takes at once: whole lines, at most `most`, and no more than leave some for the
+// others.
+inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
+  constexpr int64_t kLine = 16;
+  return smaller(most, larger(1, columns / kLine * rows / thread_count()) * kLine);
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -232,35 +252,89 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, int64_t S, int64_t C) {
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    for (int64_t c_first = 0; c_first < C; c_first += 256) {
-      for_lanes<kLanes32>(c_first, smaller(c_first + 256, C), [&](int64_t c, auto active) {
-        Lanes<float, kLanes32> carry = 0.0f;
+  const int64_t c_part = share_of(C, B, 512);
+  const bool around_caches = B * S * C * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t b = 0; b < B; ++b) {
+      for (int64_t c_first = 0; c_first < C; c_first += c_part) {
+        const int64_t c_end = smaller(c_first + c_part, C);
+        float carry[512] = {};
         for (int64_t s = 0; s < S; ++s) {
-          carry = load(&a[(b * S + s) * C + c], active) * carry + load(&x[(b * S + s) * C + c], active);
-          const auto running = carry;
-          store(&h[(b * S + s) * C + c], active, running);
+          for_lanes<kLanes32>(c_first, c_end, [&](int64_t c, auto active) {
+            store(&carry[c - c_first], active,
+                  load(&a[(b * S + s) * C + c], active) * load(&carry[c - c_first], active) +
+                      load(&x[(b * S + s) * C + c], active));
+            const auto running = load(&carry[c - c_first], active);
+            store_around(&h[(b * S + s) * C + c], active, running, around_caches);
+          });
         }
-      });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 
 void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t B, int64_t S, int64_t C) {
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    for (int64_t c_first = 0; c_first < C; c_first += 256) {
-      for_lanes<kLanes64>(c_first, smaller(c_first + 256, C), [&](int64_t c, auto active) {
-        Lanes<double, kLanes64> carry = 0.0;
+  const int64_t c_part = share_of(C, B, 512);
+  const bool around_caches = B * S * C * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t b = 0; b < B; ++b) {
+      for (int64_t c_first = 0; c_first < C; c_first += c_part) {
+        const int64_t c_end = smaller(c_first + c_part, C);
+        double carry[512] = {};
         for (int64_t s = 0; s < S; ++s) {
-          carry = load(&a[(b * S + s) * C + c], active) * carry + load(&x[(b * S + s) * C + c], active);
-          const auto running = carry;
-          store(&h[(b * S + s) * C + c], active, running);
+          for_lanes<kLanes64>(c_first, c_end, [&](int64_t c, auto active) {
+            store(&carry[c - c_first], active,
+                  load(&a[(b * S + s) * C + c], active) * load(&carry[c - c_first], active) +
+                      load(&x[(b * S + s) * C + c], active));
+            const auto running = load(&carry[c - c_first], active);
+            store_around(&h[(b * S + s) * C + c], active, running, around_caches);
+          });
         }
-      });
+      }
     }
+    if (around_caches) finish_stores();
   }
 }
 

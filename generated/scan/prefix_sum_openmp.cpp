@@ -56,6 +56,21 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
+inline int64_t thread_count() {
+#if defined(_OPENMP)
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
+// The columns that a thread takes at once: whole lines, at most `most`, and no more than leave some for the
+// others.
+inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
+  constexpr int64_t kLine = 16;
+  return smaller(most, larger(1, columns / kLine * rows / thread_count()) * kLine);
+}
+
 // The widest vector of the machine that this file is compiled for.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
@@ -243,26 +258,78 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 void prefix_sum(const float* x, float* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t n_first = 0; n_first < N; n_first += 256) {
-    for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
-      Lanes<float, kLanes32> carry = 0.0f;
+  const int64_t n_part = share_of(N, 1, 512);
+  const bool around_caches = M * N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+      const int64_t n_end = smaller(n_first + n_part, N);
+      float carry[512] = {};
       for (int64_t i = 0; i < larger(1, ceil_div(M, 64)); ++i) {
-        if (i == 0) {
-          carry = 0.0f;
-        }
-        Lanes<float, kLanes32> carry2 = 0.0f;
-        Lanes<float, kLanes32> total = 0.0f;
+        float carry2[512] = {};
+        float total[512] = {};
+        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          if (i == 0) {
+            store(&carry[n - n_first], active, 0.0f);
+          }
+          store(&carry2[n - n_first], active, 0.0f);
+          store(&total[n - n_first], active, 0.0f);
+        });
         for (int64_t m = i * 64; m < smaller(i * 64 + 64, M); ++m) {
-          carry2 = carry2 + load(&x[m * N + n], active);
-          const auto running = carry2;
-          store(&y[m * N + n], active, carry + running);
-          total += load(&x[m * N + n], active);
+          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+            store(&carry2[n - n_first], active,
+                  load(&carry2[n - n_first], active) + load(&x[m * N + n], active));
+            const auto running = load(&carry2[n - n_first], active);
+            store_around(&y[m * N + n], active, load(&carry[n - n_first], active) + running, around_caches);
+            store(&total[n - n_first], active,
+                  load(&total[n - n_first], active) + load(&x[m * N + n], active));
+          });
         }
-        carry = carry + total;
+        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          store(&carry[n - n_first], active,
+                load(&carry[n - n_first], active) + load(&total[n - n_first], active));
+        });
       }
-    });
+    }
+    if (around_caches) finish_stores();
   }
 }
 

@@ -323,7 +323,6 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
     for (int64_t n = j * 128; n < smaller(j * 128 + 128, N); ++n) {
       for (int64_t s_ = 0; s_ < S; ++s_) {
         for_lanes<kLanes32>(0, 64, [&](int64_t m, auto active) { store(&total[m], active, 0.0f); });
-
         for_lanes<kLanes32>(0, 64, [&](int64_t m, auto active) {
           for (int64_t k = 0; k < smaller(64, K + (0 - int64_t(table_at(col, s_, S)) * 64)); ++k) {
             store(&total[m], active,
@@ -331,7 +330,6 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
                                                 x[(int64_t(table_at(col, s_, S)) * 64 + k) * N + n]);
           }
         });
-
         for_lanes<kLanes32>(
             0, smaller(64, M + (0 - int64_t(table_at(row, s_, S)) * 64)), [&](int64_t m, auto active) {
               if (s_ == 0 || int64_t(table_at(row, s_, S)) * 64 !=
@@ -339,7 +337,6 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
                 store_every(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], N, active, 0.0f);
               }
             });
-
         for_lanes<kLanes32>(
             0, smaller(64, M + (0 - int64_t(table_at(row, s_, S)) * 64)), [&](int64_t m, auto active) {
               store_every(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], N, active,

@@ -22,6 +22,8 @@ Views includes(const std::string &text, std::vector<std::string> first) {
                                                                          {"std::exp", "cmath"},
                                                                          {"std::", "cmath"},
                                                                          {"INFINITY", "cmath"},
+                                                                         {"std::numeric_limits", "limits"},
+                                                                         {"std::make_index_sequence", "utility"},
                                                                          {"NAN", "cmath"},
                                                                          {"std::malloc", "cstdlib"},
                                                                          {"memcpy", "cstring"},

@@ -10,16 +10,17 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kBlock = 4096; // floating sums are taken over blocks of so many, so that errors stay small
+constexpr int64_t kBlock = 4096;        // floating sums are taken over blocks of so many, so that errors stay small
+constexpr int64_t kNarrowBlock = 65536; // and counts and positions of so many fit 32 bits
 
 // What the text of lanes calls by name.
 constexpr const char *kHelpers[] = {
-    "Lanes",        "Mask",      "AllLanes",  "FirstLanes",   "LanesOf",       "VectorOf",
-    "IntegerOf",    "for_lanes", "load",      "store",        "gather",        "load_every",
-    "store_every",  "keep",      "mask_of",   "any_lane",     "across",        "positions",
-    "positions_as", "convert",   "each_lane", "fold_best",    "choose",        "kVectorBytes",
-    "kLanes8",      "kLanes16",  "kLanes32",  "kLanes64",     "load_field",    "load_inside",
-    "turn_tile",    "quotient",  "prefetch",  "store_around", "finish_stores", "write_around"};
+    "Lanes",        "Mask",        "AllLanes",     "FirstLanes",    "LanesOf",      "VectorOf",     "IntegerOf",
+    "for_lanes",    "load",        "store",        "gather",        "load_every",   "store_every",  "keep",
+    "mask_of",      "any_lane",    "across",       "positions",     "positions_as", "convert",      "each_lane",
+    "fold_best",    "choose",      "kVectorBytes", "kLanes8",       "kLanes16",     "kLanes32",     "kLanes64",
+    "load_field",   "load_inside", "turn_tile",    "quotient",      "prefetch",     "store_around", "finish_stores",
+    "write_around", "scan_lanes",  "scan_before",  "for_lanes_down"};
 
 void replace_word(std::string &text, const std::string &from, const std::string &to) {
   for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
@@ -36,10 +37,6 @@ bool has_next(const PlanNode &n) {
     return false;
   return n.kind == PlanNode::Kind::next || std::any_of(n.body.begin(), n.body.end(), has_next) ||
          std::any_of(n.otherwise.begin(), n.otherwise.end(), has_next);
-}
-
-Monoid monoid_of(ScanKind scan) {
-  return scan == ScanKind::product ? Monoid::product : scan == ScanKind::max ? Monoid::max : Monoid::sum;
 }
 
 } // namespace
@@ -80,28 +77,50 @@ std::vector<LanePrinter::Accumulator> LanePrinter::accumulators(const PlanNode &
     if (!folds_over(n, loop.axis))
       return;
     out.push_back({&n, names_.claim(printer_.name(n.target) + "_lanes"),
-                   n.partner == kNone ? "" : names_.claim(printer_.name(n.partner) + "_lanes")});
+                   n.partner == kNone ? "" : names_.claim(printer_.name(n.partner) + "_lanes"),
+                   is_narrow(n, loop.axis) ? Type::i32 : kernel_.vars[n.target].type});
   });
   return out;
 }
 
-// Long floating sums end in the scalar every kBlock iterations.
-bool LanePrinter::is_blocked(const PlanNode &loop) const {
-  const Axis &axis = kernel_.axes[loop.axis];
-  if (axis.uniform && axis.ragged == kNone && axis.block.is_integer() && axis.block.value <= kBlock)
+// Does what a lane finds in a block fit 32 bits: a position along the loop, or a sum of small numbers?
+bool LanePrinter::is_narrow(const PlanNode &fold, AxisId axis) const {
+  if (is_selection(fold.monoid)) {
+    const Expr &noted = kernel_.expr(fold.second);
+    return noted.op == Op::index && noted.axis == axis && noted.ref == kNone;
+  }
+  if (fold.monoid != Monoid::sum || kernel_.vars[fold.target].type != Type::i64)
     return false;
-  bool sums = false;
-  for_each_node(loop, [&](const PlanNode &n) {
-    sums = sums || (folds_over(n, loop.axis) && (n.monoid == Monoid::sum || n.monoid == Monoid::mean) &&
-                    is_floating(kernel_.vars[n.target].type));
-  });
-  return sums;
+  const Expr &value = kernel_.expr(fold.value);
+  if (value.op == Op::constant)
+    return std::abs(value.integer) <= INT16_MAX;
+  return value.op == Op::cast && !is_floating(kernel_.expr(value.args[0]).type) &&
+         bytes_of(kernel_.expr(value.args[0]).type) <= 2;
+}
+
+// Long floating sums end in the scalar every kBlock iterations, narrow numbers in wide ones; 0: there are none.
+int64_t LanePrinter::block_of(const PlanNode &loop) const {
+  int64_t block = 0;
+  for (const Accumulator &a : accumulators_) {
+    const bool sums = a.step->monoid == Monoid::sum || a.step->monoid == Monoid::mean;
+    if (sums && is_floating(a.type))
+      block = kBlock;
+    else if (a.type != kernel_.vars[a.step->target].type && block == 0)
+      block = kNarrowBlock;
+  }
+  const Axis &axis = kernel_.axes[loop.axis];
+  const bool is_short = axis.uniform && axis.ragged == kNone && axis.block.is_integer() && axis.block.value <= block;
+  return is_short ? 0 : block;
 }
 
 void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
   lane_ = loop.axis;
   widest_ = 1;
   accumulators_ = accumulators(loop);
+  const std::string &v = printer_.axis_name(loop.axis);
+  const int64_t block = block_of(loop);
+  const std::string first = block > 0 ? names_.claim(v + "_block") : whole.begin;
+  first_ = first;
   Lines before;
   std::swap(before, printer_.lines);
   printer_.list(loop.body);
@@ -109,18 +128,15 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
   std::swap(before, printer_.lines);
 
   Lines out;
-  const std::string &v = printer_.axis_name(loop.axis);
   Printer::Range range = whole;
-  const bool blocked = is_blocked(loop);
-  if (blocked) {
-    const std::string first = names_.claim(v + "_block");
-    const std::string block = std::to_string(kBlock);
+  if (block > 0) {
+    const std::string length = std::to_string(block);
     out.add("for (int64_t " + first + " = " + range.begin + "; " + first + " < " + range.end + "; " + first +
-            " += " + block + ") {");
-    range = {first, helper("smaller") + "(" + first + " + " + block + ", " + range.end + ")"};
+            " += " + length + ") {");
+    range = {first, helper("smaller") + "(" + first + " + " + length + ", " + range.end + ")"};
   }
   for (const Accumulator &a : accumulators_) {
-    const Type type = kernel_.vars[a.step->target].type;
+    const Type type = a.type;
     note(type);
     const bool extreme = is_floating(type) && (a.step->monoid == Monoid::max || a.step->monoid == Monoid::min);
     out.add((extreme ? helper("Extreme") + lanes_type(type).substr(5) : lanes_type(type)) + " " + a.lanes + " = " +
@@ -134,19 +150,20 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
     body = ahead->second + body;
   const std::string active = mentions_word(body, active_) ? "auto " + active_ : "auto";
   const std::string point = mentions_word(body, v) ? "int64_t " + v : "int64_t";
-  out.add(helper("for_lanes") + "<" + kLaneCount + ">(" + range.begin + ", " + range.end + ", [&](" + point + ", " +
-          active + ") {");
+  helper("for_lanes");
+  out.add(helper(loop.reversed ? "for_lanes_down" : "for_lanes") + "<" + kLaneCount + ">(" + range.begin + ", " +
+          range.end + ", [&](" + point + ", " + active + ") {");
   std::swap(out, printer_.lines);
   printer_.lines.add(body + "});");
   lane_ = kNone;
   for (const Accumulator &a : accumulators_)
     combine(a);
-  if (blocked)
+  if (block > 0)
     printer_.lines.add("}");
   std::swap(out, printer_.lines);
   std::string text = out.text();
   replace_word(text, kLaneCount, helper("kLanes" + std::to_string(8 * widest_)));
-  printer_.lines.add(text);
+  printer_.lines.append(text);
   accumulators_.clear();
 }
 
@@ -158,13 +175,13 @@ void LanePrinter::combine(const Accumulator &a) {
   if (!a.best.empty()) {
     const std::string best = Spelling::arithmetic(kernel_.vars[step.partner].type);
     const std::string order = helper(step.monoid == Monoid::argmax ? "above" : "below");
-    printer_.lines.add(helper("fold_best") + "(" + a.lanes + ", " + a.best + ", " + place + ", " +
-                       printer_.name(step.partner) + ", " + order + "<" + best + ">);");
+    printer_.lines.add(helper("fold_best") + "(" + a.lanes + ", " + a.best + ", " + (a.type == type ? "0" : first_) +
+                       ", " + place + ", " + printer_.name(step.partner) + ", " + order + "<" + best + ">);");
     return;
   }
-  const std::string c = Spelling::arithmetic(type);
+  const std::string c = Spelling::arithmetic(a.type);
   const auto &[one, other] = names_.pair();
-  const std::string pair = printer_.spelling.combine(step.monoid, type, one, {other}).text;
+  const std::string pair = printer_.spelling.combine(step.monoid, a.type, one, {other}).text;
   const std::string parameter = is_floating(type) ? "auto " : c + " "; // vectors are combined by the same operators
   const std::string value = helper("across") + "(" + a.lanes + ", [](" + parameter + one + ", " + parameter + other +
                             ") { return " + pair + "; })";
@@ -180,7 +197,7 @@ bool LanePrinter::node(const PlanNode &n, const std::vector<PlanNode> &siblings)
   if (lane_ == kNone) {
     if (!takes(n))
       return false;
-    loop(n, printer_.range(n));
+    loop(n, printer_.declared_range(n));
     return true;
   }
   auto in_lanes = [&](VarId var) {
@@ -191,7 +208,10 @@ bool LanePrinter::node(const PlanNode &n, const std::vector<PlanNode> &siblings)
   case PlanNode::Kind::assign:
     if (!in_lanes(n.target))
       return false;
-    set(n.target, n.value, siblings);
+    if (std::any_of(n.coords.begin(), n.coords.end(), [&](const Coordinate &c) { return !is_identity(kernel_, c); }))
+      store_elsewhere(n);
+    else
+      set(n.target, n.value, siblings);
     return true;
   case PlanNode::Kind::fold_init: {
     if (!in_lanes(n.target))
@@ -224,6 +244,10 @@ bool LanePrinter::node(const PlanNode &n, const std::vector<PlanNode> &siblings)
     fold_step(n);
     return true;
   case PlanNode::Kind::scan_step: {
+    if (n.axis == lane_) {
+      scan_along(n, siblings);
+      return true;
+    }
     if (!in_lanes(n.target))
       return false;
     const Type type = kernel_.vars[n.target].type;
@@ -360,6 +384,22 @@ void LanePrinter::set(VarId var, ExprId value, const std::vector<PlanNode> &sibl
   set_text(var, text, varies(value), siblings);
 }
 
+// At a place that hangs on values which all lanes share.
+void LanePrinter::store_elsewhere(const PlanNode &n) {
+  const Type type = kernel_.vars[n.target].type, from = kernel_.expr(n.value).type;
+  note(type);
+  std::string value = widened(n.value, from);
+  if (n.scatter_add)
+    value = loaded(n.target, n.coords) + " + " + value;
+  std::vector<std::pair<std::string, std::string>> checks;
+  if (printer_.plan.storage[n.target].kind == Storage::Kind::argument)
+    printer_.index_text(n.target, n.coords, &checks);
+  const std::string statement = helper("store") + "(&" + printer_.element(n.target, n.coords, {}) + ", " + active_ +
+                                ", " + stored({value, n.scatter_add ? binding::kAdd : binding::kMultiply}, from, type) +
+                                ");";
+  printer_.lines.add(checks.empty() ? statement : "if (" + printer_.inside(checks).text + ") " + statement);
+}
+
 // `is_lanes`: the text has the type of the variable, so that `auto` will do.
 void LanePrinter::set_text(VarId var, const std::string &value, bool is_lanes, const std::vector<PlanNode> &siblings) {
   const std::string &name = printer_.name(var);
@@ -441,7 +481,10 @@ void LanePrinter::fold_step(const PlanNode &n) {
     printer_.lines.add("if (" + helper("any_lane") + "(" + mask_ + ")) {");
   }
   if (is_selection(n.monoid)) {
-    select(n, loaded(n.target, {}), loaded(n.partner, {}), mask_);
+    const std::string taking_part = std::exchange(mask_, ""); // what it notes is chosen by that already
+    note(Type::i64);
+    select(n, loaded(n.target, {}), loaded(n.partner, {}), expression(n.second).text, taking_part,
+           [&](VarId var, const std::string &text) { set_text(var, text, true, {}); });
   } else {
     std::string value = widened(n.value, type);
     if (!mask_.empty() && unmasked_[n.target] != mask_)
@@ -461,12 +504,27 @@ void LanePrinter::fold_step(const PlanNode &n) {
   mask_ = outer;
 }
 
+// A scan along the lanes: lanes that take no part leave the carry as it is.
+void LanePrinter::scan_along(const PlanNode &n, const std::vector<PlanNode> &siblings) {
+  const Type type = kernel_.vars[n.target].type;
+  note(type);
+  const Monoid monoid = monoid_of(n.scan);
+  const std::string identity = printer_.spelling.identity(monoid, type);
+  const auto &[one, other] = names_.pair();
+  const std::string value = helper("keep") + "(" + current() + ", " + widened(n.value, type, 0) + ", " + identity + ")";
+  set_text(n.partner,
+           helper(n.exclusive ? "scan_before" : "scan_lanes") + "<" + (n.reverse ? "-1" : "1") + ">(" +
+               printer_.name(n.target) + ", " + value + ", " + identity + ", [](auto " + one + ", auto " + other +
+               ") { return " + combined(monoid, type, one, other) + "; })",
+           true, siblings);
+}
+
 // argmax, argmin.
 void LanePrinter::select(const PlanNode &n, const std::string &where, const std::string &best,
-                         const std::string &mask) {
+                         const std::string &position, const std::string &mask,
+                         const std::function<void(VarId, const std::string &)> &keep) {
   const Type type = kernel_.vars[n.partner].type;
   note(type);
-  note(Type::i64);
   const std::string value = names_.claim("value"), better = names_.claim("better");
   const char *order = n.monoid == Monoid::argmax ? " > " : " < ";
   if (type == Type::boolean)
@@ -476,16 +534,17 @@ void LanePrinter::select(const PlanNode &n, const std::string &where, const std:
   if (is_floating(type))
     test += " || (" + value + " != " + value + " && " + best + " == " + best + ")";
   printer_.lines.add("const auto " + better + " = " + (mask.empty() ? test : mask + " && (" + test + ")") + ";");
-  printer_.lines.add(best + " = choose(" + better + ", " + value + ", " + best + ");");
-  printer_.lines.add(where + " = choose(" + better + ", " + expression(n.second).text + ", " + where + ");");
+  keep(n.partner, "choose(" + better + ", " + value + ", " + best + ")");
+  keep(n.target, "choose(" + better + ", " + position + ", " + where + ")");
 }
 
 // A fold along the lanes: they are combined after the loop.
 void LanePrinter::fold_across(const PlanNode &n) {
-  const Type type = kernel_.vars[n.target].type;
-  note(type);
   const auto found =
       std::find_if(accumulators_.begin(), accumulators_.end(), [&](const Accumulator &a) { return a.step == &n; });
+  const Type type = found->type;
+  const bool narrow = type != kernel_.vars[n.target].type;
+  note(type);
   const std::string outer = mask_;
   if (n.condition != kNone && varies(n.condition)) {
     const std::string chosen = names_.claim("chosen");
@@ -500,10 +559,22 @@ void LanePrinter::fold_across(const PlanNode &n) {
   }
   if (is_selection(n.monoid)) {
     helper("active_mask");
-    select(n, found->lanes, found->best, "mask_of(" + current() + ")");
+    const std::string &point = printer_.axis_name(lane_);
+    const std::string position = narrow ? helper("positions_as") + "<int32_t, " + kLaneCount + ">(" + point +
+                                              (first_ == "0" ? "" : " - " + first_) + ")"
+                                        : expression(n.second).text;
+    select(n, found->lanes, found->best, position, "mask_of(" + current() + ")",
+           [&](VarId var, const std::string &text) {
+             printer_.lines.add((var == n.target ? found->lanes : found->best) + " = " + text + ";");
+           });
   } else {
-    const std::string value = helper("keep") + "(" + current() + ", " + widened(n.value, type, 0) + ", " +
-                              printer_.spelling.identity(n.monoid, type) + ")";
+    const bool counts = narrow && varies(n.value);
+    const std::string each =
+        counts ? cast(expression(kernel_.expr(n.value).args[0]), kernel_.expr(kernel_.expr(n.value).args[0]).type, type)
+                     .text
+               : widened(n.value, type, 0);
+    const std::string value =
+        helper("keep") + "(" + current() + ", " + each + ", " + printer_.spelling.identity(n.monoid, type) + ")";
     if (n.monoid == Monoid::sum)
       printer_.lines.add(found->lanes + " += " + value + ";");
     else

@@ -52,6 +52,7 @@ private:
   struct Accumulator {
     const PlanNode *step;
     std::string lanes, best; // names
+    Type type;               // of a lane
   };
 
   Code expression(ExprId id);
@@ -72,9 +73,12 @@ private:
 
   void set(VarId var, ExprId value, const std::vector<PlanNode> &siblings);
   void set_text(VarId var, const std::string &value, bool is_lanes, const std::vector<PlanNode> &siblings);
+  void store_elsewhere(const PlanNode &node);
   void fold_step(const PlanNode &node);
   void fold_across(const PlanNode &node);
-  void select(const PlanNode &node, const std::string &where, const std::string &best, const std::string &active);
+  void scan_along(const PlanNode &node, const std::vector<PlanNode> &siblings);
+  void select(const PlanNode &node, const std::string &where, const std::string &best, const std::string &position,
+              const std::string &active, const std::function<void(VarId, const std::string &)> &keep);
   void branch(const PlanNode &node);
   void repeat(const PlanNode &node);
   void jump(const PlanNode &node);
@@ -85,7 +89,8 @@ private:
   std::vector<Accumulator> accumulators(const PlanNode &loop);
   std::vector<const Expr *> row_reads(const PlanNode &loop, AxisId row);
   void for_each_turned(const PlanNode &loop, AxisId other, const std::function<void(const Expr &)> &visit);
-  bool is_blocked(const PlanNode &loop) const;
+  bool is_narrow(const PlanNode &fold, AxisId axis) const;
+  int64_t block_of(const PlanNode &loop) const;
 
   std::string lanes_type(Type type) const; // Lanes<float, kLanes32>
   bool varies(ExprId id) const { return analysis_.varies(id, lane_); }
@@ -112,7 +117,8 @@ private:
   std::vector<std::string> branches_;
   std::map<VarId, std::string> unmasked_; // the mask under which a variable came to life
   std::vector<Accumulator> accumulators_;
-  int widest_ = 1; // bytes of the widest type that is computed on lanes
+  std::string first_; // where the loop, or its block, begins
+  int widest_ = 1;    // bytes of the widest type that is computed on lanes
 };
 
 } // namespace kgen

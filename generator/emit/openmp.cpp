@@ -67,9 +67,9 @@ public:
     for (const Phase &phase : plan_.phases)
       for (VarId var : phase.partials)
         add(partials_name(var), std::to_string(kMostChunks), plan_.kernel.vars[var].type);
+    const std::string all = derived_declarations(printer_, body) + body;
     return text + fields + "int64_t bytes = 0;\n\n" + "explicit " + camel(name()) + "Workspace(" +
-           size_parameters_text(function_) + ") {\n" + unused_sizes(body) + derived_declarations(printer_, body) +
-           body + "}\n};\n";
+           size_parameters_text(function_) + ") {\n" + unused_sizes(all) + all + "}\n};\n";
   }
 
   std::string kernel_function() {
@@ -167,10 +167,18 @@ private:
       if (takes_lanes(*node))
         break;
     }
-    std::string work;
-    for (const PlanNode *n : chain)
+    std::string work, others = "1"; // all items, and those of all loops but the last
+    for (const PlanNode *n : chain) {
+      others = work.empty() ? "1" : work;
       work += (work.empty() ? "" : " * ") + at_least(trips(*n), binding::kMultiply);
+    }
     const PlanNode &last = *chain.back();
+    std::string share; // of the last loop, where that goes over parts
+    if (last.parts > 0) {
+      share = names_.claim(printer_.axis_name(last.axis) + "_part");
+      printer_.lines.add("const int64_t " + share + " = " + spelling().helper("share_of") + "(" + trips(last).text +
+                         ", " + others + ", " + std::to_string(last.parts) + ");");
+    }
     const PlanNode *const crossing = crossing_loop(chain);
     const bool tiles = crossing != nullptr && printer_.lanes->has_tiles(last, crossing->axis);
     const bool only_maps = !contains_loop(last.body);
@@ -180,24 +188,20 @@ private:
     const bool too_few = only_maps && known && std::stoll(work) <= kSerialBelow; // for threads
     const bool around = !too_few && printer_.lanes != nullptr && stream_outputs(phase.nodes.front());
     const std::string serial = only_maps && !known ? " if (" + work + " > " + std::to_string(kSerialBelow) + ")" : "";
-    if (around) { // each thread waits for its own stores
-      printer_.lines.add("#pragma omp parallel" + serial);
-      printer_.lines.add("{");
-      printer_.lines.add("#pragma omp for" + clauses + " nowait");
-    } else if (!too_few) {
-      printer_.lines.add("#pragma omp parallel for" + clauses + serial);
-    }
+    if (!too_few)
+      begin_threads(clauses, serial, around);
     for (const PlanNode *n : chain) {
-      if (n == crossing)
-        printer_.set_part(n->axis, open_parts(*n, tiles ? kWideTile : kTile));
+      if (n->parts > 0)
+        printer_.open_part(*n, share);
+      else if (n == crossing)
+        printer_.set_part(n->axis, printer_.open_parts(*n, std::to_string(tiles ? kWideTile : kTile)));
       else if (n != &last || !takes_lanes(last))
         open(*n);
     }
     if (takes_lanes(last)) {
       // Threads share the lane loop by parts that hang on sizes only.
-      const Printer::Range part = open_parts(last, crossing != nullptr ? line_of(last)
-                                                   : only_maps         ? kChunk
-                                                                       : kDeepChunk);
+      const int64_t length = crossing != nullptr ? line_of(last) : only_maps ? kChunk : kDeepChunk;
+      const Printer::Range part = printer_.open_parts(last, std::to_string(length));
       worker_pointers(phase);
       if (tiles) {
         printer_.lanes->tiles(last, part, line_of(last), crossing->axis, printer_.range(*crossing));
@@ -217,11 +221,23 @@ private:
     for (size_t i = 0; i < chain.size(); ++i)
       printer_.lines.add("}");
     printer_.clear_parts();
-    if (around) {
-      printer_.lanes->stream({}, "");
-      printer_.lines.add("if (" + around_ + ") finish_stores();");
-      printer_.lines.add("}");
-    }
+    if (around)
+      end_threads();
+  }
+
+  // Before the loops that threads share. With stores around the caches each thread waits for its own: end_threads().
+  void begin_threads(const std::string &clauses, const std::string &condition, bool around) {
+    if (!around)
+      return printer_.lines.add("#pragma omp parallel for" + clauses + condition);
+    printer_.lines.add("#pragma omp parallel" + condition);
+    printer_.lines.add("{");
+    printer_.lines.add("#pragma omp for" + clauses + " nowait");
+  }
+
+  void end_threads() {
+    printer_.lanes->stream({}, "");
+    printer_.lines.add("if (" + around_ + ") finish_stores();");
+    printer_.lines.add("}");
   }
 
   // The loop around one on lanes, where neighbours along it are neighbours in an array that lies the other way round:
@@ -242,15 +258,6 @@ private:
         bytes = std::max(bytes, bytes_of(plan_.kernel.vars[n.target].type));
     });
     return kLineBytes / bytes;
-  }
-
-  // Opens a loop over parts of the loop's range; returns such a part.
-  Printer::Range open_parts(const PlanNode &loop, int64_t length) {
-    const Printer::Range r = printer_.range(loop);
-    const std::string first = names_.claim(printer_.axis_name(loop.axis) + "_first"), part = std::to_string(length);
-    printer_.lines.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first +
-                       " += " + part + ") {");
-    return {first, spelling().helper("smaller") + "(" + first + " + " + part + ", " + r.end + ")"};
   }
 
   // Large outputs that nothing reads go around the caches: nobody would find them there again.
@@ -349,7 +356,8 @@ private:
       out.add(type + "* const " + partials_name(var) + " = reinterpret_cast<" + type + "*>(workspace + space." +
               partials_name(var) + ");");
     }
-    out.add("#pragma omp parallel for schedule(static)");
+    const bool around = printer_.lanes != nullptr && stream_outputs(root);
+    begin_threads(" schedule(static)", "", around);
     out.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first + " += " + chunk +
             ") {");
     worker_pointers(phase);
@@ -361,8 +369,10 @@ private:
       out.add(Spelling::arithmetic(type) + " " + printer_.name(var) + " = " +
               (is_partner ? spelling().constant(type, 0, 0) : spelling().identity(step.monoid, type)) + ";");
     });
-    const Printer::Range part = {first,
-                                 spelling().helper("smaller") + "(" + first + " + " + chunk + ", " + r.end + ")"};
+    const std::string end = names_.claim(v + "_end");
+    out.add("const int64_t " + end + " = " + spelling().helper("smaller") + "(" + first + " + " + chunk + ", " + r.end +
+            ");");
+    const Printer::Range part = {first, end};
     if (takes_lanes(root)) {
       printer_.lanes->loop(root, part);
     } else {
@@ -373,6 +383,8 @@ private:
     for (VarId var : phase.partials)
       out.add(partials_name(var) + "[" + slot + "] = " + printer_.name(var) + ";");
     out.add("}");
+    if (around)
+      end_threads();
     // Combine.
     for_partials(phase, [&](const PlanNode &step, VarId var, bool is_partner) {
       const Type type = plan_.kernel.vars[var].type;

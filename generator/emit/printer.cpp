@@ -13,7 +13,7 @@
 namespace kgen {
 
 Printer::Printer(const Plan &p, const Facts &f, Spelling &s, Names &names)
-    : spelling(s), plan(p), kernel(p.kernel), facts(f), scopes(p) {
+    : spelling(s), plan(p), kernel(p.kernel), facts(f), scopes(p), names_(names) {
   // The caller's names are the interface; sizes, loop variables and locals step aside.
   auto claim = [&](const std::string &wish) { return names.claim(wish); };
   var_names_.resize(kernel.vars.size());

@@ -47,12 +47,17 @@ public:
     std::string begin, end; // of global indices
   };
   Range range(const PlanNode &loop);
+  Range declared_range(const PlanNode &loop); // before the loop
   // Is this the dimension of rows of different lengths, packed one after the other?
   bool is_packed_row(const Var &var, size_t dim) const;
   // Where a row of a ragged axis begins, and how long it is.
   std::string row_start(AxisId axis, const std::string &row);
   Code row_length(AxisId axis, const std::string &row);
-  // The loop over the axis goes over this part of its range, until it is cleared.
+  // Opens a loop over parts of the loop's range; returns the part at hand.
+  Range open_parts(const PlanNode &loop, const std::string &length);
+  // The same for the loops over the axis inside; as long as the plan says, or as `length` does.
+  void open_part(const PlanNode &loop, const std::string &length = "");
+  // Loops over the axis go over this part of their range, until it is cleared.
   void set_part(AxisId axis, Range part) { parts_[axis] = std::move(part); }
   void clear_parts() { parts_.clear(); }
   const std::string &axis_name(AxisId axis) const { return axis_names_[axis]; }
@@ -100,6 +105,7 @@ public:
 
 private:
   friend class LanePrinter;
+  Names &names_;
   std::map<AxisId, Range> parts_;
   Code read(const Expr &e, ExprId id);
   Code table(const Expr &e);
@@ -125,6 +131,7 @@ private:
   void set(VarId var, const std::string &value, const std::vector<PlanNode> &siblings);
   void fold_step(const PlanNode &node);
   void scan_step(const PlanNode &node, const std::vector<PlanNode> &siblings);
+  bool only_starts(const PlanNode &loop, const std::vector<PlanNode> &siblings);
   void repeat(const PlanNode &node);
   void loop(const PlanNode &node);
   void steps(const PlanNode &node);

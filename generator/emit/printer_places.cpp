@@ -173,7 +173,8 @@ std::string Printer::element(VarId id, const std::vector<Coordinate> &coords, co
   };
   for (AxisId axis : storage.dims) {
     const Coordinate *given = find_coordinate(coords, axis);
-    Code coord = position(axis);
+    Code coord =
+        storage.part > 0 ? Code{axis_names_[axis] + " - " + parts_.at(axis).begin, binding::kAdd} : position(axis);
     if (given != nullptr && !is_identity(kernel, *given)) {
       coord = expression(given->value);
       if (const Size start = origin(axis); !start.is_integer(0))
@@ -189,6 +190,8 @@ std::string Printer::element(VarId id, const std::vector<Coordinate> &coords, co
 }
 
 std::string Printer::buffer_elements(VarId id) {
+  if (plan.storage[id].part > 0)
+    return std::to_string(plan.storage[id].part);
   std::string text;
   auto times = [&](const Code &code) { text += (text.empty() ? "" : " * ") + at_least(code, binding::kMultiply); };
   for (AxisId axis : plan.storage[id].dims)

@@ -61,7 +61,7 @@ bool Printer::starts_here(VarId var, const std::vector<PlanNode> &siblings) {
 std::string Printer::array_elements(VarId var) {
   const std::vector<AxisId> &dims = plan.storage[var].dims;
   const std::string exact = buffer_elements(var);
-  if (lanes == nullptr || dims.empty() || !kernel.vars[var].array.empty())
+  if (lanes == nullptr || dims.empty() || !kernel.vars[var].array.empty() || plan.storage[var].part > 0)
     return exact;
   int64_t bytes = bytes_of(kernel.vars[var].type);
   const int64_t each = bytes;
@@ -98,10 +98,23 @@ void Printer::declare_before(const std::vector<PlanNode> &nodes, size_t index) {
   }
 }
 
+// A loop that sets accumulators of a part to 0, right after they have been declared so.
+bool Printer::only_starts(const PlanNode &loop, const std::vector<PlanNode> &siblings) {
+  return loop.kind == PlanNode::Kind::loop && std::all_of(loop.body.begin(), loop.body.end(), [&](const PlanNode &n) {
+           const bool starts = n.kind == PlanNode::Kind::fold_init || n.kind == PlanNode::Kind::scan_init;
+           return starts && n.partner == kNone && plan.storage[n.target].part > 0 &&
+                  spelling.identity(n.kind == PlanNode::Kind::scan_init ? monoid_of(n.scan) : n.monoid,
+                                    kernel.vars[n.target].type) ==
+                      spelling.constant(kernel.vars[n.target].type, 0, 0) &&
+                  scopes.of(n.target).list == &siblings;
+         });
+}
+
 void Printer::list(const std::vector<PlanNode> &nodes) {
   for (size_t i = 0; i < nodes.size(); ++i) {
     declare_before(nodes, i);
-    node(nodes[i], nodes);
+    if (!only_starts(nodes[i], nodes))
+      node(nodes[i], nodes);
   }
 }
 
@@ -122,12 +135,8 @@ void Printer::node(const PlanNode &n, const std::vector<PlanNode> &siblings) {
     return;
   case PlanNode::Kind::fold_step:
     return fold_step(n);
-  case PlanNode::Kind::scan_init: {
-    const Monoid monoid = n.scan == ScanKind::product ? Monoid::product
-                          : n.scan == ScanKind::max   ? Monoid::max
-                                                      : Monoid::sum;
-    return set(n.target, spelling.identity(monoid, kernel.vars[n.target].type), siblings);
-  }
+  case PlanNode::Kind::scan_init:
+    return set(n.target, spelling.identity(monoid_of(n.scan), kernel.vars[n.target].type), siblings);
   case PlanNode::Kind::scan_step:
     return scan_step(n, siblings);
   case PlanNode::Kind::declare: {
@@ -222,12 +231,13 @@ void Printer::store(const PlanNode &n) {
   const std::string text = spelling.stored(expression(n.value), value.type, var.type);
   std::string statement = place + " = " + text + ";";
   if (n.scatter_add) {
-    if (parallel && spelling.target() == TargetKind::cuda && bytes_of(var.type) < 4)
+    const bool atomic = parallel && !n.apart;
+    if (atomic && spelling.target() == TargetKind::cuda && bytes_of(var.type) < 4)
       spelling.helper("atomic_add_small"); // an overload
-    if (parallel && is_half(var.type))
+    if (atomic && is_half(var.type))
       statement = spelling.helper(var.type == Type::bf16 ? "atomic_add_bf16" : "atomic_add_f16") + "(&" + place + ", " +
                   spelling.cast(expression(n.value), value.type, Type::f32).text + ");";
-    else if (parallel)
+    else if (atomic)
       statement = spelling.helper("atomic_add") + "(&" + place + ", " + text + ");";
     else
       statement = place + " = " +
@@ -277,10 +287,7 @@ void Printer::scan_step(const PlanNode &n, const std::vector<PlanNode> &siblings
                           {spelling.operation(Op::mul, type, {expression(n.value), {carry}}), expression(n.second)})
                .text;
   } else {
-    const Monoid monoid = n.scan == ScanKind::product ? Monoid::product
-                          : n.scan == ScanKind::max   ? Monoid::max
-                                                      : Monoid::sum;
-    next = spelling.combine(monoid, type, carry, expression(n.value)).text;
+    next = spelling.combine(monoid_of(n.scan), type, carry, expression(n.value)).text;
   }
   if (n.exclusive)
     set(n.partner, carry, siblings);
@@ -311,8 +318,43 @@ void Printer::repeat(const PlanNode &n) {
   lines.add("}");
 }
 
+// That of a share has names, which are declared here.
+Printer::Range Printer::declared_range(const PlanNode &loop) {
+  if (loop.share == kNone || parts_.count(loop.axis) != 0)
+    return range(loop);
+  const std::string &axis = axis_names_[loop.axis], &share = axis_names_[loop.share];
+  const Range own = {names_.claim(axis + "_begin"), names_.claim(axis + "_end")};
+  const std::string rest =
+      " * " + at_least(size(kernel.axes[loop.axis].size), binding::kUnary) + " / " + size_name(loop.share);
+  lines.add("const int64_t " + own.begin + " = " + share + rest + ", " + own.end + " = (" + share + " + 1)" + rest +
+            ";");
+  return own;
+}
+
+void Printer::open_part(const PlanNode &n, const std::string &length) {
+  Range part = open_parts(n, length.empty() ? std::to_string(n.parts) : length);
+  const std::string end = names_.claim(axis_names_[n.axis] + "_end");
+  lines.add("const int64_t " + end + " = " + part.end + ";");
+  set_part(n.axis, {part.begin, end});
+}
+
+Printer::Range Printer::open_parts(const PlanNode &n, const std::string &part) {
+  const Range r = declared_range(n);
+  const std::string first = names_.claim(axis_names_[n.axis] + "_first");
+  lines.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first + " += " + part +
+            ") {");
+  return {first, spelling.helper("smaller") + "(" + first + " + " + part + ", " + r.end + ")"};
+}
+
 void Printer::loop(const PlanNode &n) {
-  const Range r = range(n);
+  if (n.parts > 0) {
+    open_part(n);
+    list(n.body);
+    parts_.erase(n.axis);
+    lines.add("}");
+    return;
+  }
+  const Range r = declared_range(n);
   const std::string &v = axis_names_[n.axis];
   if (n.reversed)
     lines.add("for (" + index_type + " " + v + " = " +

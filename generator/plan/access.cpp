@@ -51,6 +51,13 @@ void for_each_node(const PlanNode &node, const std::function<void(const PlanNode
       for_each_node(child, visit);
 }
 
+void for_each_node(PlanNode &node, const std::function<void(PlanNode &)> &visit) {
+  visit(node);
+  for (auto *list : {&node.body, &node.otherwise, &node.step})
+    for (PlanNode &child : *list)
+      for_each_node(child, visit);
+}
+
 namespace {
 bool contains(const std::vector<PlanNode> &nodes, const std::function<bool(const PlanNode &)> &test) {
   bool found = false;

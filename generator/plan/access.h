@@ -26,6 +26,8 @@ bool conflict(const Access &a, const Access &b);
 // Every node below and including this one.
 void for_each_node(const PlanNode &node, const std::function<void(const PlanNode &)> &visit);
 
+void for_each_node(PlanNode &node, const std::function<void(PlanNode &)> &visit);
+
 bool contains_steps(const std::vector<PlanNode> &nodes);
 bool contains_loop(const std::vector<PlanNode> &nodes); // of any kind
 

@@ -2,10 +2,13 @@
 #include <algorithm>
 
 #include "plan/access.h"
+#include "plan/columns.h"
 #include "plan/exprs.h"
+#include "plan/forward.h"
 #include "plan/lower.h"
 #include "plan/plan.h"
 #include "plan/prune.h"
+#include "plan/shares.h"
 #include "plan/storage.h"
 #include "plan/tree.h"
 
@@ -119,6 +122,27 @@ std::vector<Phase> make_phases(std::vector<PlanNode> nodes) {
   return phases;
 }
 
+// Workers that share the positions of axes which the target has too meet at none of its elements.
+void find_apart(Phase &phase, const Kernel &kernel) {
+  AxisSet shared;
+  bool steps = phase.kind != Phase::Kind::parallel;
+  const PlanNode *loop = &phase.nodes.front();
+  for (int i = 0; i < phase.split && !steps; ++i, loop = &loop->body.front()) {
+    steps = loop->kind != PlanNode::Kind::loop;
+    shared |= steps ? AxisSet() : AxisSet::of(loop->axis);
+  }
+  if (steps)
+    return;
+  for_each_node(phase.nodes.front(), [&](PlanNode &node) {
+    if (!node.scatter_add)
+      return;
+    AxisSet fixed = kernel.vars[node.target].axes;
+    for (const Coordinate &c : node.coords)
+      fixed -= AxisSet::of(c.axis);
+    node.apart = fixed.contains(shared);
+  });
+}
+
 } // namespace
 
 bool starts_chunks(const Plan &plan, const PlanNode &node) {
@@ -144,14 +168,22 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
     plan.kernel.exprs[id].safe = facts.inside[id];
   plan.axis_order = memory_order(kernel);
   std::vector<PlanNode> program = lower(plan.kernel);
-  prune(plan.kernel, program);
   int rounds = 0;
   do {
+    prune(plan.kernel, program);
     plan.phases = make_phases(build_tree(plan.kernel, plan.axis_order, program));
     place_variables(plan);
   } while (++rounds < kPlacementRounds && recompute_cheap_locals(plan, program)); // which makes new variables
+  forward_outputs(plan);
   for (Phase &phase : plan.phases)
     map_phase(plan.kernel, phase);
+  if (target == TargetKind::openmp)
+    share_folds(plan);
+  for (Phase &phase : plan.phases)
+    if (target == TargetKind::openmp || phase.mapping == Phase::Mapping::item_per_thread)
+      find_apart(phase, plan.kernel);
+  if (target == TargetKind::openmp)
+    turn_columns(plan);
   return plan;
 }
 

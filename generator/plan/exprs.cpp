@@ -97,6 +97,27 @@ bool is_light(const Kernel &kernel, ExprId id) {
   return operations <= kLightOperations && reads <= kLightReads;
 }
 
+void replace_reads(Kernel &kernel, PlanNode &node, VarId var, VarId with, bool deep) {
+  const ExprId read = make_read(kernel, with);
+  auto put = [&](ExprId &id) {
+    id = replace(kernel, id, [&](ExprId at) {
+      const Expr &e = kernel.expr(at);
+      return e.op == Op::read && e.ref == var ? read : kNone;
+    });
+  };
+  put(node.value);
+  put(node.second);
+  put(node.condition);
+  for (ExprId &id : node.indices)
+    put(id);
+  for (Coordinate &c : node.coords)
+    put(c.value);
+  if (deep)
+    for (std::vector<PlanNode> *list : {&node.body, &node.otherwise, &node.step})
+      for (PlanNode &child : *list)
+        replace_reads(kernel, child, var, with, deep);
+}
+
 ExprId make_constant(Kernel &kernel, Type type, int64_t integer, double number) {
   Expr e;
   e.op = Op::constant;
@@ -144,6 +165,10 @@ std::string stride_name(const Kernel &kernel, const Var &var, int array_dim) {
 const Coordinate *moved(const Kernel &kernel, const std::vector<Coordinate> &coords, AxisId axis) {
   const Coordinate *given = find_coordinate(coords, axis);
   return given == nullptr || is_identity(kernel, *given) ? nullptr : given;
+}
+
+Monoid monoid_of(ScanKind scan) {
+  return scan == ScanKind::product ? Monoid::product : scan == ScanKind::max ? Monoid::max : Monoid::sum;
 }
 
 bool is_identity(const Kernel &kernel, const Coordinate &coordinate) {

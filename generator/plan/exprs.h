@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/kernel.h"
+#include "plan/plan.h"
 
 namespace kgen {
 
@@ -15,6 +15,9 @@ void walk(const Kernel &kernel, ExprId id, const std::function<bool(ExprId)> &vi
 
 // A copy of the expression in which `replace` has put other nodes (kNone: keep). The original where nothing changed.
 ExprId replace(Kernel &kernel, ExprId id, const std::function<ExprId(ExprId)> &replace);
+
+// Makes the node, and with `deep` those inside, read the other variable.
+void replace_reads(Kernel &kernel, PlanNode &node, VarId var, VarId with, bool deep);
 
 // Are they the same tree, so that they have one value in one statement?
 bool same(const Kernel &kernel, ExprId a, ExprId b);
@@ -33,6 +36,9 @@ std::string stride_name(const Kernel &kernel, const Var &var, int array_dim);
 
 // The coordinate along the axis, where it is another point than the current one; else null.
 const Coordinate *moved(const Kernel &kernel, const std::vector<Coordinate> &coords, AxisId axis);
+
+// What a scan repeats, and a linear one starts as.
+Monoid monoid_of(ScanKind scan);
 
 // Is this coordinate the current point itself: `H = index(H)`?
 bool is_identity(const Kernel &kernel, const Coordinate &coordinate);

@@ -11,7 +11,8 @@ namespace {
 
 // The machine that costs are counted for: lanes a vector, iterations where the extent is not known, instructions.
 constexpr double kLanes = 8, kUnknownTrips = 256, kCallCost = 20, kGatherCost = 1.5, kStoreCost = 1.5, kLoopCost = 2,
-                 kAcrossCost = 10;
+                 kAcrossCost = 10, kFarCost = 4;
+constexpr int64_t kNearStride = 16; // elements; and rounds of a loop that is no walk
 
 bool is_costly(Op op) {
   switch (op) {
@@ -285,9 +286,29 @@ bool LaneAnalysis::ends_by_lane(const PlanNode &repeat, AxisId lane) const {
   return jumps_differ(repeat.body);
 }
 
+// Lanes can run on together where regrouping changes no more than roundings: products of some lanes alone may overflow.
+bool LaneAnalysis::runs_along(const PlanNode &scan, const PlanNode &loop) const {
+  const Var &carry = kernel_.vars[scan.target];
+  const bool regroups = scan.scan == ScanKind::sum || scan.scan == ScanKind::max ||
+                        (scan.scan == ScanKind::product && !is_floating(carry.type));
+  return regroups && carry.type != Type::boolean && scan.axis == loop.axis &&
+         plan_.storage[scan.target].kind == Storage::Kind::scalar && !scopes_.of(scan.target).open.contains(loop.axis);
+}
+
 bool LaneAnalysis::possible(const PlanNode &loop) const {
-  if (loop.kind != PlanNode::Kind::loop || loop.order == PlanNode::Order::ordered)
+  if (loop.kind != PlanNode::Kind::loop || loop.parts > 0 || plan_.shares.contains(loop.axis))
     return false;
+  if (loop.order == PlanNode::Order::ordered) {
+    bool fits = true; // whatever must go in order is a scan of the loop itself
+    for (const PlanNode &child : loop.body)
+      for_each_node(child, [&](const PlanNode &n) {
+        if (n.kind == PlanNode::Kind::scan_step && n.axis == loop.axis)
+          fits = fits && &n == &child && runs_along(n, loop);
+        fits = fits && !(loop.reversed && folds_over(n, loop.axis));
+      });
+    if (!fits)
+      return false;
+  }
   return std::all_of(loop.body.begin(), loop.body.end(),
                      [&](const PlanNode &child) { return possible(child, loop, false); });
 }
@@ -348,11 +369,16 @@ bool LaneAnalysis::possible(const PlanNode &node, const PlanNode &loop, bool mas
   case PlanNode::Kind::steps:
     return !masked && all(node.body, masked);
   case PlanNode::Kind::assign:
-    if (node.scatter_add || !node.indices.empty())
+    if (!node.indices.empty())
       return false;
-    if (std::any_of(node.coords.begin(), node.coords.end(),
-                    [&](const Coordinate &c) { return !is_identity(kernel_, c); }))
+    if (node.scatter_add && kernel_.expr(node.value).type != type_row(kernel_.vars[node.target].type).arithmetic)
       return false;
+    for (const Coordinate &c : node.coords) {
+      // Elsewhere: a place that all lanes share, but for where they stand in the row.
+      if (!is_identity(kernel_, c) && (masked || varies(c.value, lane) || (node.scatter_add && !node.apart) ||
+                                       step_of(node.target, node.coords, lane).kind != LaneStep::Kind::neighbour))
+        return false;
+    }
     return target_fits(node, lane, masked);
   case PlanNode::Kind::fold_init:
   case PlanNode::Kind::scan_init:
@@ -360,19 +386,16 @@ bool LaneAnalysis::possible(const PlanNode &node, const PlanNode &loop, bool mas
   case PlanNode::Kind::fold_step:
     if (folds_over(node, lane)) {
       // Their lanes are combined after the loop, so they must outlive it, and be one value each.
-      if (loop.order != PlanNode::Order::reduction || plan_.storage[node.target].kind != Storage::Kind::scalar)
+      if (loop.order == PlanNode::Order::parallel || plan_.storage[node.target].kind != Storage::Kind::scalar)
         return false;
       if (node.partner != kNone &&
           (plan_.storage[node.partner].kind != Storage::Kind::scalar || node.reduced.count() != 1))
         return false;
       return !scopes_.of(node.target).open.contains(lane) && !kernel_.vars[node.target].axes.contains(lane);
     }
-    if (node.partner != kNone && (plan_.storage[node.target].kind != Storage::Kind::scalar ||
-                                  plan_.storage[node.partner].kind != Storage::Kind::scalar))
-      return false;
     return target_fits(node, lane, masked);
   case PlanNode::Kind::scan_step:
-    return !masked && node.axis != lane && target_fits(node, lane, masked);
+    return !masked && (runs_along(node, loop) || (node.axis != lane && target_fits(node, lane, masked)));
   case PlanNode::Kind::branch: {
     const bool inner = masked || varies(node.condition, lane);
     return all(node.body, inner) && all(node.otherwise, inner);
@@ -407,19 +430,23 @@ double LaneAnalysis::groups(const PlanNode &loop, AxisId) const {
   return full + (count > full * kLanes ? 2 : 0);
 }
 
-double LaneAnalysis::access_cost(const LaneStep &step, AxisId lane) const {
+double LaneAnalysis::access_cost(const LaneStep &step, AxisId lane, bool walks) const {
   if (lane == kNone || step.kind == LaneStep::Kind::none || step.kind == LaneStep::Kind::neighbour)
     return 1;
-  return step.kind == LaneStep::Kind::stride ? kLanes : kLanes * kGatherCost;
+  if (step.kind == LaneStep::Kind::any)
+    return kLanes * kGatherCost;
+  // Walks beside each other, whole rows apart, are on lines that evict each other.
+  const bool near = step.stride.is_integer() && step.stride.value <= kNearStride;
+  return near || !walks ? kLanes : kLanes * kFarCost;
 }
 
-double LaneAnalysis::expression_cost(ExprId id, AxisId lane) const {
+double LaneAnalysis::expression_cost(ExprId id, AxisId lane, bool walks) const {
   double total = 0;
   walk(kernel_, id, [&](ExprId at) {
     const Expr &e = kernel_.expr(at);
     const double lanes = lane != kNone && varies(at, lane) ? kLanes : 1;
     if (e.op == Op::read) {
-      total += guarded(e, lane) ? lanes * kGatherCost : access_cost(step_of(e.ref, e.coords, lane), lane);
+      total += guarded(e, lane) ? lanes * kGatherCost : access_cost(step_of(e.ref, e.coords, lane), lane, walks);
     } else if (e.op == Op::table || e.op == Op::element) {
       total += lanes;
     } else if (is_scalar_op(e.op)) {
@@ -431,25 +458,27 @@ double LaneAnalysis::expression_cost(ExprId id, AxisId lane) const {
 }
 
 // Of one execution: of a single iteration, or of a group of lanes.
-double LaneAnalysis::cost(const PlanNode &node, AxisId lane) const {
+double LaneAnalysis::cost(const PlanNode &node, AxisId lane, bool walks) const {
   double total = 1;
   for (ExprId id : expressions_of(node))
-    total += expression_cost(id, lane);
+    total += expression_cost(id, lane, walks);
   if (node.target != kNone)
-    total += kStoreCost * access_cost(step_of(node.target, node.coords, lane), lane);
+    total += kStoreCost * access_cost(step_of(node.target, node.coords, lane), lane, walks);
+  if (node.kind == PlanNode::Kind::scan_step && node.axis == lane)
+    total += kAcrossCost;
+  const bool repeats =
+      node.kind == PlanNode::Kind::loop || node.kind == PlanNode::Kind::steps || node.kind == PlanNode::Kind::repeat;
   double inner = 0;
   for (const auto *list : {&node.body, &node.otherwise, &node.step})
     for (const PlanNode &child : *list)
-      inner += cost(child, lane);
-  const bool repeats =
-      node.kind == PlanNode::Kind::loop || node.kind == PlanNode::Kind::steps || node.kind == PlanNode::Kind::repeat;
+      inner += cost(child, lane, walks || (repeats && trips(node) > kNearStride));
   return total + inner * (repeats ? trips(node) : 1);
 }
 
 double LaneAnalysis::loops_cost(const PlanNode &node, std::set<const PlanNode *> &taken) const {
   double total = 1;
   for (ExprId id : expressions_of(node))
-    total += expression_cost(id, kNone);
+    total += expression_cost(id, kNone, false);
   if (node.target != kNone)
     total += 1;
   std::set<const PlanNode *> inner_taken;
@@ -463,7 +492,7 @@ double LaneAnalysis::loops_cost(const PlanNode &node, std::set<const PlanNode *>
   if (possible(node)) {
     double group = kLoopCost, after = 0;
     for (const PlanNode &child : node.body) {
-      group += cost(child, node.axis);
+      group += cost(child, node.axis, false);
       for_each_node(child, [&](const PlanNode &n) { after += folds_over(n, node.axis) ? kAcrossCost : 0; });
     }
     const double vectors = group * groups(node, node.axis) + after + kLoopCost;

@@ -50,14 +50,15 @@ public:
 
 private:
   bool find_varying(ExprId id, AxisId lane) const;
+  bool runs_along(const PlanNode &scan, const PlanNode &loop) const;
   bool possible(const PlanNode &node, const PlanNode &loop, bool masked) const;
   bool target_fits(const PlanNode &node, AxisId lane, bool masked) const;
   LaneStep buffer_step(VarId var, const std::vector<Coordinate> &coords, AxisId lane) const;
 
   double loops_cost(const PlanNode &node, std::set<const PlanNode *> &taken) const;
-  double cost(const PlanNode &node, AxisId lane) const;
-  double access_cost(const LaneStep &step, AxisId lane) const;
-  double expression_cost(ExprId id, AxisId lane) const;
+  double cost(const PlanNode &node, AxisId lane, bool walks) const; // inside a long loop?
+  double access_cost(const LaneStep &step, AxisId lane, bool walks) const;
+  double expression_cost(ExprId id, AxisId lane, bool walks) const;
   double groups(const PlanNode &loop, AxisId lane) const;
   double trips(const PlanNode &node) const;
 

@@ -40,6 +40,7 @@ struct PlanNode {
   std::vector<ExprId> indices;
   std::vector<Coordinate> coords;
   bool scatter_add = false;
+  bool apart = false; // no two workers add to the same element
   ExprId value = kNone;
   ExprId second = kNone; // linrec: b; argmax, argmin: what to note of the best
   ExprId condition = kNone;
@@ -57,6 +58,8 @@ struct PlanNode {
   enum class Order { parallel, reduction, ordered };
   Order order = Order::parallel; // may iterations run at once; do folds finish after it; or must they go in order
   bool reversed = false;         // an ordered loop that counts down
+  AxisId share = kNone;          // goes over the part of its range that belongs to the current position of this axis
+  int64_t parts = 0;             // goes over parts of so many positions; loops over the axis inside go over one part
   std::vector<std::pair<VarId, int>> limits; // (var, dim): windows that bound the loop
 };
 
@@ -71,6 +74,8 @@ struct Storage {
   };
   Kind kind = Kind::scalar;
   std::vector<AxisId> dims; // of buffers: the axes that are stored
+  int64_t part = 0;         // of arrays: the last axis is stored for the part at hand, of at most so many positions
+  bool operator==(const Storage &) const = default;
 };
 
 struct Phase {
@@ -98,6 +103,7 @@ struct Plan {
   std::vector<Phase> phases;
   std::vector<Storage> storage; // by VarId
   std::vector<AxisId> axis_order;
+  AxisSet shares;                 // axes that the plan has added: which share of a fold's rounds
   std::vector<std::string> notes; // why, for `explain`
 };
 

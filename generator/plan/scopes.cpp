@@ -20,8 +20,12 @@ Scopes::Scopes(const Plan &plan) : plan_(plan) {
     if (!path.empty())
       scope.list = path.back().list;
     for (const Step &step : path)
-      if (step.node != nullptr && step.node->kind == PlanNode::Kind::loop)
-        scope.open |= AxisSet::of(step.node->axis);
+      if (step.node != nullptr && step.node->kind == PlanNode::Kind::loop) {
+        if (step.node->parts == 0)
+          scope.open |= AxisSet::of(step.node->axis);
+        else
+          scope.parts[step.node->axis] = step.node->parts;
+      }
   }
 }
 

@@ -46,6 +46,12 @@ Storage storage_of(const Plan &plan, const Scopes &scopes, VarId id) {
     return storage;
   int64_t elements = 1;
   bool constant = true;
+  if (storage.dims.size() == 1 && var.array.empty())
+    if (const auto part = scope.parts.find(storage.dims[0]); part != scope.parts.end()) {
+      storage.kind = Storage::Kind::array;
+      storage.part = part->second;
+      return storage;
+    }
   for (AxisId axis : storage.dims) {
     const std::optional<int64_t> extent = constant_extent(plan.kernel, axis);
     constant = constant && extent && *extent <= kSmallArray;
@@ -148,6 +154,18 @@ private:
     return stable;
   }
 
+  // The value of a copy in another phase: with what it reads computed there as well, which would be kept in memory
+  // else.
+  ExprId value_of_copy(VarId v) {
+    if (plan_.storage[v].kind != Storage::Kind::program)
+      return definitions_[v].value;
+    const ExprId whole = replace(kernel_, definitions_[v].value, [&](ExprId at) {
+      const Expr e = kernel_.expr(at);
+      return e.op == Op::read && e.coords.empty() && cheap(e.ref) ? definitions_[e.ref].value : kNone;
+    });
+    return is_light(kernel_, whole) ? whole : definitions_[v].value;
+  }
+
   // Never assigned again once it may be read: one assignment, or a fold's init and step.
   bool settled(VarId v) const {
     const Definition &d = definitions_[v];
@@ -199,18 +217,18 @@ private:
       bool used = false;
       for_each_node(node, [&](const PlanNode &n) { used = used || ((&n == &node || repeats) && reads_itself(n, v)); });
       if (used) {
-        const Definition d = definitions_[v];
+        const ExprId value = value_of_copy(v);
         Var copy = kernel_.vars[v];
         copy.axes |= lanes_of_readers(node, v);
         kernel_.vars.push_back(copy);
         const VarId fresh = static_cast<VarId>(kernel_.vars.size()) - 1;
         PlanNode assign;
         assign.target = fresh;
-        assign.value = d.value;
+        assign.value = value;
         assign.lanes = kernel_.vars[fresh].axes;
         assign.place = node.place;
         out.push_back(std::move(assign));
-        substitute(node, v, make_read(kernel_, fresh), repeats);
+        replace_reads(kernel_, node, v, fresh, repeats);
       }
       clone(v, node.body);
       clone(v, node.otherwise);
@@ -218,26 +236,6 @@ private:
       out.push_back(std::move(node));
     }
     nodes = std::move(out);
-  }
-
-  void substitute(PlanNode &node, VarId v, ExprId with, bool deep) {
-    auto put = [&](ExprId &id) {
-      id = replace(kernel_, id, [&](ExprId at) {
-        const Expr &e = kernel_.expr(at);
-        return e.op == Op::read && e.ref == v ? with : kNone;
-      });
-    };
-    put(node.value);
-    put(node.second);
-    put(node.condition);
-    for (ExprId &id : node.indices)
-      put(id);
-    for (Coordinate &c : node.coords)
-      put(c.value);
-    if (deep)
-      for (std::vector<PlanNode> *list : {&node.body, &node.otherwise, &node.step})
-        for (PlanNode &child : *list)
-          substitute(child, v, with, deep);
   }
 
   Plan &plan_;

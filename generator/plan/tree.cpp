@@ -370,14 +370,34 @@ private:
     leave_to_readers(items, head, inside, members, after);
   }
 
-  // A local that no other statement of the loop touches is better computed where it is read.
-  static void leave_to_readers(const std::vector<Item> &items, const Item *head, Touched &inside,
-                               std::vector<size_t> &members, std::vector<size_t> &after) {
+  static bool starts_or_sets(const PlanNode &node) {
+    return node.kind == PlanNode::Kind::assign || node.kind == PlanNode::Kind::fold_init ||
+           node.kind == PlanNode::Kind::scan_init;
+  }
+
+  // A local that no other statement of the loop reads, made of smaller values that they leave: keeping those is
+  // cheaper.
+  bool only_follows(const std::vector<Item> &items, const std::vector<size_t> &members, const Item &item) const {
+    for (size_t m : members)
+      for (const Access &other : items[m].accesses)
+        for (const Access &own : item.accesses) {
+          const AxisSet axes = kernel_.vars[own.var].axes;
+          const bool smaller = kernel_.vars[own.var].kind == Var::Kind::local && axes != item.node.lanes &&
+                               item.node.lanes.contains(axes);
+          if (&items[m] != &item && conflict(own, other) && (own.write || !smaller))
+            return false;
+        }
+    return true;
+  }
+
+  // A local that no other statement of the loop touches is better computed, or started, where it is read.
+  void leave_to_readers(const std::vector<Item> &items, const Item *head, Touched &inside, std::vector<size_t> &members,
+                        std::vector<size_t> &after) const {
     std::vector<size_t> left;
     for (size_t m = members.size(); m-- > 0;) {
       const Item &item = items[members[m]];
-      if (&item == head || item.node.kind != PlanNode::Kind::assign || !item.local_target ||
-          inside.concerns_member(item.accesses, item.jumps))
+      if (&item == head || !starts_or_sets(item.node) || !item.local_target ||
+          (inside.concerns_member(item.accesses, item.jumps) && !only_follows(items, members, item)))
         continue;
       inside.remove(item.accesses, item.jumps);
       left.push_back(members[m]);

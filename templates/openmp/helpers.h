@@ -188,3 +188,9 @@ inline int64_t thread_count() {
   return 1;
 #endif
 }
+//@ share_of: thread_count smaller larger
+// The columns that a thread takes at once: whole lines, at most `most`, and no more than leave some for the others.
+inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
+  constexpr int64_t kLine = 16;
+  return smaller(most, larger(1, columns / kLine * rows / thread_count()) * kLine);
+}

@@ -127,6 +127,12 @@ template <int N, class Step> inline __attribute__((always_inline)) void for_lane
   for (; end - first >= N; first += N) step(first, AllLanes<N>{});
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
+//@ for_lanes_down: for_lanes
+// The same from the end to `first`.
+template <int N, class Step> inline __attribute__((always_inline)) void for_lanes_down(int64_t first, int64_t end, const Step& step) {
+  for (; end - first >= N; end -= N) step(end - N, AllLanes<N>{});
+  if (first < end) step(first, FirstLanes<N>{int(end - first)});
+}
 //@ copy_first: for_lanes
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast> inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -371,6 +377,32 @@ template <class T, int N, class Combine> inline T across(Lanes<T, N> lanes, Comb
   else
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
+//@ scan_lanes: Lanes
+// Each lane's value `kBy` lanes further up, or down where that is negative; `rest` where none comes from.
+template <int kBy, class T, int N, size_t... kLane> inline Lanes<T, N> shifted(Lanes<T, N> lanes, T rest, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, Lanes<T, N>(rest).v, (int(kLane) - kBy + (int(kLane) < kBy ? 2 * N : 0))...);
+}
+template <int kBy, class T, int N, class Combine> inline Lanes<T, N> scan_group(Lanes<T, N> lanes, T identity, Combine combine) {
+  if constexpr (kBy <= -N || kBy >= N)
+    return lanes;
+  else
+    return scan_group<2 * kBy>(combine(shifted<kBy>(lanes, identity, std::make_index_sequence<N>{}), lanes), identity, combine);
+}
+// Running results along the lanes after `carry`, which becomes the last of them. kStep: 1 up, -1 down.
+template <int kStep, class T, int N, class Combine>
+inline Lanes<T, N> scan_lanes(T& carry, Lanes<T, N> lanes, std::enable_if_t<true, T> identity, Combine combine) {
+  const Lanes<T, N> all = combine(Lanes<T, N>(carry), scan_group<kStep>(lanes, identity, combine));
+  carry = all[kStep > 0 ? N - 1 : 0];
+  return all;
+}
+//@ scan_before: scan_lanes
+// The same without the lane's own value.
+template <int kStep, class T, int N, class Combine>
+inline Lanes<T, N> scan_before(T& carry, Lanes<T, N> lanes, std::enable_if_t<true, T> identity, Combine combine) {
+  const Lanes<T, N> before(carry), group = scan_group<kStep>(lanes, identity, combine);
+  carry = combine(before, group)[kStep > 0 ? N - 1 : 0];
+  return combine(before, shifted<kStep>(group, identity, std::make_index_sequence<N>{}));
+}
 //@ Extreme: across
 // The greatest or least of what each lane has met. NaN is noted beside it, as the largest magnitude by its bits, so that
 // a round waits for one comparison only.
@@ -397,19 +429,25 @@ template <class T, int N> inline Extreme<T, N> minimum(Extreme<T, N> a, Lanes<T,
 template <class T, int N, class Combine> inline T across(Extreme<T, N> extreme, Combine combine) {
   return across(extreme.lanes(), combine);
 }
-//@ positions: Lanes
+//@ lane_numbers: Lanes
+template <class T, size_t... kLane> inline Lanes<T, int(sizeof...(kLane))> lane_numbers(std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type numbers = {T(kLane)...};
+  return numbers;
+}
+//@ positions: lane_numbers
 // first, first + 1, ...
 template <int N> inline Lanes<int64_t, N> positions(int64_t first) {
-  typename Lanes<int64_t, N>::Vector out = {};
-  for (int lane = 0; lane < N; ++lane) out[lane] = first + lane;
-  return out;
+  return lane_numbers<int64_t>(std::make_index_sequence<N>{}) + first;
 }
-//@ positions_as: Lanes
+//@ positions_as: positions
 // The same as numbers of another type.
 template <class T, int N> inline Lanes<T, N> positions_as(int64_t first) {
-  typename Lanes<T, N>::Vector out = {};
-  for (int lane = 0; lane < N; ++lane) out[lane] = T(first + lane);
-  return out;
+  const Lanes<T, N> numbers = lane_numbers<T>(std::make_index_sequence<N>{});
+  if constexpr (std::is_floating_point_v<T>) {
+    constexpr int64_t kWhole = int64_t(1) << std::numeric_limits<T>::digits;  // up to here the sum is exact
+    if (first < -kWhole || first > kWhole - N) return __builtin_convertvector(positions<N>(first).v, typename Lanes<T, N>::Vector);
+  }
+  return numbers + T(first);
 }
 //@ convert: Lanes
 // Numbers of another type; of a mask: 1 or 0.
@@ -511,13 +549,13 @@ template <class T, int N> inline Lanes<T, N> clamp(Lanes<T, N> value, Lanes<T, N
   return minimum(maximum(value, low), high);
 }
 //@ fold_best: Lanes
-// The best of the lanes, and where it stands; of equals the one that stands first.
-template <class T, int N, class Before>
-inline void fold_best(Lanes<int64_t, N> where_lanes, Lanes<T, N> best_lanes, int64_t& where, T& best, Before before) {
+// The best of the lanes, and where it stands, counted from `first`; of equals the one that stands first.
+template <class Int, class T, int N, class Before>
+inline void fold_best(Lanes<Int, N> where_lanes, Lanes<T, N> best_lanes, int64_t first, int64_t& where, T& best, Before before) {
   for (int lane = 0; lane < N; ++lane) {
-    const int64_t at = where_lanes[lane];
+    const int64_t at = first + where_lanes[lane];
     const T value = best_lanes[lane];
-    if (at >= 0 && (where < 0 || before(value, best) || (at < where && !before(best, value)))) {
+    if (where_lanes[lane] >= 0 && (where < 0 || before(value, best) || (at < where && !before(best, value)))) {
       where = at;
       best = value;
     }

@@ -493,12 +493,26 @@ def cumsum(inputs, sizes, params):
     return {"inclusive": inclusive, "exclusive": exclusive, "reverse": Num(x[:, ::-1]).cumsum(1)[:, ::-1]}
 
 
+def running_sum(x):
+    return Num(x).cumsum(1) if is_float(x) else np.cumsum(x, 1, np.int64).astype(np.int32)
+
+
+@reference
+def cumsum_columns(inputs, sizes, params):
+    y = running_sum(inputs["x"].T)
+    return {"y": Num(y.v.T, y.s.T, y.n) if is_float(inputs["x"]) else y.T}
+
+
 @reference
 def running(inputs, sizes, params):
     x, form = inputs["x"], params["form"]
     x = x[:, ::-1] if "reverse" in form else x
     if form == "cummax":
         return {"y": np.maximum.accumulate(x, 1)}
+    if form.startswith("cumsum"):  # exclusive: that of the elements before
+        before = np.concatenate([np.zeros((len(x), 1), x.dtype), x], 1)[:, :-1]
+        y = running_sum(before if form.endswith("exclusive") else x)
+        return {"y": y[:, ::-1] if "reverse" in form else y}
     y = np.cumprod(x, 1, np.float64 if is_float(x) else np.int64)
     if form.endswith("exclusive"):
         y = np.concatenate([np.ones((x.shape[0], 1), y.dtype), y], 1)[:, :-1]
@@ -689,6 +703,16 @@ def mean_variance(inputs, sizes, params):
     x = Num(inputs["x"])
     d = x - x.mean(1, keep=True)
     return {"row_mean": x.mean(1), "row_variance": (d * d).mean(1)}
+
+
+@reference
+def row_sum(inputs, sizes, params):
+    return {"total": Num(inputs["x"]).sum(1)}
+
+
+@reference
+def column_sum(inputs, sizes, params):
+    return {"total": Num(inputs["x"]).sum(0)}
 
 
 @reference

@@ -454,13 +454,28 @@ def quantize_rows(x, s, p):
 
 
 @loops
+def row_sum(x, s, p):
+    return {"total": np.array([math.fsum(row) for row in x["x"]])}
+
+
+@loops
+def column_sum(x, s, p):
+    return {"total": np.array([math.fsum(column) for column in x["x"].T])}
+
+
+@loops
 def running(x, s, p):
     y = np.zeros(x["x"].shape, x["x"].dtype)
     wrapped = (lambda v: v) if y.dtype.kind == "f" else (lambda v: (v + 2**31) % 2**32 - 2**31)  # noqa: E731
     for m, row in enumerate(x["x"].tolist()):
-        state = -math.inf if p["form"] == "cummax" else 1
+        start, step = {
+            "cummax": (-math.inf, max),
+            "cumsum": (0, lambda a, b: wrapped(a + b)),
+            "cumprod": (1, lambda a, b: wrapped(a * b)),
+        }[p["form"].split("_")[0]]
+        state = start
         for n in range(s["N"])[:: -1 if "reverse" in p["form"] else 1]:
-            before, state = state, max(state, row[n]) if p["form"] == "cummax" else wrapped(state * row[n])
+            before, state = state, step(state, row[n])
             y[m, n] = before if p["form"].endswith("exclusive") else state
     return {"y": y}
 
@@ -586,6 +601,11 @@ def cumsum(x, s, p):
     v = t(x["x"])
     inclusive = torch.cumsum(v, 1)
     return {"inclusive": inclusive, "exclusive": inclusive - v, "reverse": torch.cumsum(v.flip(1), 1).flip(1)}
+
+
+@by_torch
+def cumsum_columns(x, s, p):
+    return {"y": torch.cumsum(t(x["x"]), 0)}
 
 
 @by_torch

@@ -1,7 +1,7 @@
-// The file of cases: for each a line `case FUNCTION ARGUMENTS WORDS...`, then for each argument a line and, for arrays,
-// the bytes before the call:
-//   constant NAME ELEMENT_BYTES BYTES | result NAME ELEMENT_BYTES BYTES | absent NAME | integer VALUE | number VALUE
+// Runs recorded cases (case_file.h) and looks at the memory around the arrays and at what 1, 2 and 3 threads compute.
 #include "driver.h"
+
+#include "case_file.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -23,19 +23,6 @@ namespace {
 
 constexpr size_t kFront = 64, kBehind = kPoisons ? 0 : 64, kGranule = 8;
 constexpr unsigned char kGuardByte = 0xC7;
-
-struct Slot {
-  std::string name;
-  bool array = false, constant = false;
-  size_t element = 1;
-  std::vector<unsigned char> before;
-  Argument value;
-};
-
-struct Case {
-  std::string function, label;
-  std::vector<Slot> slots;
-};
 
 // One array in memory of its own.
 class Block {
@@ -76,35 +63,6 @@ private:
   size_t front_;
   unsigned char *memory_;
 };
-
-bool read_case(std::FILE *file, Case &out) {
-  char line[4096], name[256], label[2048];
-  int arguments = 0;
-  if (!std::fgets(line, sizeof line, file))
-    return false;
-  label[0] = 0;
-  if (std::sscanf(line, "case %255s %d %2047[^\n]", name, &arguments, label) < 2)
-    std::abort();
-  out = Case{name, label, std::vector<Slot>(static_cast<size_t>(arguments))};
-  for (Slot &slot : out.slots) {
-    char kind[16];
-    size_t bytes = 0;
-    if (!std::fgets(line, sizeof line, file) ||
-        std::sscanf(line, "%15s %255s %zu %zu", kind, name, &slot.element, &bytes) < 2)
-      std::abort();
-    slot.name = name;
-    slot.array = std::strcmp(kind, "constant") == 0 || std::strcmp(kind, "result") == 0;
-    slot.constant = std::strcmp(kind, "constant") == 0;
-    slot.before.resize(bytes);
-    if (bytes && std::fread(slot.before.data(), 1, bytes, file) != bytes)
-      std::abort();
-    if (std::strcmp(kind, "integer") == 0)
-      slot.value.integer = std::strtoll(name, nullptr, 10);
-    if (std::strcmp(kind, "number") == 0)
-      slot.value.number = std::strtod(name, nullptr);
-  }
-  return true;
-}
 
 // One call; the bytes of all results go to `results`. Empty, or what went wrong.
 std::string call_once(const Function &function, const Case &given, int threads, std::vector<unsigned char> &results) {

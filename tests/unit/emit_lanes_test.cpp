@@ -55,21 +55,96 @@ s = sum(x, N);
 g = max(x, N);
 '''
 )");
-  CHECK(has(text, "for (int64_t n_block = 0; n_block < N; n_block += 4096) {"));
-  CHECK(has(text, "total_lanes += keep(active, load(&x[m * N + n], active), 0.0f);"));
-  CHECK(has(text, "greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[m * N + n], active), -INFINITY));"));
-  CHECK(has(text, "total += across(total_lanes, [](auto a, auto b) { return a + b; });"));
+  CHECK(has(text, "for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {"));
+  CHECK(has(text, "total2_lanes += keep(active, load(&x[m * N + n], active), 0.0f);"));
+  CHECK(has(text, "greatest2_lanes = maximum(greatest2_lanes, keep(active, load(&x[m * N + n], active), -INFINITY));"));
+  CHECK(has(text, "total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });"));
 }
 
-TEST_CASE("a fold along another axis keeps one total a lane") {
+TEST_CASE("where results are few, workers share the rounds of a fold, whose parts are combined in order") {
+  const std::string text = openmp_text(R"(
+kernel = "rows"
+inputs.x = "f32[M, N]"
+outputs.s = "f32[M]"
+body = 's = sum(x, N) / 2;'
+)");
+  CHECK(has(text, "const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));"));
+  CHECK(has(text, "const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;"));
+  CHECK(has(text, "for (int64_t n_share = 0; n_share < N_shares; ++n_share) { "
+                  "total += load(&total_part[n_share * M + m], active); } "
+                  "store_around(&s[m], active, quotient(total, 2.0f), around_caches);"));
+}
+
+TEST_CASE("a row that is gone through twice stays with one worker, who finds it in the cache the second time") {
+  const std::string text = openmp_text(R"(
+kernel = "rows"
+inputs.x = "f32[M, N]"
+outputs.y = "f32[M, N]"
+body = 'y = x / sum(x, N);'
+)");
+  CHECK(!has(text, "N_shares"));
+}
+
+TEST_CASE("a fold along few rows keeps one total a lane") {
+  const std::string text = openmp_text(R"(
+kernel = "columns"
+axes.M = 3
+inputs.x = "f32[M, N]"
+outputs.s = "f32[N]"
+body = 's = sum(x, M);'
+)");
+  CHECK(has(text, "for (int64_t m = 0; m < 3; ++m) { total += load(&x[m * N + n], active); }"));
+  CHECK(has(text, "store_around(&s[n], active, total, around_caches);"));
+}
+
+TEST_CASE("positions and counts are narrow within a block, so that they take no more lanes than what they belong to") {
+  const std::string text = openmp_text(R"(
+kernel = "narrow"
+inputs.x = "f32[M, N]"
+outputs.place = "i64[M]"
+outputs.count = "i64[M]"
+body = '''
+place = argmax(x, N);
+count = sum(x > 0, N);
+'''
+)");
+  CHECK(has(text, "for (int64_t n_block = 0; n_block < N; n_block += 65536) { "
+                  "Lanes<int32_t, kLanes32> where_lanes = -1;"));
+  CHECK(has(text, "where_lanes = choose(better, positions_as<int32_t, kLanes32>(n - n_block), where_lanes);"));
+  CHECK(has(text, "fold_best(where_lanes, best_lanes, n_block, where, best, above<float>);"));
+  CHECK(has(text, "total_lanes += keep(active, convert<int32_t>(load(&x[m * N + n], active) > 0.0f), 0);"));
+}
+
+TEST_CASE("columns are summed row by row, over blocks of rows") {
   const std::string text = openmp_text(R"(
 kernel = "columns"
 inputs.x = "f32[M, N]"
 outputs.s = "f32[N]"
 body = 's = sum(x, M);'
 )");
-  CHECK(has(text, "for (int64_t m = 0; m < M; ++m) { total += load(&x[m * N + n], active); }"));
-  CHECK(has(text, "store_around(&s[n], active, total, around_caches);"));
+  CHECK(has(text, "const int64_t n_end = smaller(n_first + n_part, N); float total2[512] = {}; "
+                  "const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares; "
+                  "for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) { "
+                  "const int64_t m_end2 = smaller(m_first + 512, m_end); float part[512] = {}; "
+                  "for (int64_t m = m_first; m < m_end2; ++m) { "
+                  "for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) { "
+                  "store(&part[n - n_first], active, load(&part[n - n_first], active) + "
+                  "load(&x[m * N + n], active)); }); }"));
+}
+
+TEST_CASE("running sums along the lanes go up or down; products of floats, which may overflow alone, stay in order") {
+  const auto of = [](const std::string &scan) {
+    return openmp_text("kernel = \"scans\"\ninputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\nbody = 'y = " + scan +
+                       "(x, N);'\n");
+  };
+  CHECK(has(of("cumsum"),
+            "float carry = 0.0f; for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) { const auto running = "
+            "scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f, "
+            "[](auto a, auto b) { return a + b; });"));
+  CHECK(has(of("cummax_reverse_exclusive"), "for_lanes_down<kLanes32>(0, N, [&](int64_t n, auto active) { "
+                                            "const auto running = scan_before<-1>(carry, "));
+  CHECK(!has(of("cumprod"), "scan_lanes"));
+  CHECK(has(of("cumprod"), "for (int64_t n = 0; n < N; ++n) { carry = carry * x[m * N + n];"));
 }
 
 TEST_CASE("a product of matrices broadcasts one factor and loads the other") {
@@ -116,8 +191,8 @@ y = 0;
 if (c) y = sqrt(x);
 '''
 )");
-  CHECK(has(text, "store(&c[n], active, load(&x[n], active) > 0.0f);"));
-  CHECK(has(text, "const auto chosen = active && load(&c[n], active); if (any_lane(chosen)) {"));
+  CHECK(has(text, "const auto c_here = load(&x[n], active) > 0.0f; store(&c[n], active, c_here);"));
+  CHECK(has(text, "const auto chosen = active && c_here; if (any_lane(chosen)) {"));
   CHECK(has(text, "choose(chosen, sqrt(load(&x[n], active)), load(&y[n], active))"));
 }
 

@@ -147,7 +147,22 @@ carry += sum(x, M);
   REQUIRE(plan.phases.size() == 1);
   CHECK(plan.phases[0].kind == Phase::Kind::parallel);
   const std::string text = shape(plan);
-  CHECK(text.find("for N: parallel\n    steps i: in order\n") != std::string::npos);
+  CHECK(text.find("for N: parallel, in parts of 512\n    steps i: in order\n") != std::string::npos);
+  CHECK(text.find("for M: in order\n        for N: parallel\n") != std::string::npos);
+}
+
+TEST_CASE("an output that is read where it was written is read from a variable; at other points, or written twice, "
+          "from memory") {
+  const auto text_of = [](const std::string &body) {
+    return print(plan_of("kernel = \"forward\"\ninputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\noutputs.z = \"f32[N]\"\n"
+                         "body = '''\n" +
+                         body + "\n'''"));
+  };
+  const auto forwards = [&](const std::string &body) { return text_of(body).find("y_here") != std::string::npos; };
+  CHECK(forwards("y = 2 * x; z = y + 1;"));
+  CHECK(!forwards("y = 2 * x; z = at(y, N = size(N) - 1 - index(N));"));
+  CHECK(!forwards("y = 2 * x; y = y * y; z = y;"));
+  CHECK(!forwards("y = 2 * x; z = x;"));
 }
 
 TEST_CASE("a read at other points waits until the value is whole") {

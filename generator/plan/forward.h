@@ -1,0 +1,11 @@
+// Outputs that are read at the point where they have just been written: the value is at hand.
+#pragma once
+
+#include "plan/plan.h"
+
+namespace kgen {
+
+// Gives such values a variable of their own, which their readers take instead of memory. Sets Plan::storage anew.
+void forward_outputs(Plan &plan);
+
+} // namespace kgen
