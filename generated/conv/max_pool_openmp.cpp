@@ -309,25 +309,55 @@ inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* fro
   const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
   return values;
 }
-// Every second element, out of two vectors of which the latter ends with the last one.
+// Every second element, out of two vectors of which the latter ends with the last one. The oldest machines
+// have no instruction that picks small ones.
 template <class T, size_t... kLane>
 inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_second(const T* from,
-                                                                     std::index_sequence<kLane...>) {
+                                                                     std::index_sequence<kLane...> lanes) {
   constexpr int N = sizeof...(kLane);
-  const auto a = load(from, AllLanes<N>{}).v, b = load(from + N - 1, AllLanes<N>{}).v;
-  return __builtin_shufflevector(a, b, (int(kLane) * 2 + int(kLane) / (N / 2))...);
+  if constexpr (sizeof(T) < 4 && kVectorBytes == 16) {
+    return pick_every(from, 2, lanes);
+  } else {
+    const auto a = load(from, AllLanes<N>{}).v, b = load(from + N - 1, AllLanes<N>{}).v;
+    return __builtin_shufflevector(a, b, (int(kLane) * 2 + int(kLane) / (N / 2))...);
+  }
 }
-template <class T, class Active>
-inline typename LanesOf<T, Active::kLanes>::type load_every(const T* from, int64_t stride, Active active) {
-  constexpr int N = Active::kLanes;
+// The same of fewer lanes, by halves.
+template <int kCount, class T>
+inline void pick_some(T* to, const T* from, int count) {
+  if constexpr (kCount == 1) {
+    if ((count & 1) != 0) *to = *from;
+  } else {
+    const int done = count & kCount;
+    if (done != 0) {
+      const auto values = pick_second(from, std::make_index_sequence<kCount>());
+      memcpy(to, &values, sizeof values);
+    }
+    pick_some<kCount / 2>(to + done, from + 2 * done, count);
+  }
+}
+template <class T, int N>
+__attribute__((noinline)) typename LanesOf<T, N>::type load_every(const T* from, int64_t stride,
+                                                                  FirstLanes<N> active) {
   if (stride == 1) return load(from, active);
-  if constexpr (!std::is_same_v<T, bool> && std::is_same_v<Active, AllLanes<N>>) {
+  T values[N] = {};
+  if constexpr (!std::is_same_v<T, bool>) {
+    if (stride == 2) {
+      pick_some<N / 2>(values, from, active.count);
+      return load(values, AllLanes<N>{});
+    }
+  }
+  for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+  return load(values, AllLanes<N>{});
+}
+template <class T, int N>
+inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, AllLanes<N> all) {
+  if (stride == 1) return load(from, all);
+  if constexpr (std::is_same_v<T, bool>) {
+    return load_every(from, stride, FirstLanes<N>{N});
+  } else {
     if (stride == 2) return pick_second(from, std::make_index_sequence<N>());
     return pick_every(from, stride, std::make_index_sequence<N>());
-  } else {
-    T values[N] = {};
-    for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
-    return load(values, AllLanes<N>{});
   }
 }
 

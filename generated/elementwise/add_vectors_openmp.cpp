@@ -11,6 +11,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -300,13 +301,24 @@ inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   return (typename Lanes<float, N>::Vector)((Words)resized<uint32_t>(bits.v) << 16);
 }
 
+// The upper halves of words.
+template <int N, size_t... kLane>
+inline Lanes<uint16_t, N> upper_halves(typename VectorOf<uint32_t, N>::type words,
+                                       std::index_sequence<kLane...>) {
+  if constexpr (N > 4) {
+    const auto halves = (typename VectorOf<uint16_t, 2 * N>::type) words;
+    return __builtin_shufflevector(halves, halves, (2 * int(kLane) + 1)...);
+  } else {
+    return resized<uint16_t>(words >> 16);
+  }
+}
 // Round to nearest even.
 template <int N>
 inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
   using Words = typename VectorOf<uint32_t, N>::type;
-  const Words bits = (Words)value.v, upper = bits >> 16;
-  const Words rounded = value.v == value.v ? (bits + 0x7fffu + (upper & 1u)) >> 16 : upper | 0x40u;
-  return __builtin_convertvector(rounded, typename Lanes<uint16_t, N>::Vector);
+  const Words bits = (Words)value.v, rounded = bits + (((bits >> 16) & 1u) + 0x7fffu),
+              quiet = bits | 0x400000u;
+  return upper_halves<N>(value.v == value.v ? rounded : quiet, std::make_index_sequence<N>{});
 }
 
 // By the instruction where there is one; a NaN is quiet then.

@@ -494,9 +494,43 @@ inline Lanes<T, N> with_sign(Lanes<T, N> value, Lanes<T, N> sign) {
   return of_bits<T, N>(bits_of(value) | (bits_of(sign) & Real<T>::kSign));
 }
 
+#if defined(__SSE4_1__)
+template <class T, int N>
+constexpr bool kRoundsAtOnce = sizeof(T) * N >= 16;
+#else
+template <class T, int N>
+constexpr bool kRoundsAtOnce = false;
+#endif
+// By the instruction for whole vectors. kWay: 8 half to even, 9 down, 10 up, 11 towards 0.
+template <int kWay, class T, int N>
+inline Lanes<T, N> rounded_at_once(Lanes<T, N> x) {
+#if defined(__clang__)
+  if constexpr (kWay == 8) return __builtin_elementwise_roundeven(x.v);
+  if constexpr (kWay == 9) return __builtin_elementwise_floor(x.v);
+  if constexpr (kWay == 10) return __builtin_elementwise_ceil(x.v);
+  if constexpr (kWay == 11) return __builtin_elementwise_trunc(x.v);
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(x.v) == 64 && sizeof(T) == 4)
+    return __builtin_ia32_rndscaleps_mask(x.v, kWay, x.v, -1, 4);
+  if constexpr (sizeof(x.v) == 64 && sizeof(T) == 8)
+    return __builtin_ia32_rndscalepd_mask(x.v, kWay, x.v, -1, 4);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(x.v) == 32 && sizeof(T) == 4) return __builtin_ia32_roundps256(x.v, kWay);
+  if constexpr (sizeof(x.v) == 32 && sizeof(T) == 8) return __builtin_ia32_roundpd256(x.v, kWay);
+#endif
+#if defined(__SSE4_1__)
+  if constexpr (sizeof(x.v) == 16 && sizeof(T) == 4) return __builtin_ia32_roundps(x.v, kWay);
+  if constexpr (sizeof(x.v) == 16 && sizeof(T) == 8) return __builtin_ia32_roundpd(x.v, kWay);
+#endif
+#endif
+  return x;
+}
 // Half to even: above 2^23 (2^52) all numbers are whole.
 template <class T, int N>
 inline Lanes<T, N> round(Lanes<T, N> x) {
+  if constexpr (kRoundsAtOnce<T, N>) return rounded_at_once<8>(x);
   constexpr T kAllWhole = Real<T>::kSingle ? T(8388608.0) : T(4503599627370496.0);
   const Lanes<T, N> size = magnitude(x), whole = size + kAllWhole - kAllWhole;
   return with_sign(choose(size < kAllWhole, whole, size), x);

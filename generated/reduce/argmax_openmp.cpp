@@ -364,12 +364,6 @@ inline Lanes<T, N> positions_as(int64_t first) {
   return numbers + T(first);
 }
 
-template <int N>
-inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
-  using Words = typename VectorOf<uint32_t, N>::type;
-  return (typename Lanes<float, N>::Vector)((Words)resized<uint32_t>(bits.v) << 16);
-}
-
 // The best of the lanes, and where it stands, counted from `first`; of equals the one that stands first.
 template <class Int, class T, int N, class Before>
 inline void fold_best(Lanes<Int, N> where_lanes, Lanes<T, N> best_lanes, int64_t first, int64_t& where,
@@ -383,6 +377,12 @@ inline void fold_best(Lanes<Int, N> where_lanes, Lanes<T, N> best_lanes, int64_t
       best = value;
     }
   }
+}
+
+template <int N>
+inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
+  using Words = typename VectorOf<uint32_t, N>::type;
+  return (typename Lanes<float, N>::Vector)((Words)resized<uint32_t>(bits.v) << 16);
 }
 
 void argmax_f32(const float* x, int64_t* position, float* value, int64_t M, int64_t N) {

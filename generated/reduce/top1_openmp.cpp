@@ -357,6 +357,21 @@ inline Lanes<T, N> positions_as(int64_t first) {
   return numbers + T(first);
 }
 
+// The best of the lanes, and where it stands, counted from `first`; of equals the one that stands first.
+template <class Int, class T, int N, class Before>
+inline void fold_best(Lanes<Int, N> where_lanes, Lanes<T, N> best_lanes, int64_t first, int64_t& where,
+                      T& best, Before before) {
+  for (int lane = 0; lane < N; ++lane) {
+    const int64_t at = first + where_lanes[lane];
+    const T value = best_lanes[lane];
+    if (where_lanes[lane] >= 0 &&
+        (where < 0 || before(value, best) || (at < where && !before(best, value)))) {
+      where = at;
+      best = value;
+    }
+  }
+}
+
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
@@ -390,21 +405,6 @@ inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
   const Words bits = (Ints)rest >= 0x7c00 ? special : ((Ints)rest >= 0x0400 ? normal : small);
   return (Floats)(bits | sign);
 #endif
-}
-
-// The best of the lanes, and where it stands, counted from `first`; of equals the one that stands first.
-template <class Int, class T, int N, class Before>
-inline void fold_best(Lanes<Int, N> where_lanes, Lanes<T, N> best_lanes, int64_t first, int64_t& where,
-                      T& best, Before before) {
-  for (int lane = 0; lane < N; ++lane) {
-    const int64_t at = first + where_lanes[lane];
-    const T value = best_lanes[lane];
-    if (where_lanes[lane] >= 0 &&
-        (where < 0 || before(value, best) || (at < where && !before(best, value)))) {
-      where = at;
-      best = value;
-    }
-  }
 }
 
 // How a floating number is laid out. Adding kRounder and taking it off again rounds to a whole number.
