@@ -80,6 +80,32 @@ using IntegerOf = std::conditional_t<
     kBytes == 1, int8_t,
     std::conditional_t<kBytes == 2, int16_t, std::conditional_t<kBytes == 4, int32_t, int64_t>>>;
 
+// Integers of another width. Compilers know how to double and to halve it; at once they go further lane by
+// lane.
+template <class To, class V>
+inline auto resized(V from) {
+  using T = std::decay_t<decltype(from[0])>;
+  constexpr size_t kOld = sizeof(T), kNew = sizeof(To), kLanes = sizeof(V) / kOld;
+  using Signed = IntegerOf<(kNew > kOld ? 2 * kOld : kOld / 2)>;
+  using Next = std::conditional_t<std::is_signed_v<T>, Signed, std::make_unsigned_t<Signed>>;
+#if defined(__AVX2__) && !defined(__clang__)
+  if constexpr (std::is_same_v<T, uint16_t> && kNew == 4 && kLanes == 8)
+    return (typename VectorOf<To, 8>::type)__builtin_ia32_pmovzxwd256(
+        (typename VectorOf<int16_t, 8>::type)from);
+  else
+#endif
+#if defined(__AVX512F__) && !defined(__clang__)
+      if constexpr (std::is_same_v<T, uint16_t> && kNew == 4 && kLanes == 16)
+    return (typename VectorOf<To, 16>::type)__builtin_ia32_pmovzxwd512_mask(
+        (typename VectorOf<int16_t, 16>::type)from, typename VectorOf<int32_t, 16>::type{}, -1);
+  else
+#endif
+      if constexpr (kLanes > 4 && (kNew > 2 * kOld || kOld > 2 * kNew))
+    return resized<To>(__builtin_convertvector(from, typename VectorOf<Next, kLanes>::type));
+  else
+    return __builtin_convertvector(from, typename VectorOf<To, kLanes>::type);
+}
+
 // One truth value a lane: all its bits are set, or none.
 template <int N>
 struct Mask {
@@ -97,7 +123,7 @@ struct Mask {
     if constexpr (sizeof(V) == sizeof(Vector))
       return (Vector)bits;
     else
-      return __builtin_convertvector(bits, Vector);
+      return resized<Int>(bits);
   }
   template <class T>
   auto as() const {
@@ -105,7 +131,7 @@ struct Mask {
     if constexpr (sizeof(T) == sizeof(Int))
       return (Wanted)v;
     else
-      return __builtin_convertvector(v, Wanted);
+      return resized<IntegerOf<sizeof(T)>>(v);
   }
   bool has(int lane) const { return v[lane] != 0; }
   bool operator[](int lane) const { return v[lane] != 0; }
@@ -304,11 +330,20 @@ inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* fro
   const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
   return values;
 }
+// Every second element, out of two vectors of which the latter ends with the last one.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_second(const T* from,
+                                                                     std::index_sequence<kLane...>) {
+  constexpr int N = sizeof...(kLane);
+  const auto a = load(from, AllLanes<N>{}).v, b = load(from + N - 1, AllLanes<N>{}).v;
+  return __builtin_shufflevector(a, b, (int(kLane) * 2 + int(kLane) / (N / 2))...);
+}
 template <class T, class Active>
 inline typename LanesOf<T, Active::kLanes>::type load_every(const T* from, int64_t stride, Active active) {
   constexpr int N = Active::kLanes;
   if (stride == 1) return load(from, active);
   if constexpr (!std::is_same_v<T, bool> && std::is_same_v<Active, AllLanes<N>>) {
+    if (stride == 2) return pick_second(from, std::make_index_sequence<N>());
     return pick_every(from, stride, std::make_index_sequence<N>());
   } else {
     T values[N] = {};
@@ -317,26 +352,63 @@ inline typename LanesOf<T, Active::kLanes>::type load_every(const T* from, int64
   }
 }
 
-// Elements `step` apart of a row of `extent`, the first of which stands at `at`; `outside` beyond the row's
-// ends.
-template <class T, class Active>
-inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* from, int64_t at, int64_t step,
-                                                             int64_t extent, Active active,
-                                                             std::enable_if_t<true, T> outside) {
-  const int64_t last = at + (active.count - 1) * step;
-  if (at >= 0 && last >= 0 && at < extent && last < extent) return load_every(from, step, active);
-  T values[Active::kLanes] = {};
-  for (int lane = 0; lane < active.count; ++lane) {
-    const int64_t here = at + lane * step;
-    values[lane] = here >= 0 && here < extent ? from[lane * step] : outside;
+// Each lane's value `kBy` lanes further up, or down where that is negative; `rest` where none comes from.
+template <int kBy, class T, int N, size_t... kLane>
+inline Lanes<T, N> shifted(Lanes<T, N> lanes, T rest, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, Lanes<T, N>(rest).v,
+                                 (int(kLane) - kBy + (int(kLane) < kBy ? 2 * N : 0))...);
+}
+
+// The same by a count that is less than N, in steps of 1, 2, 4, ...; kBy: 1 up, -1 down.
+template <int kBy, class T, int N>
+inline Lanes<T, N> shifted_by(Lanes<T, N> lanes, int64_t count, T rest) {
+  if constexpr (kBy < N && -kBy < N) {
+    if ((count & 1) != 0) lanes = shifted<kBy>(lanes, rest, std::make_index_sequence<N>{});
+    return shifted_by<2 * kBy>(lanes, count >> 1, rest);
+  } else {
+    return lanes;
   }
-  return load(values, AllLanes<Active::kLanes>{});
+}
+
+// Where a group leaves its row or is not whole, neighbours of it may do so that lie inside: their values are
+// shifted.
+template <int64_t kStep, class T, class Active>
+__attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_edge(
+    const T* from, int64_t at, int64_t extent, Active active, std::enable_if_t<true, T> outside) {
+  constexpr int N = Active::kLanes;
+  constexpr AllLanes<N> all;
+  if constexpr (!std::is_same_v<T, bool> && kStep <= 4) {
+    if (at >= (1 - N) * kStep && at < extent) {
+      const int64_t before = at < 0 ? (kStep - 1 - at) / kStep : 0, fit = (extent - at + kStep - 1) / kStep;
+      const int64_t after = N - (fit < active.count ? fit : active.count);
+      if (after == 0 && at + (before + N - 1) * kStep < extent)
+        return shifted_by<1>(load_every(from + before * kStep, kStep, all), before, outside);
+      if (before == 0 && at >= after * kStep)
+        return shifted_by<-1>(load_every(from - after * kStep, kStep, all), after, outside);
+    }
+  }
+  T values[N] = {};
+  for (int lane = 0; lane < active.count; ++lane) {
+    const int64_t here = at + lane * kStep;
+    values[lane] = here >= 0 && here < extent ? from[lane * kStep] : outside;
+  }
+  return load(values, all);
+}
+// Elements `kStep` apart of a row of `extent`, the first of which stands at `at`; `outside` beyond the row's
+// ends.
+template <int64_t kStep, class T, class Active>
+inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* from, int64_t at, int64_t extent,
+                                                             Active active,
+                                                             std::enable_if_t<true, T> outside) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (at >= 0 && at < extent - (Active::kLanes - 1) * kStep) return load_every(from, kStep, active);
+  return load_edge<kStep>(from, at, extent, active, outside);
 }
 
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
-  return (typename Lanes<float, N>::Vector)(__builtin_convertvector(bits.v, Words) << 16);
+  return (typename Lanes<float, N>::Vector)((Words)resized<uint32_t>(bits.v) << 16);
 }
 
 // Round to nearest even.
@@ -360,7 +432,7 @@ void max_pool_1d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t W) 
           Lanes<float, kLanes32> greatest = -INFINITY;
           for (int64_t j = 0; j < 3; ++j) {
             greatest = maximum(
-                greatest, load_inside(&x[bc * W + 2 * q + j - 1], 2 * q + j - 1, 2, W, active, -INFINITY));
+                greatest, load_inside<2>(&x[bc * W + 2 * q + j - 1], 2 * q + j - 1, W, active, -INFINITY));
           }
           store_around(&y[bc * Q + q], active, greatest, around_caches);
         });

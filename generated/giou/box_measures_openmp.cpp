@@ -67,6 +67,32 @@ using IntegerOf = std::conditional_t<
     kBytes == 1, int8_t,
     std::conditional_t<kBytes == 2, int16_t, std::conditional_t<kBytes == 4, int32_t, int64_t>>>;
 
+// Integers of another width. Compilers know how to double and to halve it; at once they go further lane by
+// lane.
+template <class To, class V>
+inline auto resized(V from) {
+  using T = std::decay_t<decltype(from[0])>;
+  constexpr size_t kOld = sizeof(T), kNew = sizeof(To), kLanes = sizeof(V) / kOld;
+  using Signed = IntegerOf<(kNew > kOld ? 2 * kOld : kOld / 2)>;
+  using Next = std::conditional_t<std::is_signed_v<T>, Signed, std::make_unsigned_t<Signed>>;
+#if defined(__AVX2__) && !defined(__clang__)
+  if constexpr (std::is_same_v<T, uint16_t> && kNew == 4 && kLanes == 8)
+    return (typename VectorOf<To, 8>::type)__builtin_ia32_pmovzxwd256(
+        (typename VectorOf<int16_t, 8>::type)from);
+  else
+#endif
+#if defined(__AVX512F__) && !defined(__clang__)
+      if constexpr (std::is_same_v<T, uint16_t> && kNew == 4 && kLanes == 16)
+    return (typename VectorOf<To, 16>::type)__builtin_ia32_pmovzxwd512_mask(
+        (typename VectorOf<int16_t, 16>::type)from, typename VectorOf<int32_t, 16>::type{}, -1);
+  else
+#endif
+      if constexpr (kLanes > 4 && (kNew > 2 * kOld || kOld > 2 * kNew))
+    return resized<To>(__builtin_convertvector(from, typename VectorOf<Next, kLanes>::type));
+  else
+    return __builtin_convertvector(from, typename VectorOf<To, kLanes>::type);
+}
+
 // One truth value a lane: all its bits are set, or none.
 template <int N>
 struct Mask {
@@ -84,7 +110,7 @@ struct Mask {
     if constexpr (sizeof(V) == sizeof(Vector))
       return (Vector)bits;
     else
-      return __builtin_convertvector(bits, Vector);
+      return resized<Int>(bits);
   }
   template <class T>
   auto as() const {
@@ -92,7 +118,7 @@ struct Mask {
     if constexpr (sizeof(T) == sizeof(Int))
       return (Wanted)v;
     else
-      return __builtin_convertvector(v, Wanted);
+      return resized<IntegerOf<sizeof(T)>>(v);
   }
   bool has(int lane) const { return v[lane] != 0; }
   bool operator[](int lane) const { return v[lane] != 0; }
@@ -277,11 +303,20 @@ inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* fro
   const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
   return values;
 }
+// Every second element, out of two vectors of which the latter ends with the last one.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_second(const T* from,
+                                                                     std::index_sequence<kLane...>) {
+  constexpr int N = sizeof...(kLane);
+  const auto a = load(from, AllLanes<N>{}).v, b = load(from + N - 1, AllLanes<N>{}).v;
+  return __builtin_shufflevector(a, b, (int(kLane) * 2 + int(kLane) / (N / 2))...);
+}
 template <class T, class Active>
 inline typename LanesOf<T, Active::kLanes>::type load_every(const T* from, int64_t stride, Active active) {
   constexpr int N = Active::kLanes;
   if (stride == 1) return load(from, active);
   if constexpr (!std::is_same_v<T, bool> && std::is_same_v<Active, AllLanes<N>>) {
+    if (stride == 2) return pick_second(from, std::make_index_sequence<N>());
     return pick_every(from, stride, std::make_index_sequence<N>());
   } else {
     T values[N] = {};
@@ -361,7 +396,7 @@ inline typename LanesOf<R, N>::type each_lane(Function function, Values... value
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
-  return (typename Lanes<float, N>::Vector)(__builtin_convertvector(bits.v, Words) << 16);
+  return (typename Lanes<float, N>::Vector)((Words)resized<uint32_t>(bits.v) << 16);
 }
 
 // Round to nearest even.

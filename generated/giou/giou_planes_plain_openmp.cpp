@@ -66,6 +66,32 @@ using IntegerOf = std::conditional_t<
     kBytes == 1, int8_t,
     std::conditional_t<kBytes == 2, int16_t, std::conditional_t<kBytes == 4, int32_t, int64_t>>>;
 
+// Integers of another width. Compilers know how to double and to halve it; at once they go further lane by
+// lane.
+template <class To, class V>
+inline auto resized(V from) {
+  using T = std::decay_t<decltype(from[0])>;
+  constexpr size_t kOld = sizeof(T), kNew = sizeof(To), kLanes = sizeof(V) / kOld;
+  using Signed = IntegerOf<(kNew > kOld ? 2 * kOld : kOld / 2)>;
+  using Next = std::conditional_t<std::is_signed_v<T>, Signed, std::make_unsigned_t<Signed>>;
+#if defined(__AVX2__) && !defined(__clang__)
+  if constexpr (std::is_same_v<T, uint16_t> && kNew == 4 && kLanes == 8)
+    return (typename VectorOf<To, 8>::type)__builtin_ia32_pmovzxwd256(
+        (typename VectorOf<int16_t, 8>::type)from);
+  else
+#endif
+#if defined(__AVX512F__) && !defined(__clang__)
+      if constexpr (std::is_same_v<T, uint16_t> && kNew == 4 && kLanes == 16)
+    return (typename VectorOf<To, 16>::type)__builtin_ia32_pmovzxwd512_mask(
+        (typename VectorOf<int16_t, 16>::type)from, typename VectorOf<int32_t, 16>::type{}, -1);
+  else
+#endif
+      if constexpr (kLanes > 4 && (kNew > 2 * kOld || kOld > 2 * kNew))
+    return resized<To>(__builtin_convertvector(from, typename VectorOf<Next, kLanes>::type));
+  else
+    return __builtin_convertvector(from, typename VectorOf<To, kLanes>::type);
+}
+
 // One truth value a lane: all its bits are set, or none.
 template <int N>
 struct Mask {
@@ -83,7 +109,7 @@ struct Mask {
     if constexpr (sizeof(V) == sizeof(Vector))
       return (Vector)bits;
     else
-      return __builtin_convertvector(bits, Vector);
+      return resized<Int>(bits);
   }
   template <class T>
   auto as() const {
@@ -91,7 +117,7 @@ struct Mask {
     if constexpr (sizeof(T) == sizeof(Int))
       return (Wanted)v;
     else
-      return __builtin_convertvector(v, Wanted);
+      return resized<IntegerOf<sizeof(T)>>(v);
   }
   bool has(int lane) const { return v[lane] != 0; }
   bool operator[](int lane) const { return v[lane] != 0; }
@@ -272,7 +298,7 @@ inline void finish_stores() {
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
-  return (typename Lanes<float, N>::Vector)(__builtin_convertvector(bits.v, Words) << 16);
+  return (typename Lanes<float, N>::Vector)((Words)resized<uint32_t>(bits.v) << 16);
 }
 
 // Round to nearest even.
@@ -284,25 +310,60 @@ inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
   return __builtin_convertvector(rounded, typename Lanes<uint16_t, N>::Vector);
 }
 
+// By the instruction where there is one; a NaN is quiet then.
 template <int N>
 inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
+  using Floats = typename VectorOf<float, N>::type;
+#if defined(__F16C__) && defined(__clang__)
+  return __builtin_convertvector((typename VectorOf<_Float16, N>::type)half.v, Floats);
+#else
+#if defined(__F16C__)
+  if constexpr (N == 4)
+    return __builtin_ia32_vcvtph2ps(
+        (typename VectorOf<int16_t, 8>::type)__builtin_shufflevector(half.v, half.v, 0, 1, 2, 3, 0, 1, 2, 3));
+  if constexpr (N == 8) return __builtin_ia32_vcvtph2ps256((typename VectorOf<int16_t, 8>::type)half.v);
+#endif
+#if defined(__AVX512F__)
+  if constexpr (N == 16)
+    return __builtin_ia32_vcvtph2ps512_mask((typename VectorOf<int16_t, 16>::type)half.v,
+                                            typename VectorOf<float, 16>::type{}, -1, 4);
+#endif
   using Words = typename VectorOf<uint32_t, N>::type;
   using Ints = typename VectorOf<int32_t, N>::type;
-  using Floats = typename VectorOf<float, N>::type;
-  const Words all = __builtin_convertvector(half.v, Words), sign = (all & 0x8000u) << 16,
-              rest = all & 0x7fffu;
-  const Words normal = (rest << 13) + 0x38000000u, special = (rest << 13) | 0x7f800000u;
+  const Words all = resized<uint32_t>(half.v), sign = (all & 0x8000u) << 16, rest = all & 0x7fffu;
+  const Words quiet = (Words)((Ints)rest > 0x7c00) & 0x400000u;
+  const Words normal = (rest << 13) + 0x38000000u, special = (rest << 13) | 0x7f800000u | quiet;
   const Words small = (Words)(__builtin_convertvector((Ints)rest, Floats) * (1.0f / 16777216.0f));
   const Words bits = (Ints)rest >= 0x7c00 ? special : ((Ints)rest >= 0x0400 ? normal : small);
   return (Floats)(bits | sign);
+#endif
 }
 
-// Round to nearest even.
+// Round to nearest even; each NaN becomes the same one, with its sign.
 template <int N>
 inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
   using Words = typename VectorOf<uint32_t, N>::type;
-  using Ints = typename VectorOf<int32_t, N>::type;
   using Floats = typename VectorOf<float, N>::type;
+#if defined(__F16C__)
+  const Floats nan = (Floats)(((Words)value.v & 0x80000000u) | 0x7fc00000u),
+               known = value.v == value.v ? value.v : nan;
+#endif
+#if defined(__F16C__) && defined(__clang__)
+  return (typename Lanes<uint16_t, N>::Vector) __builtin_convertvector(known,
+                                                                       typename VectorOf<_Float16, N>::type);
+#else
+#if defined(__F16C__)
+  if constexpr (N == 4)
+    return (typename Lanes<uint16_t, 4>::Vector)__builtin_shufflevector(
+        __builtin_ia32_vcvtps2ph(known, 0), VectorOf<int16_t, 8>::type{}, 0, 1, 2, 3);
+  if constexpr (N == 8) return (typename Lanes<uint16_t, 8>::Vector)__builtin_ia32_vcvtps2ph256(known, 0);
+#endif
+#if defined(__AVX512F__)
+  if constexpr (N == 16)
+    return (typename Lanes<uint16_t, 16>::Vector)__builtin_ia32_vcvtps2ph512_mask(
+        known, 0, VectorOf<int16_t, 16>::type{}, -1);
+#endif
+  using Ints = typename VectorOf<int32_t, N>::type;
   const Words all = (Words)value.v, sign = (all >> 16) & 0x8000u, rest = all & 0x7fffffffu;
   const Words normal = (rest - 0x38000000u + 0x0fffu + ((rest >> 13) & 1u)) >> 13;
   // The last bit of 0.5 is that of the smallest half.
@@ -311,6 +372,7 @@ inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
   const Words bits =
       (Ints)rest > 0x7f800000 ? Words{} + 0x7e00u : ((Ints)rest >= 0x477ff000 ? Words{} + 0x7c00u : finite);
   return __builtin_convertvector(bits | sign, typename Lanes<uint16_t, N>::Vector);
+#endif
 }
 
 void giou_planes_plain_f32(const float* left_p, const float* top_p, const float* right_p,

@@ -97,6 +97,32 @@ using IntegerOf = std::conditional_t<
     kBytes == 1, int8_t,
     std::conditional_t<kBytes == 2, int16_t, std::conditional_t<kBytes == 4, int32_t, int64_t>>>;
 
+// Integers of another width. Compilers know how to double and to halve it; at once they go further lane by
+// lane.
+template <class To, class V>
+inline auto resized(V from) {
+  using T = std::decay_t<decltype(from[0])>;
+  constexpr size_t kOld = sizeof(T), kNew = sizeof(To), kLanes = sizeof(V) / kOld;
+  using Signed = IntegerOf<(kNew > kOld ? 2 * kOld : kOld / 2)>;
+  using Next = std::conditional_t<std::is_signed_v<T>, Signed, std::make_unsigned_t<Signed>>;
+#if defined(__AVX2__) && !defined(__clang__)
+  if constexpr (std::is_same_v<T, uint16_t> && kNew == 4 && kLanes == 8)
+    return (typename VectorOf<To, 8>::type)__builtin_ia32_pmovzxwd256(
+        (typename VectorOf<int16_t, 8>::type)from);
+  else
+#endif
+#if defined(__AVX512F__) && !defined(__clang__)
+      if constexpr (std::is_same_v<T, uint16_t> && kNew == 4 && kLanes == 16)
+    return (typename VectorOf<To, 16>::type)__builtin_ia32_pmovzxwd512_mask(
+        (typename VectorOf<int16_t, 16>::type)from, typename VectorOf<int32_t, 16>::type{}, -1);
+  else
+#endif
+      if constexpr (kLanes > 4 && (kNew > 2 * kOld || kOld > 2 * kNew))
+    return resized<To>(__builtin_convertvector(from, typename VectorOf<Next, kLanes>::type));
+  else
+    return __builtin_convertvector(from, typename VectorOf<To, kLanes>::type);
+}
+
 // One truth value a lane: all its bits are set, or none.
 template <int N>
 struct Mask {
@@ -114,7 +140,7 @@ struct Mask {
     if constexpr (sizeof(V) == sizeof(Vector))
       return (Vector)bits;
     else
-      return __builtin_convertvector(bits, Vector);
+      return resized<Int>(bits);
   }
   template <class T>
   auto as() const {
@@ -122,7 +148,7 @@ struct Mask {
     if constexpr (sizeof(T) == sizeof(Int))
       return (Wanted)v;
     else
-      return __builtin_convertvector(v, Wanted);
+      return resized<IntegerOf<sizeof(T)>>(v);
   }
   bool has(int lane) const { return v[lane] != 0; }
   bool operator[](int lane) const { return v[lane] != 0; }
@@ -290,20 +316,36 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
-  return (typename Lanes<float, N>::Vector)(__builtin_convertvector(bits.v, Words) << 16);
+  return (typename Lanes<float, N>::Vector)((Words)resized<uint32_t>(bits.v) << 16);
 }
 
+// By the instruction where there is one; a NaN is quiet then.
 template <int N>
 inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
+  using Floats = typename VectorOf<float, N>::type;
+#if defined(__F16C__) && defined(__clang__)
+  return __builtin_convertvector((typename VectorOf<_Float16, N>::type)half.v, Floats);
+#else
+#if defined(__F16C__)
+  if constexpr (N == 4)
+    return __builtin_ia32_vcvtph2ps(
+        (typename VectorOf<int16_t, 8>::type)__builtin_shufflevector(half.v, half.v, 0, 1, 2, 3, 0, 1, 2, 3));
+  if constexpr (N == 8) return __builtin_ia32_vcvtph2ps256((typename VectorOf<int16_t, 8>::type)half.v);
+#endif
+#if defined(__AVX512F__)
+  if constexpr (N == 16)
+    return __builtin_ia32_vcvtph2ps512_mask((typename VectorOf<int16_t, 16>::type)half.v,
+                                            typename VectorOf<float, 16>::type{}, -1, 4);
+#endif
   using Words = typename VectorOf<uint32_t, N>::type;
   using Ints = typename VectorOf<int32_t, N>::type;
-  using Floats = typename VectorOf<float, N>::type;
-  const Words all = __builtin_convertvector(half.v, Words), sign = (all & 0x8000u) << 16,
-              rest = all & 0x7fffu;
-  const Words normal = (rest << 13) + 0x38000000u, special = (rest << 13) | 0x7f800000u;
+  const Words all = resized<uint32_t>(half.v), sign = (all & 0x8000u) << 16, rest = all & 0x7fffu;
+  const Words quiet = (Words)((Ints)rest > 0x7c00) & 0x400000u;
+  const Words normal = (rest << 13) + 0x38000000u, special = (rest << 13) | 0x7f800000u | quiet;
   const Words small = (Words)(__builtin_convertvector((Ints)rest, Floats) * (1.0f / 16777216.0f));
   const Words bits = (Ints)rest >= 0x7c00 ? special : ((Ints)rest >= 0x0400 ? normal : small);
   return (Floats)(bits | sign);
+#endif
 }
 
 // Where the intermediates lie in the workspace.

@@ -70,6 +70,32 @@ using IntegerOf = std::conditional_t<
     kBytes == 1, int8_t,
     std::conditional_t<kBytes == 2, int16_t, std::conditional_t<kBytes == 4, int32_t, int64_t>>>;
 
+// Integers of another width. Compilers know how to double and to halve it; at once they go further lane by
+// lane.
+template <class To, class V>
+inline auto resized(V from) {
+  using T = std::decay_t<decltype(from[0])>;
+  constexpr size_t kOld = sizeof(T), kNew = sizeof(To), kLanes = sizeof(V) / kOld;
+  using Signed = IntegerOf<(kNew > kOld ? 2 * kOld : kOld / 2)>;
+  using Next = std::conditional_t<std::is_signed_v<T>, Signed, std::make_unsigned_t<Signed>>;
+#if defined(__AVX2__) && !defined(__clang__)
+  if constexpr (std::is_same_v<T, uint16_t> && kNew == 4 && kLanes == 8)
+    return (typename VectorOf<To, 8>::type)__builtin_ia32_pmovzxwd256(
+        (typename VectorOf<int16_t, 8>::type)from);
+  else
+#endif
+#if defined(__AVX512F__) && !defined(__clang__)
+      if constexpr (std::is_same_v<T, uint16_t> && kNew == 4 && kLanes == 16)
+    return (typename VectorOf<To, 16>::type)__builtin_ia32_pmovzxwd512_mask(
+        (typename VectorOf<int16_t, 16>::type)from, typename VectorOf<int32_t, 16>::type{}, -1);
+  else
+#endif
+      if constexpr (kLanes > 4 && (kNew > 2 * kOld || kOld > 2 * kNew))
+    return resized<To>(__builtin_convertvector(from, typename VectorOf<Next, kLanes>::type));
+  else
+    return __builtin_convertvector(from, typename VectorOf<To, kLanes>::type);
+}
+
 // One truth value a lane: all its bits are set, or none.
 template <int N>
 struct Mask {
@@ -87,7 +113,7 @@ struct Mask {
     if constexpr (sizeof(V) == sizeof(Vector))
       return (Vector)bits;
     else
-      return __builtin_convertvector(bits, Vector);
+      return resized<Int>(bits);
   }
   template <class T>
   auto as() const {
@@ -95,7 +121,7 @@ struct Mask {
     if constexpr (sizeof(T) == sizeof(Int))
       return (Wanted)v;
     else
-      return __builtin_convertvector(v, Wanted);
+      return resized<IntegerOf<sizeof(T)>>(v);
   }
   bool has(int lane) const { return v[lane] != 0; }
   bool operator[](int lane) const { return v[lane] != 0; }
@@ -276,7 +302,7 @@ inline void finish_stores() {
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
-  return (typename Lanes<float, N>::Vector)(__builtin_convertvector(bits.v, Words) << 16);
+  return (typename Lanes<float, N>::Vector)((Words)resized<uint32_t>(bits.v) << 16);
 }
 
 // Round to nearest even.

@@ -75,6 +75,32 @@ using IntegerOf = std::conditional_t<
     kBytes == 1, int8_t,
     std::conditional_t<kBytes == 2, int16_t, std::conditional_t<kBytes == 4, int32_t, int64_t>>>;
 
+// Integers of another width. Compilers know how to double and to halve it; at once they go further lane by
+// lane.
+template <class To, class V>
+inline auto resized(V from) {
+  using T = std::decay_t<decltype(from[0])>;
+  constexpr size_t kOld = sizeof(T), kNew = sizeof(To), kLanes = sizeof(V) / kOld;
+  using Signed = IntegerOf<(kNew > kOld ? 2 * kOld : kOld / 2)>;
+  using Next = std::conditional_t<std::is_signed_v<T>, Signed, std::make_unsigned_t<Signed>>;
+#if defined(__AVX2__) && !defined(__clang__)
+  if constexpr (std::is_same_v<T, uint16_t> && kNew == 4 && kLanes == 8)
+    return (typename VectorOf<To, 8>::type)__builtin_ia32_pmovzxwd256(
+        (typename VectorOf<int16_t, 8>::type)from);
+  else
+#endif
+#if defined(__AVX512F__) && !defined(__clang__)
+      if constexpr (std::is_same_v<T, uint16_t> && kNew == 4 && kLanes == 16)
+    return (typename VectorOf<To, 16>::type)__builtin_ia32_pmovzxwd512_mask(
+        (typename VectorOf<int16_t, 16>::type)from, typename VectorOf<int32_t, 16>::type{}, -1);
+  else
+#endif
+      if constexpr (kLanes > 4 && (kNew > 2 * kOld || kOld > 2 * kNew))
+    return resized<To>(__builtin_convertvector(from, typename VectorOf<Next, kLanes>::type));
+  else
+    return __builtin_convertvector(from, typename VectorOf<To, kLanes>::type);
+}
+
 // One truth value a lane: all its bits are set, or none.
 template <int N>
 struct Mask {
@@ -92,7 +118,7 @@ struct Mask {
     if constexpr (sizeof(V) == sizeof(Vector))
       return (Vector)bits;
     else
-      return __builtin_convertvector(bits, Vector);
+      return resized<Int>(bits);
   }
   template <class T>
   auto as() const {
@@ -100,7 +126,7 @@ struct Mask {
     if constexpr (sizeof(T) == sizeof(Int))
       return (Wanted)v;
     else
-      return __builtin_convertvector(v, Wanted);
+      return resized<IntegerOf<sizeof(T)>>(v);
   }
   bool has(int lane) const { return v[lane] != 0; }
   bool operator[](int lane) const { return v[lane] != 0; }
@@ -294,42 +320,28 @@ inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
   return x / by;
 }
 
-// A function of single values, lane by lane; an argument may be the same for all lanes.
-template <class V>
-struct LaneValues {
-  V value;
-  V operator[](int) const { return value; }
-};
-template <class T, int N>
-struct LaneValues<Lanes<T, N>> {
-  T values[N];
-  LaneValues(Lanes<T, N> from) { memcpy(values, &from.v, sizeof values); }
-  T operator[](int lane) const { return values[lane]; }
-};
-template <int N>
-struct LaneValues<Mask<N>> {
-  Mask<N> mask;
-  bool operator[](int lane) const { return mask[lane]; }
-};
-template <class R, int N, class Function, class... Values>
-inline typename LanesOf<R, N>::type each_lane(Function function, Values... values) {
-  R out[N];
-  const auto apply = [&](const LaneValues<Values>&... in) {
-    for (int lane = 0; lane < N; ++lane) out[lane] = R(function(in[lane]...));
-  };
-  apply({values}...);
-  return load(out, AllLanes<N>{});
-}
-
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
-  return (typename Lanes<float, N>::Vector)(__builtin_convertvector(bits.v, Words) << 16);
+  return (typename Lanes<float, N>::Vector)((Words)resized<uint32_t>(bits.v) << 16);
 }
 
+// Float to integer: NaN gives 0, what does not fit the nearest end.
 template <class To, class From, int N>
 inline Lanes<To, N> saturate(Lanes<From, N> value) {
-  return each_lane<To, N>([](From v) { return saturate<To>(v); }, value);
+  constexpr To kLow = std::numeric_limits<To>::min(), kHigh = std::numeric_limits<To>::max();
+  const Lanes<From, N> low = From(kLow), high = From(kHigh), zero = From(0);
+  if constexpr (sizeof(To) < sizeof(From)) {
+    using Whole = std::conditional_t<(sizeof(To) < 4), int32_t, To>;
+    const auto above = value.v > low.v ? value.v : low.v, within = above < high.v ? above : high.v;
+    const auto number = value.v == value.v ? within : zero.v;
+    return resized<To>(__builtin_convertvector(number, typename VectorOf<Whole, N>::type));
+  } else {
+    // The upper end is no number of type From: what reaches it is never converted.
+    const auto number = ((value.v > low.v) & (value.v < high.v)) ? value.v : zero.v;
+    const Lanes<To, N> whole = __builtin_convertvector(number, typename Lanes<To, N>::Vector);
+    return choose(value >= high, Lanes<To, N>(kHigh), choose(value <= low, Lanes<To, N>(kLow), whole));
+  }
 }
 
 // How a floating number is laid out. Adding kRounder and taking it off again rounds to a whole number.

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -55,6 +56,13 @@ private:
     Type type;               // of a lane
   };
 
+  // How an access may leave its array: by a coordinate that moves with the lanes, and by what all lanes share.
+  struct Border {
+    std::vector<std::pair<std::string, std::string>> fixed;
+    std::string at, extent, index;
+    int64_t step = 0;
+  };
+
   Code expression(ExprId id);
   Code read(const Expr &e, ExprId id);
   Code operation(const Expr &e, ExprId id);
@@ -63,6 +71,8 @@ private:
   Code logical(const Expr &e, ExprId id);
   // Lane by lane, by the scalar text.
   Code gather(ExprId id);
+  std::optional<Border> border(const Expr &access);
+  Code inside(const Expr &e, ExprId id);
   std::string load_inside(const Expr &read, const LaneStep &step);
   std::string load_field(VarId var, const std::string &element, const LaneStep &step);
   std::string guard_of(const Expr &read);

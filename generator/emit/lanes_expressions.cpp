@@ -2,6 +2,7 @@
 #include "emit/lanes.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "emit/target_file.h"
 #include "plan/access.h"
@@ -120,6 +121,8 @@ Code LanePrinter::expression(ExprId id) {
   case Op::both:
   case Op::either:
     return logical(e, id);
+  case Op::inside:
+    return inside(e, id);
   default:
     return operation(e, id);
   }
@@ -168,6 +171,61 @@ std::string LanePrinter::load_field(VarId var, const std::string &element, const
   return "";
 }
 
+// Whether what is read or asked for lies inside, where one dimension only moves with the lanes, and evenly.
+std::optional<LanePrinter::Border> LanePrinter::border(const Expr &e) {
+  constexpr int64_t kFar = 4096; // from where on the elements of a group have nothing to do with each other
+  Border found;
+  int moving = 0;
+  auto move = [&](std::optional<int64_t> by) {
+    ++moving;
+    found.step = by.value_or(0);
+  };
+  const bool argument = printer_.plan.storage[e.ref].kind == Storage::Kind::argument;
+  if (argument) {
+    for (const Dim &dim : kernel_.vars[e.ref].dims)
+      if (const Coordinate *const given = find_coordinate(e.coords, dim.axis); given == nullptr && dim.axis == lane_)
+        move(1);
+      else if (given != nullptr && varies(given->value))
+        move(analysis_.coefficient(given->value, lane_));
+  } else {
+    for (const Coordinate &c : e.coords)
+      if (varies(c.value))
+        move(analysis_.coefficient(c.value, lane_));
+  }
+  if (moving != 1 || found.step < 1 || found.step > kFar)
+    return std::nullopt;
+  std::vector<std::pair<std::string, std::string>> checks;
+  if (argument)
+    found.index = printer_.index_text(e.ref, e.coords, &checks).text;
+  else
+    checks = printer_.buffer_checks(e.coords);
+  const std::string &lane = printer_.axis_name(lane_);
+  for (const auto &check : checks) {
+    if (mentions_word(check.second, lane))
+      return std::nullopt;
+    if (!mentions_word(check.first, lane))
+      found.fixed.push_back(check);
+    else
+      found.at = check.first, found.extent = check.second;
+  }
+  if (found.at.empty() || checks.size() != found.fixed.size() + 1)
+    return std::nullopt;
+  return found;
+}
+
+Code LanePrinter::inside(const Expr &e, ExprId id) {
+  const std::optional<Border> border = this->border(e);
+  if (!border)
+    return gather(id);
+  helper("lanes_inside");
+  const std::string text =
+      "inside<" + std::to_string(border->step) + ">(" + border->at + ", " + border->extent + ", " + active_ + ")";
+  if (border->fixed.empty())
+    return {text};
+  return {printer_.inside(border->fixed).text + " ? " + text + " : " + lanes_type(Type::boolean) + "(false)",
+          binding::kChoose};
+}
+
 // A read that may leave its row at the lanes' ends: most groups lie inside and are loaded whole. Empty: it has another
 // form.
 std::string LanePrinter::load_inside(const Expr &e, const LaneStep &step) {
@@ -175,38 +233,19 @@ std::string LanePrinter::load_inside(const Expr &e, const LaneStep &step) {
   if (printer_.plan.storage[e.ref].kind != Storage::Kind::argument || var.strided ||
       (is_half(var.type) && var.outside != 0))
     return "";
-  int moving = 0;
-  std::optional<int64_t> moves;
-  for (const Dim &dim : var.dims) {
-    const Coordinate *const given = find_coordinate(e.coords, dim.axis);
-    const bool by_itself = given == nullptr ? dim.axis == lane_ : varies(given->value);
-    if (!by_itself)
-      continue;
-    ++moving;
-    moves = given == nullptr ? std::optional<int64_t>(1) : analysis_.coefficient(given->value, lane_);
-  }
-  if (moving != 1 || !moves || *moves < 1 || !step.stride.is_integer(*moves))
-    return "";
-  std::vector<std::pair<std::string, std::string>> checks, fixed;
-  const std::string index = printer_.index_text(e.ref, e.coords, &checks).text;
-  std::string at, extent;
-  for (const auto &check : checks) {
-    if (!mentions_word(check.first, printer_.axis_name(lane_)))
-      fixed.push_back(check);
-    else
-      at = check.first, extent = check.second;
-  }
-  if (at.empty() || checks.size() != fixed.size() + 1)
+  const std::optional<Border> border = this->border(e);
+  if (!border || !step.stride.is_integer(border->step))
     return "";
   const std::string outside = printer_.spelling.constant(e.type, static_cast<int64_t>(var.outside), var.outside);
-  std::string text = helper("load_inside") + "(&" + printer_.name(e.ref) + "[" + index + "], " + at + ", " +
-                     std::to_string(*moves) + ", " + extent + ", " + active_ + ", " +
+  std::string text = helper("load_inside") + "<" + std::to_string(border->step) + ">(&" + printer_.name(e.ref) + "[" +
+                     border->index + "], " + border->at + ", " + border->extent + ", " + active_ + ", " +
                      (is_half(var.type) ? "0" : outside) + ")";
   if (is_half(var.type)) {
     helper(var.type == Type::bf16 ? "lanes_from_bf16" : "lanes_from_f16");
     text = std::string(var.type == Type::bf16 ? "from_bf16(" : "from_f16(") + text + ")";
   }
-  return fixed.empty() ? text : "(" + printer_.inside(fixed).text + " ? " + text + " : " + outside + ")";
+  return border->fixed.empty() ? text
+                               : "(" + printer_.inside(border->fixed).text + " ? " + text + " : " + outside + ")";
 }
 
 Code LanePrinter::read(const Expr &e, ExprId id) {

@@ -30,14 +30,14 @@ constexpr const char *kReserved[] = {
     "fma", "max", "min", "abs", "index", "maximum", "minimum", "saturate", "inside",
     // Helpers that kernels call.
     "above", "absolute", "across", "any_lane", "atomic_add", "atomic_add_bf16", "atomic_add_f16", "below", "bits_as",
-    "block_fold", "broadcast", "ceil_div", "from_lane", "first_above", "first_below", "is_last_block", "column_fold",
-    "choose", "convert", "copy_bits", "divide", "each_lane", "floor_div", "floor_mod", "fold_best", "for_lanes",
-    "for_lanes_down", "from_bf16", "from_f16", "gather", "in_lane", "is_inf", "is_nan", "keep", "larger", "load",
-    "load_every", "load_field", "load_inside", "longest_row", "mask_of", "padded_bytes", "pick_field", "positions",
-    "positions_as", "prefetch", "quotient", "random_uniform", "remainder_of", "row_at", "rsqrt", "scan_before",
-    "scan_lanes", "shift_left", "shift_right", "sigmoid", "smaller", "store", "store_around", "finish_stores",
-    "store_every", "table_at", "take", "thread_count", "thread_number", "to_bf16", "to_f16", "turn_tile", "load_pack",
-    "store_pack", "wrapping_add", "wrapping_multiply", "wrapping_negate", "wrapping_subtract"};
+    "block_fold", "broadcast", "ceil_div", "choose", "convert", "copy_bits", "divide", "each_lane", "floor_div",
+    "floor_mod", "fold_best", "for_lanes", "for_lanes_down", "from_bf16", "from_f16", "gather", "in_lane", "is_inf",
+    "is_nan", "keep", "larger", "load", "load_every", "load_field", "load_inside", "longest_row", "mask_of",
+    "padded_bytes", "pick_field", "positions", "positions_as", "prefetch", "quotient", "random_uniform", "remainder_of",
+    "row_at", "rsqrt", "scan_before", "scan_lanes", "shift_left", "shift_right", "sigmoid", "smaller", "store",
+    "store_around", "finish_stores", "store_every", "table_at", "take", "thread_count", "thread_number", "to_bf16",
+    "to_f16", "turn_tile", "load_pack", "store_pack", "wrapping_add", "wrapping_multiply", "wrapping_negate",
+    "wrapping_subtract", "from_lane", "first_above", "first_below", "is_last_block", "column_fold", "share_of"};
 
 // What emitted files use beside the names above; operands, sizes, scalars and tables of these names are renamed.
 const std::set<std::string> kUsed = {
@@ -58,15 +58,15 @@ const std::set<std::string> kUsed = {
     "close_calls", "compare_array", "kLargest", "kName", "kUnit", "make_row_starts", "make_table", "slack",
     // Helpers, and functions that they call.
     "above", "absolute", "across", "any_lane", "atomic_add", "atomic_add_bf16", "atomic_add_f16", "below", "bits_as",
-    "block_fold", "broadcast", "ceil_div", "from_lane", "first_above", "first_below", "is_last_block", "column_fold",
-    "ColumnShape", "RowShape", "shape", "choose", "convert", "copy_bits", "copy_first", "divide", "each_lane",
+    "block_fold", "broadcast", "ceil_div", "choose", "convert", "copy_bits", "copy_first", "divide", "each_lane",
     "floor_div", "floor_mod", "fold_best", "for_lanes", "for_lanes_down", "from", "from_bf16", "from_f16", "gather",
     "has_duplicates", "in_lane", "is_inf", "is_nan", "keep", "larger", "launch", "load", "load_every", "load_field",
     "load_inside", "mask_of", "maximum", "minimum", "overflows", "overlap", "overlapping", "padded_bytes", "pick_field",
-    "positions", "positions_as", "prefetch", "quotient", "remainder_of", "reserve", "saturate", "shift_left", "row_at",
-    "scan_before", "scan_lanes", "scan_group", "share_of", "shifted", "longest_row", "shift_right", "smaller", "store",
-    "store_around", "finish_stores", "write_around", "store_every", "table_at", "take", "thread_count", "thread_number",
-    "to_bf16", "to_f16", "workspace_tiles", "aligned", "turn_tile", "load_pack", "store_pack"};
+    "positions", "positions_as", "prefetch", "quotient", "remainder_of", "reserve", "resized", "saturate", "shift_left",
+    "row_at", "scan_before", "scan_lanes", "scan_group", "share_of", "shifted", "longest_row", "shift_right", "smaller",
+    "store", "store_around", "finish_stores", "write_around", "store_every", "table_at", "take", "thread_count",
+    "thread_number", "to_bf16", "to_f16", "workspace_tiles", "aligned", "turn_tile", "load_pack", "store_pack",
+    "from_lane", "first_above", "first_below", "is_last_block", "column_fold", "ColumnShape", "RowShape", "shape"};
 
 // Macros of the C library, whoever includes it: families by their beginning and end, and single ones.
 bool is_macro(std::string_view name) {

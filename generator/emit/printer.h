@@ -50,13 +50,13 @@ public:
   Range declared_range(const PlanNode &loop); // before the loop
   // Is this the dimension of rows of different lengths, packed one after the other?
   bool is_packed_row(const Var &var, size_t dim) const;
-  // Where a row of a ragged axis begins, and how long it is.
-  std::string row_start(AxisId axis, const std::string &row);
-  Code row_length(AxisId axis, const std::string &row);
   // Opens a loop over parts of the loop's range; returns the part at hand.
   Range open_parts(const PlanNode &loop, const std::string &length);
   // The same for the loops over the axis inside; as long as the plan says, or as `length` does.
   void open_part(const PlanNode &loop, const std::string &length = "");
+  // Where a row of a ragged axis begins, and how long it is.
+  std::string row_start(AxisId axis, const std::string &row);
+  Code row_length(AxisId axis, const std::string &row);
   // Loops over the axis go over this part of their range, until it is cleared.
   void set_part(AxisId axis, Range part) { parts_[axis] = std::move(part); }
   void clear_parts() { parts_.clear(); }

@@ -24,11 +24,12 @@ inline uint16_t to_bf16(float v) {
   return uint16_t((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 //@ from_f16
+// A NaN becomes quiet, as by the instruction.
 inline float from_f16(uint16_t half) {
   const uint32_t sign = uint32_t(half & 0x8000u) << 16, rest = half & 0x7fffu;
   uint32_t bits;
   if (rest >= 0x7c00u) {
-    bits = 0x7f800000u | ((rest & 0x3ffu) << 13);
+    bits = 0x7f800000u | ((rest & 0x3ffu) << 13) | (rest > 0x7c00u ? 0x400000u : 0u);
   } else if (rest >= 0x0400u) {
     bits = (rest << 13) + 0x38000000u;
   } else {

@@ -22,6 +22,28 @@ template <class T, int N> struct VectorOf {
 template <size_t kBytes>
 using IntegerOf = std::conditional_t<kBytes == 1, int8_t, std::conditional_t<kBytes == 2, int16_t, std::conditional_t<kBytes == 4, int32_t, int64_t>>>;
 
+// Integers of another width. Compilers know how to double and to halve it; at once they go further lane by lane.
+template <class To, class V> inline auto resized(V from) {
+  using T = std::decay_t<decltype(from[0])>;
+  constexpr size_t kOld = sizeof(T), kNew = sizeof(To), kLanes = sizeof(V) / kOld;
+  using Signed = IntegerOf<(kNew > kOld ? 2 * kOld : kOld / 2)>;
+  using Next = std::conditional_t<std::is_signed_v<T>, Signed, std::make_unsigned_t<Signed>>;
+#if defined(__AVX2__) && !defined(__clang__)
+  if constexpr (std::is_same_v<T, uint16_t> && kNew == 4 && kLanes == 8)
+    return (typename VectorOf<To, 8>::type)__builtin_ia32_pmovzxwd256((typename VectorOf<int16_t, 8>::type)from);
+  else
+#endif
+#if defined(__AVX512F__) && !defined(__clang__)
+  if constexpr (std::is_same_v<T, uint16_t> && kNew == 4 && kLanes == 16)
+    return (typename VectorOf<To, 16>::type)__builtin_ia32_pmovzxwd512_mask((typename VectorOf<int16_t, 16>::type)from, typename VectorOf<int32_t, 16>::type{}, -1);
+  else
+#endif
+  if constexpr (kLanes > 4 && (kNew > 2 * kOld || kOld > 2 * kNew))
+    return resized<To>(__builtin_convertvector(from, typename VectorOf<Next, kLanes>::type));
+  else
+    return __builtin_convertvector(from, typename VectorOf<To, kLanes>::type);
+}
+
 // One truth value a lane: all its bits are set, or none.
 template <int N> struct Mask {
   using Int = IntegerOf<kVectorBytes / N>;
@@ -37,14 +59,14 @@ template <int N> struct Mask {
     if constexpr (sizeof(V) == sizeof(Vector))
       return (Vector)bits;
     else
-      return __builtin_convertvector(bits, Vector);
+      return resized<Int>(bits);
   }
   template <class T> auto as() const {
     using Wanted = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
     if constexpr (sizeof(T) == sizeof(Int))
       return (Wanted)v;
     else
-      return __builtin_convertvector(v, Wanted);
+      return resized<IntegerOf<sizeof(T)>>(v);
   }
   bool has(int lane) const { return v[lane] != 0; }
   bool operator[](int lane) const { return v[lane] != 0; }
@@ -223,10 +245,18 @@ inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* fro
   const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
   return values;
 }
+// Every second element, out of two vectors of which the latter ends with the last one.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_second(const T* from, std::index_sequence<kLane...>) {
+  constexpr int N = sizeof...(kLane);
+  const auto a = load(from, AllLanes<N>{}).v, b = load(from + N - 1, AllLanes<N>{}).v;
+  return __builtin_shufflevector(a, b, (int(kLane) * 2 + int(kLane) / (N / 2))...);
+}
 template <class T, class Active> inline typename LanesOf<T, Active::kLanes>::type load_every(const T* from, int64_t stride, Active active) {
   constexpr int N = Active::kLanes;
   if (stride == 1) return load(from, active);
   if constexpr (!std::is_same_v<T, bool> && std::is_same_v<Active, AllLanes<N>>) {
+    if (stride == 2) return pick_second(from, std::make_index_sequence<N>());
     return pick_every(from, stride, std::make_index_sequence<N>());
   } else {
     T values[N] = {};
@@ -293,18 +323,59 @@ template <int kFields, int kField, class T, int N> inline Lanes<T, N> load_field
 template <int kFields, int kField, class T, int N> inline Lanes<T, N> load_field(const T* from, FirstLanes<N> active) {
   return load_every(from + kField, kFields, active);
 }
-//@ load_inside: load_every
-// Elements `step` apart of a row of `extent`, the first of which stands at `at`; `outside` beyond the row's ends.
-template <class T, class Active>
-inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* from, int64_t at, int64_t step, int64_t extent, Active active, std::enable_if_t<true, T> outside) {
-  const int64_t last = at + (active.count - 1) * step;
-  if (at >= 0 && last >= 0 && at < extent && last < extent) return load_every(from, step, active);
-  T values[Active::kLanes] = {};
-  for (int lane = 0; lane < active.count; ++lane) {
-    const int64_t here = at + lane * step;
-    values[lane] = here >= 0 && here < extent ? from[lane * step] : outside;
+//@ shifted: Lanes
+// Each lane's value `kBy` lanes further up, or down where that is negative; `rest` where none comes from.
+template <int kBy, class T, int N, size_t... kLane> inline Lanes<T, N> shifted(Lanes<T, N> lanes, T rest, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, Lanes<T, N>(rest).v, (int(kLane) - kBy + (int(kLane) < kBy ? 2 * N : 0))...);
+}
+//@ shifted_by: shifted
+// The same by a count that is less than N, in steps of 1, 2, 4, ...; kBy: 1 up, -1 down.
+template <int kBy, class T, int N> inline Lanes<T, N> shifted_by(Lanes<T, N> lanes, int64_t count, T rest) {
+  if constexpr (kBy < N && -kBy < N) {
+    if ((count & 1) != 0) lanes = shifted<kBy>(lanes, rest, std::make_index_sequence<N>{});
+    return shifted_by<2 * kBy>(lanes, count >> 1, rest);
+  } else {
+    return lanes;
   }
-  return load(values, AllLanes<Active::kLanes>{});
+}
+//@ load_inside: load_every shifted_by
+// Where a group leaves its row or is not whole, neighbours of it may do so that lie inside: their values are shifted.
+template <int64_t kStep, class T, class Active>
+__attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_edge(const T* from, int64_t at, int64_t extent, Active active, std::enable_if_t<true, T> outside) {
+  constexpr int N = Active::kLanes;
+  constexpr AllLanes<N> all;
+  if constexpr (!std::is_same_v<T, bool> && kStep <= 4) {
+    if (at >= (1 - N) * kStep && at < extent) {
+      const int64_t before = at < 0 ? (kStep - 1 - at) / kStep : 0, fit = (extent - at + kStep - 1) / kStep;
+      const int64_t after = N - (fit < active.count ? fit : active.count);
+      if (after == 0 && at + (before + N - 1) * kStep < extent)
+        return shifted_by<1>(load_every(from + before * kStep, kStep, all), before, outside);
+      if (before == 0 && at >= after * kStep)
+        return shifted_by<-1>(load_every(from - after * kStep, kStep, all), after, outside);
+    }
+  }
+  T values[N] = {};
+  for (int lane = 0; lane < active.count; ++lane) {
+    const int64_t here = at + lane * kStep;
+    values[lane] = here >= 0 && here < extent ? from[lane * kStep] : outside;
+  }
+  return load(values, all);
+}
+// Elements `kStep` apart of a row of `extent`, the first of which stands at `at`; `outside` beyond the row's ends.
+template <int64_t kStep, class T, class Active>
+inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* from, int64_t at, int64_t extent, Active active, std::enable_if_t<true, T> outside) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    if (at >= 0 && at < extent - (Active::kLanes - 1) * kStep) return load_every(from, kStep, active);
+  return load_edge<kStep>(from, at, extent, active, outside);
+}
+//@ lanes_inside: for_lanes
+// Does each lane's coordinate lie within 0 .. extent-1? The first one is `at`, and each `kStep` further than the last.
+template <int64_t kStep, class Active> inline Mask<Active::kLanes> inside(int64_t at, int64_t extent, Active active) {
+  constexpr int N = Active::kLanes;
+  if (at >= 0 && at < extent - (active.count - 1) * kStep) return true;
+  if (at <= -N * kStep || at >= extent) return false;
+  const int64_t before = at < 0 ? (kStep - 1 - at) / kStep : 0, fit = (extent - at + kStep - 1) / kStep;
+  return mask_of(FirstLanes<N>{fit < N ? int(fit) : N}) && !mask_of(FirstLanes<N>{int(before)});
 }
 //@ store_every: store
 template <class T, class Active>
@@ -377,11 +448,7 @@ template <class T, int N, class Combine> inline T across(Lanes<T, N> lanes, Comb
   else
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
-//@ scan_lanes: Lanes
-// Each lane's value `kBy` lanes further up, or down where that is negative; `rest` where none comes from.
-template <int kBy, class T, int N, size_t... kLane> inline Lanes<T, N> shifted(Lanes<T, N> lanes, T rest, std::index_sequence<kLane...>) {
-  return __builtin_shufflevector(lanes.v, Lanes<T, N>(rest).v, (int(kLane) - kBy + (int(kLane) < kBy ? 2 * N : 0))...);
-}
+//@ scan_lanes: shifted
 template <int kBy, class T, int N, class Combine> inline Lanes<T, N> scan_group(Lanes<T, N> lanes, T identity, Combine combine) {
   if constexpr (kBy <= -N || kBy >= N)
     return lanes;
@@ -452,10 +519,15 @@ template <class T, int N> inline Lanes<T, N> positions_as(int64_t first) {
 //@ convert: Lanes
 // Numbers of another type; of a mask: 1 or 0.
 template <class To, class From, int N> inline Lanes<To, N> convert(Lanes<From, N> from) {
-  return __builtin_convertvector(from.v, typename Lanes<To, N>::Vector);
+  if constexpr (std::is_integral_v<From> && std::is_integral_v<To>)
+    return resized<To>(from.v);
+  else if constexpr (sizeof(From) < 4)
+    return __builtin_convertvector(resized<int32_t>(from.v), typename Lanes<To, N>::Vector);
+  else
+    return __builtin_convertvector(from.v, typename Lanes<To, N>::Vector);
 }
 template <class To, int N> inline Lanes<To, N> convert(Mask<N> from) {
-  return __builtin_convertvector(-from.v, typename Lanes<To, N>::Vector);
+  return convert<To>(Lanes<typename Mask<N>::Int, N>(-from.v));
 }
 //@ each_lane: load
 // A function of single values, lane by lane; an argument may be the same for all lanes.
@@ -484,7 +556,7 @@ inline typename LanesOf<R, N>::type each_lane(Function function, Values... value
 //@ lanes_from_bf16: Lanes
 template <int N> inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
-  return (typename Lanes<float, N>::Vector)(__builtin_convertvector(bits.v, Words) << 16);
+  return (typename Lanes<float, N>::Vector)((Words)resized<uint32_t>(bits.v) << 16);
 }
 //@ lanes_to_bf16: Lanes
 // Round to nearest even.
@@ -495,22 +567,48 @@ template <int N> inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
   return __builtin_convertvector(rounded, typename Lanes<uint16_t, N>::Vector);
 }
 //@ lanes_from_f16: Lanes
+// By the instruction where there is one; a NaN is quiet then.
 template <int N> inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
+  using Floats = typename VectorOf<float, N>::type;
+#if defined(__F16C__) && defined(__clang__)
+  return __builtin_convertvector((typename VectorOf<_Float16, N>::type)half.v, Floats);
+#else
+#if defined(__F16C__)
+  if constexpr (N == 4) return __builtin_ia32_vcvtph2ps((typename VectorOf<int16_t, 8>::type)__builtin_shufflevector(half.v, half.v, 0, 1, 2, 3, 0, 1, 2, 3));
+  if constexpr (N == 8) return __builtin_ia32_vcvtph2ps256((typename VectorOf<int16_t, 8>::type)half.v);
+#endif
+#if defined(__AVX512F__)
+  if constexpr (N == 16) return __builtin_ia32_vcvtph2ps512_mask((typename VectorOf<int16_t, 16>::type)half.v, typename VectorOf<float, 16>::type{}, -1, 4);
+#endif
   using Words = typename VectorOf<uint32_t, N>::type;
   using Ints = typename VectorOf<int32_t, N>::type;
-  using Floats = typename VectorOf<float, N>::type;
-  const Words all = __builtin_convertvector(half.v, Words), sign = (all & 0x8000u) << 16, rest = all & 0x7fffu;
-  const Words normal = (rest << 13) + 0x38000000u, special = (rest << 13) | 0x7f800000u;
+  const Words all = resized<uint32_t>(half.v), sign = (all & 0x8000u) << 16, rest = all & 0x7fffu;
+  const Words quiet = (Words)((Ints)rest > 0x7c00) & 0x400000u;
+  const Words normal = (rest << 13) + 0x38000000u, special = (rest << 13) | 0x7f800000u | quiet;
   const Words small = (Words)(__builtin_convertvector((Ints)rest, Floats) * (1.0f / 16777216.0f));
   const Words bits = (Ints)rest >= 0x7c00 ? special : ((Ints)rest >= 0x0400 ? normal : small);
   return (Floats)(bits | sign);
+#endif
 }
 //@ lanes_to_f16: Lanes
-// Round to nearest even.
+// Round to nearest even; each NaN becomes the same one, with its sign.
 template <int N> inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
   using Words = typename VectorOf<uint32_t, N>::type;
-  using Ints = typename VectorOf<int32_t, N>::type;
   using Floats = typename VectorOf<float, N>::type;
+#if defined(__F16C__)
+  const Floats nan = (Floats)(((Words)value.v & 0x80000000u) | 0x7fc00000u), known = value.v == value.v ? value.v : nan;
+#endif
+#if defined(__F16C__) && defined(__clang__)
+  return (typename Lanes<uint16_t, N>::Vector)__builtin_convertvector(known, typename VectorOf<_Float16, N>::type);
+#else
+#if defined(__F16C__)
+  if constexpr (N == 4) return (typename Lanes<uint16_t, 4>::Vector)__builtin_shufflevector(__builtin_ia32_vcvtps2ph(known, 0), VectorOf<int16_t, 8>::type{}, 0, 1, 2, 3);
+  if constexpr (N == 8) return (typename Lanes<uint16_t, 8>::Vector)__builtin_ia32_vcvtps2ph256(known, 0);
+#endif
+#if defined(__AVX512F__)
+  if constexpr (N == 16) return (typename Lanes<uint16_t, 16>::Vector)__builtin_ia32_vcvtps2ph512_mask(known, 0, VectorOf<int16_t, 16>::type{}, -1);
+#endif
+  using Ints = typename VectorOf<int32_t, N>::type;
   const Words all = (Words)value.v, sign = (all >> 16) & 0x8000u, rest = all & 0x7fffffffu;
   const Words normal = (rest - 0x38000000u + 0x0fffu + ((rest >> 13) & 1u)) >> 13;
   // The last bit of 0.5 is that of the smallest half.
@@ -518,10 +616,24 @@ template <int N> inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
   const Words finite = (Ints)rest < 0x38800000 ? small : normal;
   const Words bits = (Ints)rest > 0x7f800000 ? Words{} + 0x7e00u : ((Ints)rest >= 0x477ff000 ? Words{} + 0x7c00u : finite);
   return __builtin_convertvector(bits | sign, typename Lanes<uint16_t, N>::Vector);
+#endif
 }
-//@ lanes_saturate: each_lane saturate
+//@ lanes_saturate: Lanes
+// Float to integer: NaN gives 0, what does not fit the nearest end.
 template <class To, class From, int N> inline Lanes<To, N> saturate(Lanes<From, N> value) {
-  return each_lane<To, N>([](From v) { return saturate<To>(v); }, value);
+  constexpr To kLow = std::numeric_limits<To>::min(), kHigh = std::numeric_limits<To>::max();
+  const Lanes<From, N> low = From(kLow), high = From(kHigh), zero = From(0);
+  if constexpr (sizeof(To) < sizeof(From)) {
+    using Whole = std::conditional_t<(sizeof(To) < 4), int32_t, To>;
+    const auto above = value.v > low.v ? value.v : low.v, within = above < high.v ? above : high.v;
+    const auto number = value.v == value.v ? within : zero.v;
+    return resized<To>(__builtin_convertvector(number, typename VectorOf<Whole, N>::type));
+  } else {
+    // The upper end is no number of type From: what reaches it is never converted.
+    const auto number = ((value.v > low.v) & (value.v < high.v)) ? value.v : zero.v;
+    const Lanes<To, N> whole = __builtin_convertvector(number, typename Lanes<To, N>::Vector);
+    return choose(value >= high, Lanes<To, N>(kHigh), choose(value <= low, Lanes<To, N>(kLow), whole));
+  }
 }
 //@ lanes_is_nan: Lanes
 template <class T, int N> inline Mask<N> is_nan(Lanes<T, N> value) {
