@@ -69,7 +69,7 @@ const PlanNode *CudaKernel::split_fold(const std::vector<PlanNode> &body) {
     const auto pairs = [](const PlanNode *fold) { return fold->partner != kNone; };
     const std::vector<const PlanNode *> folds = folds_over(node);
     if (found != nullptr || plan_.kernel.axes[node.axis].ragged != kNone ||
-        std::any_of(folds.begin(), folds.end(), pairs) || !goes_by_points(node, kNone))
+        std::any_of(folds.begin(), folds.end(), pairs) || !goes_by_points(node))
       return nullptr;
     found = &node;
   }

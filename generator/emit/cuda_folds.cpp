@@ -124,28 +124,30 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, Result 
 // ---- over the grid --------------------------------------------------------------------------------------------------
 
 // Can threads take the points of the whole nest one by one? All that is inside it is then a thread's own: little, or
-// what lies across the neighbours in memory.
-bool CudaKernel::goes_by_points(const PlanNode &root, AxisId lane) {
+// loops that go across neighbours in memory, which are points of the last loop of the nest.
+bool CudaKernel::goes_by_points(const PlanNode &root) {
   for (const Access &a : accesses_of(plan_.kernel, root))
     if (plan_.storage[a.var].kind == Storage::Kind::worker)
       return false;
-  const std::vector<const PlanNode *> chain = chain_of(root, kMostNested, PlanNode::Order::reduction);
-  bool small = true, steps = false;
-  for (const PlanNode &inside : chain.back()->body)
+  const LaneAnalysis lanes(plan_);
+  const PlanNode &last = *chain_of(root, kMostNested, PlanNode::Order::reduction).back();
+  bool own = true;
+  for (const PlanNode &inside : last.body)
     for_each_node(inside, [&](const PlanNode &n) {
-      steps = steps || n.kind == PlanNode::Kind::steps;
+      if (n.kind == PlanNode::Kind::steps)
+        own = false;
       if (n.kind != PlanNode::Kind::loop)
         return;
       const Size extent = printer_.extent_of(n.axis);
-      small = small && extent.is_integer() && extent.value <= kSmallExtent;
+      own = own && ((extent.is_integer() && extent.value <= kSmallExtent) || lanes.crosses(n, last.axis));
     });
-  return !steps && (small || chain.back()->axis == lane);
+  return own;
 }
 
 // Blocks take chunks; the last of them to come combines what all have found, and does what comes next.
 void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
   const PlanNode &root = phase.nodes.front();
-  const bool points = goes_by_points(root, phase.lane);
+  const bool points = goes_by_points(root);
   const std::vector<const PlanNode *> chain = chain_of(root, points ? kMostNested : 1, PlanNode::Order::reduction);
   const std::string type = counted_by_arrays(chain) ? "Index" : "int64_t";
   const std::string length = (type == "Index" ? "" : "int64_t{1} * ") + items_text(chain);

@@ -71,7 +71,7 @@ void CudaKernel::prepare_storage() {
       collect_block_lists(phase.nodes);
     if (phase.kind == Phase::Kind::parallel)
       collect_block_lists(chain_of(phase.nodes.front(), phase.split).back()->body);
-    if (phase.kind == Phase::Kind::chunked && !goes_by_points(phase.nodes.front(), phase.lane))
+    if (phase.kind == Phase::Kind::chunked && !goes_by_points(phase.nodes.front()))
       collect_block_lists(phase.nodes.front().body);
   }
   for (size_t i = 0; i < plan_.phases.size(); ++i)

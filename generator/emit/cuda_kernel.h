@@ -94,7 +94,7 @@ private:
   void block_phase(const Phase &phase, const std::vector<const PlanNode *> &chain);
   void phase_nodes(const std::vector<PlanNode> &nodes);
   void chunked_phase(const Phase &phase, const Phase *next);
-  bool goes_by_points(const PlanNode &root, AxisId lane);
+  bool goes_by_points(const PlanNode &root);
   void fold_chunk(const Phase &phase, const std::vector<const PlanNode *> &chain, bool points, const std::string &type,
                   bool tiles);
   void fold_parts(const std::vector<const PlanNode *> &folds, const Shares &shares, const std::string &slot);
