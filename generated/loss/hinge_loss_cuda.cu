@@ -102,6 +102,43 @@ inline unsigned block_threads(int64_t length, int64_t blocks) {
   return threads;
 }
 
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
 // The value that another lane of the warp has.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane) {
@@ -155,24 +192,36 @@ struct HingeLossF32Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     hinge_loss_f32_kernel(const float* score, const int32_t* target, float* loss, float* mean_loss, Index B,
                           Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
   float total2_own = 0.0f;
-  for (Index b = first + Index(threadIdx.x); b < last; b += Index(blockDim.x)) {
+  for (Index b = first; b < last; ++b) {
     const float own = inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f;
     float total = 0.0f;
-    for (Index v = 0; v < V; ++v) {
-      if (int64_t(v) != int64_t(target[b])) {
-        total += maximum(1.0f + score[b * V + v] - own, 0.0f);
+    float total_own = 0.0f;
+    for (Index v_first = Index(threadIdx.x) * 4; v_first < V; v_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(V - v_first);
+      const auto score_pack = load_pack<4, 1, kWide>(&score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const Index v = v_first + (i < remaining ? i : remaining - 1);
+        if (i < remaining && int64_t(v) != int64_t(target[b])) {
+          total_own += maximum(1.0f + score_pack[i] - own, 0.0f);
+        }
       }
     }
+    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     const float loss_here = total;
-    loss[b] = loss_here;
-    total2_own += loss_here;
+    if (threadIdx.x == 0) {
+      loss[b] = loss_here;
+    }
+    if (threadIdx.x == 0) {
+      total2_own += loss_here;
+    }
   }
   const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
@@ -193,13 +242,15 @@ template <class Index>
 cudaError_t hinge_loss_f32(const float* score, const int32_t* target, float* loss, float* mean_loss,
                            int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const HingeLossF32Workspace space(B, V);
-  const int64_t chunk = larger(32, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
+  const bool wide = aligned({score}) && V % 4 == 0;
+  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(hinge_loss_f32_kernel<Index>, chunks, block_threads(chunk, chunks), 512, stream, score,
-                 target, loss, mean_loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts),
+          launch(wide ? hinge_loss_f32_kernel<true, Index> : hinge_loss_f32_kernel<false, Index>, chunks,
+                 block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
+                 reinterpret_cast<float*>(workspace + space.total2_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
@@ -220,24 +271,36 @@ struct HingeLossBf16Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     hinge_loss_bf16_kernel(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
                            Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
   float total2_own = 0.0f;
-  for (Index b = first + Index(threadIdx.x); b < last; b += Index(blockDim.x)) {
+  for (Index b = first; b < last; ++b) {
     const float own = inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f;
     float total = 0.0f;
-    for (Index v = 0; v < V; ++v) {
-      if (int64_t(v) != int64_t(target[b])) {
-        total += maximum(1.0f + from_bf16(score[b * V + v]) - own, 0.0f);
+    float total_own = 0.0f;
+    for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(V - v_first);
+      const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const Index v = v_first + (i < remaining ? i : remaining - 1);
+        if (i < remaining && int64_t(v) != int64_t(target[b])) {
+          total_own += maximum(1.0f + from_bf16(score_pack[i]) - own, 0.0f);
+        }
       }
     }
+    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     const float loss_here = total;
-    loss[b] = loss_here;
-    total2_own += loss_here;
+    if (threadIdx.x == 0) {
+      loss[b] = loss_here;
+    }
+    if (threadIdx.x == 0) {
+      total2_own += loss_here;
+    }
   }
   const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
@@ -258,13 +321,15 @@ template <class Index>
 cudaError_t hinge_loss_bf16(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
                             int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const HingeLossBf16Workspace space(B, V);
-  const int64_t chunk = larger(32, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
+  const bool wide = aligned({score}) && V % 8 == 0;
+  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(hinge_loss_bf16_kernel<Index>, chunks, block_threads(chunk, chunks), 512, stream, score,
-                 target, loss, mean_loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts),
+          launch(wide ? hinge_loss_bf16_kernel<true, Index> : hinge_loss_bf16_kernel<false, Index>, chunks,
+                 block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
+                 reinterpret_cast<float*>(workspace + space.total2_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
@@ -285,24 +350,36 @@ struct HingeLossF16Workspace {
   }
 };
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     hinge_loss_f16_kernel(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
                           Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
   float total2_own = 0.0f;
-  for (Index b = first + Index(threadIdx.x); b < last; b += Index(blockDim.x)) {
+  for (Index b = first; b < last; ++b) {
     const float own = inside(int64_t(target[b]), V) ? from_f16(score[b * V + int64_t(target[b])]) : 0.0f;
     float total = 0.0f;
-    for (Index v = 0; v < V; ++v) {
-      if (int64_t(v) != int64_t(target[b])) {
-        total += maximum(1.0f + from_f16(score[b * V + v]) - own, 0.0f);
+    float total_own = 0.0f;
+    for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(V - v_first);
+      const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const Index v = v_first + (i < remaining ? i : remaining - 1);
+        if (i < remaining && int64_t(v) != int64_t(target[b])) {
+          total_own += maximum(1.0f + from_f16(score_pack[i]) - own, 0.0f);
+        }
       }
     }
+    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     const float loss_here = total;
-    loss[b] = loss_here;
-    total2_own += loss_here;
+    if (threadIdx.x == 0) {
+      loss[b] = loss_here;
+    }
+    if (threadIdx.x == 0) {
+      total2_own += loss_here;
+    }
   }
   const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
   if (threadIdx.x == 0) {
@@ -323,13 +400,15 @@ template <class Index>
 cudaError_t hinge_loss_f16(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
                            int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const HingeLossF16Workspace space(B, V);
-  const int64_t chunk = larger(32, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
+  const bool wide = aligned({score}) && V % 8 == 0;
+  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(hinge_loss_f16_kernel<Index>, chunks, block_threads(chunk, chunks), 512, stream, score,
-                 target, loss, mean_loss, B, V, reinterpret_cast<float*>(workspace + space.total2_parts),
+          launch(wide ? hinge_loss_f16_kernel<true, Index> : hinge_loss_f16_kernel<false, Index>, chunks,
+                 block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
+                 reinterpret_cast<float*>(workspace + space.total2_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
