@@ -153,11 +153,9 @@ private:
     if (is_long_sum(node, axis)) {
       Var part = kernel_.vars[node.target];
       part.name = "part";
-      kernel_.vars.push_back(part);
-      const VarId fresh = static_cast<VarId>(kernel_.vars.size()) - 1;
+      const VarId fresh = add_var(kernel_, std::move(part));
       PlanNode add = node, init = node;
-      add.value = make_read(kernel_, node.target);
-      kernel_.exprs[add.value].ref = fresh;
+      add.value = make_read(kernel_, fresh);
       add.condition = kNone;
       init.kind = PlanNode::Kind::fold_init;
       init.value = init.condition = kNone;

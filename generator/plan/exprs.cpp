@@ -154,6 +154,11 @@ ExprId make_not(Kernel &kernel, ExprId condition) {
   return make_op(kernel, Op::logical_not, Type::boolean, {condition});
 }
 
+VarId add_var(Kernel &kernel, Var var) {
+  kernel.vars.push_back(std::move(var));
+  return static_cast<VarId>(kernel.vars.size()) - 1;
+}
+
 std::string stride_name(const Kernel &kernel, const Var &var, int array_dim) {
   std::string label;
   for (const Dim &dim : var.dims)

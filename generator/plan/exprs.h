@@ -31,6 +31,8 @@ ExprId make_cast(Kernel &kernel, ExprId value, Type type);
 ExprId make_op(Kernel &kernel, Op op, Type type, std::vector<ExprId> args);
 ExprId make_not(Kernel &kernel, ExprId condition);
 
+VarId add_var(Kernel &kernel, Var var);
+
 // The argument that tells how far apart the elements along a dimension of a strided array are: `x_stride_M`.
 std::string stride_name(const Kernel &kernel, const Var &var, int array_dim);
 

@@ -83,8 +83,7 @@ private:
     kept.type = var.type;
     kept.axes = nodes[at].lanes;
     kept.place = var.place;
-    kernel_.vars.push_back(std::move(kept));
-    const VarId fresh = static_cast<VarId>(kernel_.vars.size()) - 1;
+    const VarId fresh = add_var(kernel_, std::move(kept));
     for (size_t i = at + 1; i < nodes.size(); ++i)
       replace_reads(kernel_, nodes[i], output, fresh, true);
     PlanNode first = nodes[at];

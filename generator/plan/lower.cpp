@@ -389,8 +389,7 @@ private:
     var.type = type;
     var.axes = axes;
     var.place = place;
-    kernel_.vars.push_back(std::move(var));
-    return static_cast<VarId>(kernel_.vars.size()) - 1;
+    return add_var(kernel_, std::move(var));
   }
 
   static PlanNode make(PlanNode::Kind kind, const Stmt &stmt) {

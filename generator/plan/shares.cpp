@@ -98,13 +98,19 @@ private:
     return all == touches(fold);
   }
 
-  void add_axis() {
-    const PlanNode *loop = &plan_.phases[phase_].nodes.front();
+  // The last loop of the work list.
+  const PlanNode &innermost(const PlanNode &root) const {
+    const PlanNode *loop = &root;
     for (size_t i = 1; i < chain_.size(); ++i)
       loop = &loop->body.front();
-    const PlanNode &fold = loop->body[fold_];
+    return *loop;
+  }
+
+  void add_axis() {
+    const PlanNode &loop = innermost(plan_.phases[phase_].nodes.front());
+    const PlanNode &fold = loop.body[fold_];
     const Axis &folded = kernel_.axes[fold.axis];
-    const bool columns = lanes_.possible(*loop) && plan_.phases[phase_].lane == chain_.back();
+    const bool columns = lanes_.possible(loop) && plan_.phases[phase_].lane == chain_.back();
     auto op = [](Size::Op o, Size a, Size b) { return Size::make(o, {std::move(a), std::move(b)}); };
     Size items = Size::integer(1);
     for (AxisId axis : chain_) {
@@ -145,8 +151,7 @@ private:
     Var copy = kernel_.vars[var];
     copy.name = name;
     copy.axes |= axes;
-    kernel_.vars.push_back(std::move(copy));
-    return static_cast<VarId>(kernel_.vars.size()) - 1;
+    return add_var(kernel_, std::move(copy));
   }
 
   // The list's loops, with this body.
@@ -173,11 +178,9 @@ private:
   void split() {
     Phase &phase = plan_.phases[phase_];
     const PlanNode root = phase.nodes.front();
-    const PlanNode *loop = &root;
-    for (size_t i = 1; i < chain_.size(); ++i)
-      loop = &loop->body.front();
+    const PlanNode &loop = innermost(root);
     std::vector<PlanNode> first, second, added;
-    PlanNode fold = loop->body[fold_];
+    PlanNode fold = loop.body[fold_];
     fold.share = axis_;
     std::map<VarId, VarId> parts;
     for (auto &[total, own] : totals_) {
@@ -196,7 +199,7 @@ private:
       n.target = totals_.at(n.target);
     });
     for (size_t i = 0; i < fold_; ++i) {
-      PlanNode init = loop->body[i];
+      PlanNode init = loop.body[i];
       second.push_back(init);
       if (totals_.count(init.target) == 0)
         continue;
@@ -213,7 +216,7 @@ private:
       first.push_back(std::move(keep));
     }
     second.push_back(over_shares(PlanNode::Order::reduction, std::move(added)));
-    second.insert(second.end(), loop->body.begin() + static_cast<std::ptrdiff_t>(fold_) + 1, loop->body.end());
+    second.insert(second.end(), loop.body.begin() + static_cast<std::ptrdiff_t>(fold_) + 1, loop.body.end());
 
     Phase before = phase;
     before.nodes = {over_shares(PlanNode::Order::parallel, {in_chain(root, 0, std::move(first))})};

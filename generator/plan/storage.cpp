@@ -220,8 +220,7 @@ private:
         const ExprId value = value_of_copy(v);
         Var copy = kernel_.vars[v];
         copy.axes |= lanes_of_readers(node, v);
-        kernel_.vars.push_back(copy);
-        const VarId fresh = static_cast<VarId>(kernel_.vars.size()) - 1;
+        const VarId fresh = add_var(kernel_, std::move(copy));
         PlanNode assign;
         assign.target = fresh;
         assign.value = value;
