@@ -12,24 +12,20 @@ import numpy as np
 from workloads import PLANES
 
 
-def giou_of(np_like, a, eps=1e-5):
-    """With widths and heights of overlap and hull that are at least 0."""
-    l, t, r, b, u, v, w, x = a
+def giou_of(np_like, planes, clamped=True, eps=1e-5):
+    """Clamped: widths and heights of overlap and hull are at least 0."""
+    l, t, r, b, u, v, w, x = planes
     low, high = np_like.minimum, np_like.maximum
-    zero = 0 * l
-    overlap = high(low(r, w) - high(l, u), zero) * high(low(b, x) - high(t, v), zero)
-    hull = high(high(r, w) - low(l, u), zero) * high(high(b, x) - low(t, v), zero)
+    zero = 0 * l if clamped else None
+    side = (lambda length: high(length, zero)) if clamped else (lambda length: length)
+    overlap = side(low(r, w) - high(l, u)) * side(low(b, x) - high(t, v))
+    hull = side(high(r, w) - low(l, u)) * side(high(b, x) - low(t, v))
     joined = (r - l) * (b - t) + (w - u) * (x - v) - overlap
     return overlap / joined.clip(eps) - (hull - joined) / hull.clip(eps)
 
 
-def plain_giou(np_like, pred, target, eps=1e-5):
-    l, t, r, b, u, v, w, x = (a[..., i] for a in (pred, target) for i in range(4))
-    low, high = np_like.minimum, np_like.maximum
-    overlap = (low(r, w) - high(l, u)) * (low(b, x) - high(t, v))
-    hull = (high(r, w) - low(l, u)) * (high(b, x) - low(t, v))
-    joined = (r - l) * (b - t) + (w - u) * (x - v) - overlap
-    return overlap / joined.clip(eps) - (hull - joined) / hull.clip(eps)
+def plain_giou(np_like, pred, target):
+    return giou_of(np_like, [a[..., i] for a in (pred, target) for i in range(4)], clamped=False)
 
 
 def kind(name):
