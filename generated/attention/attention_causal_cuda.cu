@@ -3,7 +3,7 @@
 // attention_causal: o = softmax(scale * q @ k^T, keys up to the query's position) @ v
 //
 // Plan: a block for each of B*H, S, neighbours along D.
-// Kept by each worker: p, total, s.
+// Kept by each worker: p, s.
 // Bytes that attention_causal_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S written.
 
 #include "attention_causal.h"
@@ -191,9 +191,8 @@ struct AttentionCausalF32D64Workspace {
     (void)H;
     (void)S;
     (void)D;
-    attention_causal_f32_d64_kernel_tiles = reserve(
-        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4), 32768, 1024),
-        1);
+    attention_causal_f32_d64_kernel_tiles =
+        reserve(bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, 1024), 1);
   }
 };
 
@@ -204,17 +203,11 @@ __global__ void __launch_bounds__(512)
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, R);
-  float* const total3 = take<float>(tile, 64);
   float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index bh = Index(item / S);
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
-    float total2 = 0.0f;
-    for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
-      total3[d] = 0.0f;
-    }
-    __syncthreads();
     float greatest_own = -INFINITY;
     for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
@@ -230,6 +223,7 @@ __global__ void __launch_bounds__(512)
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
+    float total2 = 0.0f;
     float total2_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
@@ -249,12 +243,13 @@ __global__ void __launch_bounds__(512)
     __syncthreads();
     const float l = total2;
     for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
+      float total3 = 0.0f;
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_3)) {
-          total3[d] += p[r] * v[(bh * R + r) * 64 + d];
+          total3 += p[r] * v[(bh * R + r) * 64 + d];
         }
       }
-      o[(bh * S + s_3) * 64 + d] = l > 0.0f ? total3[d] / l : 0.0f;
+      o[(bh * S + s_3) * 64 + d] = l > 0.0f ? total3 / l : 0.0f;
     }
     __syncthreads();
   }
@@ -265,13 +260,13 @@ cudaError_t attention_causal_f32_d64(float scale, const float* q, const float* k
                                      int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
                                      cudaStream_t stream) {
   const AttentionCausalF32D64Workspace space(B, H, S, D, R);
-  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4);
+  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_causal_f32_d64_kernel_tiles;
   const bool wide = aligned({tiles});
   if (const cudaError_t error = launch(
           wide ? attention_causal_f32_d64_kernel<true, Index> : attention_causal_f32_d64_kernel<false, Index>,
-          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(64, R), B * H * S),
+          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(R, 64), B * H * S),
           512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale, q, k, v, o, B, H, S, R,
           tiles, tile_bytes);
       error != cudaSuccess)
@@ -289,9 +284,8 @@ struct AttentionCausalF32D128Workspace {
     (void)H;
     (void)S;
     (void)D;
-    attention_causal_f32_d128_kernel_tiles = reserve(
-        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4), 32768, 1024),
-        1);
+    attention_causal_f32_d128_kernel_tiles =
+        reserve(bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, 1024), 1);
   }
 };
 
@@ -302,17 +296,11 @@ __global__ void __launch_bounds__(512)
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, R);
-  float* const total3 = take<float>(tile, 128);
   float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index bh = Index(item / S);
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
-    float total2 = 0.0f;
-    for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-      total3[d] = 0.0f;
-    }
-    __syncthreads();
     float greatest_own = -INFINITY;
     for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
@@ -328,6 +316,7 @@ __global__ void __launch_bounds__(512)
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
+    float total2 = 0.0f;
     float total2_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
@@ -347,12 +336,13 @@ __global__ void __launch_bounds__(512)
     __syncthreads();
     const float l = total2;
     for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
+      float total3 = 0.0f;
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_3)) {
-          total3[d] += p[r] * v[(bh * R + r) * 128 + d];
+          total3 += p[r] * v[(bh * R + r) * 128 + d];
         }
       }
-      o[(bh * S + s_3) * 128 + d] = l > 0.0f ? total3[d] / l : 0.0f;
+      o[(bh * S + s_3) * 128 + d] = l > 0.0f ? total3 / l : 0.0f;
     }
     __syncthreads();
   }
@@ -363,14 +353,14 @@ cudaError_t attention_causal_f32_d128(float scale, const float* q, const float* 
                                       int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
                                       cudaStream_t stream) {
   const AttentionCausalF32D128Workspace space(B, H, S, D, R);
-  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4);
+  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_causal_f32_d128_kernel_tiles;
   const bool wide = aligned({tiles});
   if (const cudaError_t error = launch(wide ? attention_causal_f32_d128_kernel<true, Index>
                                             : attention_causal_f32_d128_kernel<false, Index>,
                                        smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
-                                       block_threads(larger(128, R), B * H * S),
+                                       block_threads(larger(R, 128), B * H * S),
                                        512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale,
                                        q, k, v, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
@@ -388,9 +378,8 @@ struct AttentionCausalBf16D64Workspace {
     (void)H;
     (void)S;
     (void)D;
-    attention_causal_bf16_d64_kernel_tiles = reserve(
-        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4), 32768, 1024),
-        1);
+    attention_causal_bf16_d64_kernel_tiles =
+        reserve(bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, 1024), 1);
   }
 };
 
@@ -402,17 +391,11 @@ __global__ void __launch_bounds__(512)
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, R);
-  float* const total3 = take<float>(tile, 64);
   float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index bh = Index(item / S);
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
-    float total2 = 0.0f;
-    for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
-      total3[d] = 0.0f;
-    }
-    __syncthreads();
     float greatest_own = -INFINITY;
     for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
@@ -428,6 +411,7 @@ __global__ void __launch_bounds__(512)
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
+    float total2 = 0.0f;
     float total2_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
@@ -447,12 +431,13 @@ __global__ void __launch_bounds__(512)
     __syncthreads();
     const float l = total2;
     for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
+      float total3 = 0.0f;
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_3)) {
-          total3[d] += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 64 + d]);
+          total3 += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 64 + d]);
         }
       }
-      o[(bh * S + s_3) * 64 + d] = to_bf16(l > 0.0f ? total3[d] / l : 0.0f);
+      o[(bh * S + s_3) * 64 + d] = to_bf16(l > 0.0f ? total3 / l : 0.0f);
     }
     __syncthreads();
   }
@@ -463,14 +448,14 @@ cudaError_t attention_causal_bf16_d64(float scale, const uint16_t* q, const uint
                                       uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                       char* workspace, cudaStream_t stream) {
   const AttentionCausalBf16D64Workspace space(B, H, S, D, R);
-  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4);
+  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_causal_bf16_d64_kernel_tiles;
   const bool wide = aligned({tiles});
   if (const cudaError_t error = launch(wide ? attention_causal_bf16_d64_kernel<true, Index>
                                             : attention_causal_bf16_d64_kernel<false, Index>,
                                        smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
-                                       block_threads(larger(64, R), B * H * S),
+                                       block_threads(larger(R, 64), B * H * S),
                                        512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale,
                                        q, k, v, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
@@ -488,9 +473,8 @@ struct AttentionCausalBf16D128Workspace {
     (void)H;
     (void)S;
     (void)D;
-    attention_causal_bf16_d128_kernel_tiles = reserve(
-        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4), 32768, 1024),
-        1);
+    attention_causal_bf16_d128_kernel_tiles =
+        reserve(bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, 1024), 1);
   }
 };
 
@@ -502,17 +486,11 @@ __global__ void __launch_bounds__(512)
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, R);
-  float* const total3 = take<float>(tile, 128);
   float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index bh = Index(item / S);
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
-    float total2 = 0.0f;
-    for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-      total3[d] = 0.0f;
-    }
-    __syncthreads();
     float greatest_own = -INFINITY;
     for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
@@ -528,6 +506,7 @@ __global__ void __launch_bounds__(512)
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
+    float total2 = 0.0f;
     float total2_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
@@ -547,12 +526,13 @@ __global__ void __launch_bounds__(512)
     __syncthreads();
     const float l = total2;
     for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
+      float total3 = 0.0f;
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_3)) {
-          total3[d] += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 128 + d]);
+          total3 += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 128 + d]);
         }
       }
-      o[(bh * S + s_3) * 128 + d] = to_bf16(l > 0.0f ? total3[d] / l : 0.0f);
+      o[(bh * S + s_3) * 128 + d] = to_bf16(l > 0.0f ? total3 / l : 0.0f);
     }
     __syncthreads();
   }
@@ -563,14 +543,14 @@ cudaError_t attention_causal_bf16_d128(float scale, const uint16_t* q, const uin
                                        uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                        char* workspace, cudaStream_t stream) {
   const AttentionCausalBf16D128Workspace space(B, H, S, D, R);
-  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4);
+  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_causal_bf16_d128_kernel_tiles;
   const bool wide = aligned({tiles});
   if (const cudaError_t error = launch(wide ? attention_causal_bf16_d128_kernel<true, Index>
                                             : attention_causal_bf16_d128_kernel<false, Index>,
                                        smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
-                                       block_threads(larger(128, R), B * H * S),
+                                       block_threads(larger(R, 128), B * H * S),
                                        512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale,
                                        q, k, v, o, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)

@@ -68,14 +68,22 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Takes room for `count` elements of `bytes` each, on a cache line of its own; returns where it starts.
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
 inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   const int64_t start = total;
   int64_t size = 0;
-  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, 63, &size) ||
-      __builtin_add_overflow(total, size / 64 * 64, &total))
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
     total = INT64_MAX / 2;
   return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 inline int64_t thread_number() {
@@ -523,6 +531,8 @@ inline Lanes<float, N> exp(Lanes<float, N> x) {
 struct AttentionCausalF32D64Workspace {
   int64_t p;
   int64_t s_;
+  int64_t threads;
+  int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit AttentionCausalF32D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -530,8 +540,10 @@ struct AttentionCausalF32D64Workspace {
     (void)H;
     (void)S;
     (void)D;
-    p = reserve(bytes, thread_count() * R, 4);
-    s_ = reserve(bytes, thread_count() * R, 4);
+    p = reserve(thread_bytes, R, 4);
+    s_ = reserve(thread_bytes, R, 4);
+    threads = reserve(bytes, thread_count(), thread_bytes);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -541,17 +553,13 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
   const bool around_caches = B * H * S * 64 * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
+    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    float* const p = reinterpret_cast<float*>(mine + space.p);
+    float* const s_ = reinterpret_cast<float*>(mine + space.s_);
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bh = 0; bh < B * H; ++bh) {
       for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
-
-        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
-
         float greatest = -INFINITY;
-        float total2 = 0.0f;
-        float total3[64] = {};
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -567,6 +575,7 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
           }
           s_[r] = scale * total;
         }
+        float total2 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Lanes<float, kLanes64> total2_lanes = 0.0f;
           for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
@@ -578,15 +587,14 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
         }
         const float l = total2;
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+          Lanes<float, kLanes32> total3 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {
-              store(&total3[d], active,
-                    load(&total3[d], active) + p[r] * load(&v[(bh * R + r) * 64 + d], active));
+              total3 += p[r] * load(&v[(bh * R + r) * 64 + d], active);
             }
           }
           store_around(&o[(bh * S + s_3) * 64 + d], active,
-                       l > 0.0f ? quotient(load(&total3[d], active), l) : Lanes<float, kLanes32>(0.0f),
-                       around_caches);
+                       l > 0.0f ? quotient(total3, l) : Lanes<float, kLanes32>(0.0f), around_caches);
         });
       }
     }
@@ -597,8 +605,9 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
 // Where the intermediates lie in the workspace.
 struct AttentionCausalF32D128Workspace {
   int64_t p;
-  int64_t total3;
   int64_t s_;
+  int64_t threads;
+  int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit AttentionCausalF32D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -606,9 +615,10 @@ struct AttentionCausalF32D128Workspace {
     (void)H;
     (void)S;
     (void)D;
-    p = reserve(bytes, thread_count() * R, 4);
-    total3 = reserve(bytes, thread_count() * 128, 4);
-    s_ = reserve(bytes, thread_count() * R, 4);
+    p = reserve(thread_bytes, R, 4);
+    s_ = reserve(thread_bytes, R, 4);
+    threads = reserve(bytes, thread_count(), thread_bytes);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -618,18 +628,13 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
   const bool around_caches = B * H * S * 128 * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
+    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    float* const p = reinterpret_cast<float*>(mine + space.p);
+    float* const s_ = reinterpret_cast<float*>(mine + space.s_);
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bh = 0; bh < B * H; ++bh) {
       for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
-
-        float* const total3 = reinterpret_cast<float*>(workspace + space.total3) + thread_number() * 128;
-
-        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
-
         float greatest = -INFINITY;
-        float total2 = 0.0f;
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -645,6 +650,7 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
           }
           s_[r] = scale * total;
         }
+        float total2 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Lanes<float, kLanes64> total2_lanes = 0.0f;
           for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
@@ -656,15 +662,14 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
         }
         const float l = total2;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+          Lanes<float, kLanes32> total3 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {
-              store(&total3[d], active,
-                    load(&total3[d], active) + p[r] * load(&v[(bh * R + r) * 128 + d], active));
+              total3 += p[r] * load(&v[(bh * R + r) * 128 + d], active);
             }
           }
           store_around(&o[(bh * S + s_3) * 128 + d], active,
-                       l > 0.0f ? quotient(load(&total3[d], active), l) : Lanes<float, kLanes32>(0.0f),
-                       around_caches);
+                       l > 0.0f ? quotient(total3, l) : Lanes<float, kLanes32>(0.0f), around_caches);
         });
       }
     }
@@ -676,6 +681,8 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
 struct AttentionCausalBf16D64Workspace {
   int64_t p;
   int64_t s_;
+  int64_t threads;
+  int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit AttentionCausalBf16D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -683,8 +690,10 @@ struct AttentionCausalBf16D64Workspace {
     (void)H;
     (void)S;
     (void)D;
-    p = reserve(bytes, thread_count() * R, 4);
-    s_ = reserve(bytes, thread_count() * R, 4);
+    p = reserve(thread_bytes, R, 4);
+    s_ = reserve(thread_bytes, R, 4);
+    threads = reserve(bytes, thread_count(), thread_bytes);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -695,17 +704,13 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
   const bool around_caches = B * H * S * 64 * 2 >= kBeyondCaches;
   OMP(omp parallel)
   {
+    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    float* const p = reinterpret_cast<float*>(mine + space.p);
+    float* const s_ = reinterpret_cast<float*>(mine + space.s_);
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bh = 0; bh < B * H; ++bh) {
       for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
-
-        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
-
         float greatest = -INFINITY;
-        float total2 = 0.0f;
-        float total3[64] = {};
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -722,6 +727,7 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
           }
           s_[r] = scale * total;
         }
+        float total2 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Lanes<float, kLanes64> total2_lanes = 0.0f;
           for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
@@ -733,17 +739,14 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
         }
         const float l = total2;
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+          Lanes<float, kLanes32> total3 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {
-              store(&total3[d], active,
-                    load(&total3[d], active) +
-                        from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active)));
+              total3 += from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active));
             }
           }
-          store_around(
-              &o[(bh * S + s_3) * 64 + d], active,
-              to_bf16(l > 0.0f ? quotient(load(&total3[d], active), l) : Lanes<float, kLanes32>(0.0f)),
-              around_caches);
+          store_around(&o[(bh * S + s_3) * 64 + d], active,
+                       to_bf16(l > 0.0f ? quotient(total3, l) : Lanes<float, kLanes32>(0.0f)), around_caches);
         });
       }
     }
@@ -754,8 +757,9 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
 // Where the intermediates lie in the workspace.
 struct AttentionCausalBf16D128Workspace {
   int64_t p;
-  int64_t total3;
   int64_t s_;
+  int64_t threads;
+  int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit AttentionCausalBf16D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -763,9 +767,10 @@ struct AttentionCausalBf16D128Workspace {
     (void)H;
     (void)S;
     (void)D;
-    p = reserve(bytes, thread_count() * R, 4);
-    total3 = reserve(bytes, thread_count() * 128, 4);
-    s_ = reserve(bytes, thread_count() * R, 4);
+    p = reserve(thread_bytes, R, 4);
+    s_ = reserve(thread_bytes, R, 4);
+    threads = reserve(bytes, thread_count(), thread_bytes);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -776,18 +781,13 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
   const bool around_caches = B * H * S * 128 * 2 >= kBeyondCaches;
   OMP(omp parallel)
   {
+    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    float* const p = reinterpret_cast<float*>(mine + space.p);
+    float* const s_ = reinterpret_cast<float*>(mine + space.s_);
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bh = 0; bh < B * H; ++bh) {
       for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
-
-        float* const total3 = reinterpret_cast<float*>(workspace + space.total3) + thread_number() * 128;
-
-        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
-
         float greatest = -INFINITY;
-        float total2 = 0.0f;
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -804,6 +804,7 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
           }
           s_[r] = scale * total;
         }
+        float total2 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Lanes<float, kLanes64> total2_lanes = 0.0f;
           for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
@@ -815,17 +816,14 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
         }
         const float l = total2;
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+          Lanes<float, kLanes32> total3 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {
-              store(&total3[d], active,
-                    load(&total3[d], active) +
-                        from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 128 + d], active)));
+              total3 += from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 128 + d], active));
             }
           }
-          store_around(
-              &o[(bh * S + s_3) * 128 + d], active,
-              to_bf16(l > 0.0f ? quotient(load(&total3[d], active), l) : Lanes<float, kLanes32>(0.0f)),
-              around_caches);
+          store_around(&o[(bh * S + s_3) * 128 + d], active,
+                       to_bf16(l > 0.0f ? quotient(total3, l) : Lanes<float, kLanes32>(0.0f)), around_caches);
         });
       }
     }
@@ -861,10 +859,10 @@ extern "C" int attention_causal_f32_openmp(float scale, const float* q, const fl
     if (overlap(k, B * H * R * 64 * 4, o, B * H * S * 64 * 4)) return 13;
     if (overlap(v, B * H * R * 64 * 4, o, B * H * S * 64 * 4)) return 14;
     const AttentionCausalF32D64Workspace space(B, H, S, D, R);
-    const bool own = workspace == nullptr && space.bytes > 0;
+    const bool own = workspace == nullptr;
     void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-    if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
-    attention_causal_f32_d64(scale, q, k, v, o, B, H, S, D, R, static_cast<char*>(memory));
+    if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 15;
+    attention_causal_f32_d64(scale, q, k, v, o, B, H, S, D, R, next_line(memory));
     if (own) std::free(memory);
     return 0;
   }
@@ -884,10 +882,10 @@ extern "C" int attention_causal_f32_openmp(float scale, const float* q, const fl
     if (overlap(k, B * H * R * 128 * 4, o, B * H * S * 128 * 4)) return 13;
     if (overlap(v, B * H * R * 128 * 4, o, B * H * S * 128 * 4)) return 14;
     const AttentionCausalF32D128Workspace space(B, H, S, D, R);
-    const bool own = workspace == nullptr && space.bytes > 0;
+    const bool own = workspace == nullptr;
     void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-    if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
-    attention_causal_f32_d128(scale, q, k, v, o, B, H, S, D, R, static_cast<char*>(memory));
+    if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 15;
+    attention_causal_f32_d128(scale, q, k, v, o, B, H, S, D, R, next_line(memory));
     if (own) std::free(memory);
     return 0;
   }
@@ -920,10 +918,10 @@ extern "C" int attention_causal_bf16_openmp(float scale, const uint16_t* q, cons
     if (overlap(k, B * H * R * 64 * 2, o, B * H * S * 64 * 2)) return 13;
     if (overlap(v, B * H * R * 64 * 2, o, B * H * S * 64 * 2)) return 14;
     const AttentionCausalBf16D64Workspace space(B, H, S, D, R);
-    const bool own = workspace == nullptr && space.bytes > 0;
+    const bool own = workspace == nullptr;
     void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-    if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
-    attention_causal_bf16_d64(scale, q, k, v, o, B, H, S, D, R, static_cast<char*>(memory));
+    if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 15;
+    attention_causal_bf16_d64(scale, q, k, v, o, B, H, S, D, R, next_line(memory));
     if (own) std::free(memory);
     return 0;
   }
@@ -943,10 +941,10 @@ extern "C" int attention_causal_bf16_openmp(float scale, const uint16_t* q, cons
     if (overlap(k, B * H * R * 128 * 2, o, B * H * S * 128 * 2)) return 13;
     if (overlap(v, B * H * R * 128 * 2, o, B * H * S * 128 * 2)) return 14;
     const AttentionCausalBf16D128Workspace space(B, H, S, D, R);
-    const bool own = workspace == nullptr && space.bytes > 0;
+    const bool own = workspace == nullptr;
     void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-    if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
-    attention_causal_bf16_d128(scale, q, k, v, o, B, H, S, D, R, static_cast<char*>(memory));
+    if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 15;
+    attention_causal_bf16_d128(scale, q, k, v, o, B, H, S, D, R, next_line(memory));
     if (own) std::free(memory);
     return 0;
   }

@@ -3,7 +3,7 @@
 // attention: o = softmax(scale * q @ k^T) @ v
 //
 // Plan: a block for each of B*H, S, neighbours along D.
-// Kept by each worker: p, total, s.
+// Kept by each worker: p, s.
 // Bytes that attention_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S written.
 
 #include "attention.h"
@@ -196,9 +196,8 @@ struct AttentionF32D64Workspace {
     (void)H;
     (void)S;
     (void)D;
-    attention_f32_d64_kernel_tiles = reserve(
-        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4), 32768, 1024),
-        1);
+    attention_f32_d64_kernel_tiles =
+        reserve(bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, 1024), 1);
   }
 };
 
@@ -209,17 +208,11 @@ __global__ void __launch_bounds__(512)
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, R);
-  float* const total2 = take<float>(tile, 64);
   float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index bh = Index(item / S);
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
-    float total3 = 0.0f;
-    for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
-      total2[d] = 0.0f;
-    }
-    __syncthreads();
     float greatest_own = -INFINITY;
     for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
@@ -233,6 +226,7 @@ __global__ void __launch_bounds__(512)
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
+    float total3 = 0.0f;
     float total3_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
@@ -250,10 +244,11 @@ __global__ void __launch_bounds__(512)
     total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
+      float total2 = 0.0f;
       for (Index r = 0; r < R; ++r) {
-        total2[d] += p[r] * v[(bh * R + r) * 64 + d];
+        total2 += p[r] * v[(bh * R + r) * 64 + d];
       }
-      o[(bh * S + s_3) * 64 + d] = total2[d] / total3;
+      o[(bh * S + s_3) * 64 + d] = total2 / total3;
     }
     __syncthreads();
   }
@@ -264,13 +259,13 @@ cudaError_t attention_f32_d64(const float* q, const float* k, const float* v, fl
                               int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
                               cudaStream_t stream) {
   const AttentionF32D64Workspace space(B, H, S, D, R);
-  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4);
+  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_f32_d64_kernel_tiles;
   const bool wide = aligned({tiles});
   if (const cudaError_t error = launch(
           wide ? attention_f32_d64_kernel<true, Index> : attention_f32_d64_kernel<false, Index>,
-          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(64, R), B * H * S),
+          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(R, 64), B * H * S),
           512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, scale, o, B, H, S, R,
           tiles, tile_bytes);
       error != cudaSuccess)
@@ -288,9 +283,8 @@ struct AttentionF32D128Workspace {
     (void)H;
     (void)S;
     (void)D;
-    attention_f32_d128_kernel_tiles = reserve(
-        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4), 32768, 1024),
-        1);
+    attention_f32_d128_kernel_tiles =
+        reserve(bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, 1024), 1);
   }
 };
 
@@ -301,17 +295,11 @@ __global__ void __launch_bounds__(512)
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, R);
-  float* const total2 = take<float>(tile, 128);
   float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index bh = Index(item / S);
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
-    float total3 = 0.0f;
-    for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-      total2[d] = 0.0f;
-    }
-    __syncthreads();
     float greatest_own = -INFINITY;
     for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
@@ -325,6 +313,7 @@ __global__ void __launch_bounds__(512)
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
+    float total3 = 0.0f;
     float total3_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
@@ -342,10 +331,11 @@ __global__ void __launch_bounds__(512)
     total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
+      float total2 = 0.0f;
       for (Index r = 0; r < R; ++r) {
-        total2[d] += p[r] * v[(bh * R + r) * 128 + d];
+        total2 += p[r] * v[(bh * R + r) * 128 + d];
       }
-      o[(bh * S + s_3) * 128 + d] = total2[d] / total3;
+      o[(bh * S + s_3) * 128 + d] = total2 / total3;
     }
     __syncthreads();
   }
@@ -356,13 +346,13 @@ cudaError_t attention_f32_d128(const float* q, const float* k, const float* v, f
                                int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
                                cudaStream_t stream) {
   const AttentionF32D128Workspace space(B, H, S, D, R);
-  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4);
+  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_f32_d128_kernel_tiles;
   const bool wide = aligned({tiles});
   if (const cudaError_t error = launch(
           wide ? attention_f32_d128_kernel<true, Index> : attention_f32_d128_kernel<false, Index>,
-          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(128, R), B * H * S),
+          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(R, 128), B * H * S),
           512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, scale, o, B, H, S, R,
           tiles, tile_bytes);
       error != cudaSuccess)
@@ -380,9 +370,8 @@ struct AttentionBf16D64Workspace {
     (void)H;
     (void)S;
     (void)D;
-    attention_bf16_d64_kernel_tiles = reserve(
-        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4), 32768, 1024),
-        1);
+    attention_bf16_d64_kernel_tiles =
+        reserve(bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, 1024), 1);
   }
 };
 
@@ -394,17 +383,11 @@ __global__ void __launch_bounds__(512)
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, R);
-  float* const total2 = take<float>(tile, 64);
   float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index bh = Index(item / S);
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
-    float total3 = 0.0f;
-    for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
-      total2[d] = 0.0f;
-    }
-    __syncthreads();
     float greatest_own = -INFINITY;
     for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
@@ -418,6 +401,7 @@ __global__ void __launch_bounds__(512)
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
+    float total3 = 0.0f;
     float total3_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
@@ -435,10 +419,11 @@ __global__ void __launch_bounds__(512)
     total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
+      float total2 = 0.0f;
       for (Index r = 0; r < R; ++r) {
-        total2[d] += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 64 + d]);
+        total2 += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 64 + d]);
       }
-      o[(bh * S + s_3) * 64 + d] = to_bf16(total2[d] / total3);
+      o[(bh * S + s_3) * 64 + d] = to_bf16(total2 / total3);
     }
     __syncthreads();
   }
@@ -449,13 +434,13 @@ cudaError_t attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint1
                                uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                char* workspace, cudaStream_t stream) {
   const AttentionBf16D64Workspace space(B, H, S, D, R);
-  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4);
+  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_bf16_d64_kernel_tiles;
   const bool wide = aligned({tiles});
   if (const cudaError_t error = launch(
           wide ? attention_bf16_d64_kernel<true, Index> : attention_bf16_d64_kernel<false, Index>,
-          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(64, R), B * H * S),
+          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(R, 64), B * H * S),
           512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, scale, o, B, H, S, R,
           tiles, tile_bytes);
       error != cudaSuccess)
@@ -473,9 +458,8 @@ struct AttentionBf16D128Workspace {
     (void)H;
     (void)S;
     (void)D;
-    attention_bf16_d128_kernel_tiles = reserve(
-        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4), 32768, 1024),
-        1);
+    attention_bf16_d128_kernel_tiles =
+        reserve(bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, 1024), 1);
   }
 };
 
@@ -487,17 +471,11 @@ __global__ void __launch_bounds__(512)
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, R);
-  float* const total2 = take<float>(tile, 128);
   float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index bh = Index(item / S);
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
-    float total3 = 0.0f;
-    for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-      total2[d] = 0.0f;
-    }
-    __syncthreads();
     float greatest_own = -INFINITY;
     for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
@@ -511,6 +489,7 @@ __global__ void __launch_bounds__(512)
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
+    float total3 = 0.0f;
     float total3_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
@@ -528,10 +507,11 @@ __global__ void __launch_bounds__(512)
     total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
+      float total2 = 0.0f;
       for (Index r = 0; r < R; ++r) {
-        total2[d] += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 128 + d]);
+        total2 += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 128 + d]);
       }
-      o[(bh * S + s_3) * 128 + d] = to_bf16(total2[d] / total3);
+      o[(bh * S + s_3) * 128 + d] = to_bf16(total2 / total3);
     }
     __syncthreads();
   }
@@ -542,13 +522,13 @@ cudaError_t attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint
                                 uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                 char* workspace, cudaStream_t stream) {
   const AttentionBf16D128Workspace space(B, H, S, D, R);
-  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4);
+  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_bf16_d128_kernel_tiles;
   const bool wide = aligned({tiles});
   if (const cudaError_t error = launch(
           wide ? attention_bf16_d128_kernel<true, Index> : attention_bf16_d128_kernel<false, Index>,
-          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(128, R), B * H * S),
+          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(R, 128), B * H * S),
           512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, scale, o, B, H, S, R,
           tiles, tile_bytes);
       error != cudaSuccess)
@@ -566,9 +546,8 @@ struct AttentionF16D64Workspace {
     (void)H;
     (void)S;
     (void)D;
-    attention_f16_d64_kernel_tiles = reserve(
-        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4), 32768, 1024),
-        1);
+    attention_f16_d64_kernel_tiles =
+        reserve(bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, 1024), 1);
   }
 };
 
@@ -580,17 +559,11 @@ __global__ void __launch_bounds__(512)
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, R);
-  float* const total2 = take<float>(tile, 64);
   float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index bh = Index(item / S);
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
-    float total3 = 0.0f;
-    for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
-      total2[d] = 0.0f;
-    }
-    __syncthreads();
     float greatest_own = -INFINITY;
     for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
@@ -604,6 +577,7 @@ __global__ void __launch_bounds__(512)
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
+    float total3 = 0.0f;
     float total3_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
@@ -621,10 +595,11 @@ __global__ void __launch_bounds__(512)
     total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
+      float total2 = 0.0f;
       for (Index r = 0; r < R; ++r) {
-        total2[d] += from_f16(to_f16(p[r])) * from_f16(v[(bh * R + r) * 64 + d]);
+        total2 += from_f16(to_f16(p[r])) * from_f16(v[(bh * R + r) * 64 + d]);
       }
-      o[(bh * S + s_3) * 64 + d] = to_f16(total2[d] / total3);
+      o[(bh * S + s_3) * 64 + d] = to_f16(total2 / total3);
     }
     __syncthreads();
   }
@@ -635,13 +610,13 @@ cudaError_t attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16
                               uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                               char* workspace, cudaStream_t stream) {
   const AttentionF16D64Workspace space(B, H, S, D, R);
-  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(64, 4) + padded_bytes(R, 4);
+  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_f16_d64_kernel_tiles;
   const bool wide = aligned({tiles});
   if (const cudaError_t error = launch(
           wide ? attention_f16_d64_kernel<true, Index> : attention_f16_d64_kernel<false, Index>,
-          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(64, R), B * H * S),
+          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(R, 64), B * H * S),
           512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, scale, o, B, H, S, R,
           tiles, tile_bytes);
       error != cudaSuccess)
@@ -659,9 +634,8 @@ struct AttentionF16D128Workspace {
     (void)H;
     (void)S;
     (void)D;
-    attention_f16_d128_kernel_tiles = reserve(
-        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4), 32768, 1024),
-        1);
+    attention_f16_d128_kernel_tiles =
+        reserve(bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, 1024), 1);
   }
 };
 
@@ -673,17 +647,11 @@ __global__ void __launch_bounds__(512)
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, R);
-  float* const total2 = take<float>(tile, 128);
   float* const s_ = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index bh = Index(item / S);
     const Index s_3 = Index(item % S);
     float greatest = -INFINITY;
-    float total3 = 0.0f;
-    for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-      total2[d] = 0.0f;
-    }
-    __syncthreads();
     float greatest_own = -INFINITY;
     for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
@@ -697,6 +665,7 @@ __global__ void __launch_bounds__(512)
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     __syncthreads();
+    float total3 = 0.0f;
     float total3_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
@@ -714,10 +683,11 @@ __global__ void __launch_bounds__(512)
     total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
+      float total2 = 0.0f;
       for (Index r = 0; r < R; ++r) {
-        total2[d] += from_f16(to_f16(p[r])) * from_f16(v[(bh * R + r) * 128 + d]);
+        total2 += from_f16(to_f16(p[r])) * from_f16(v[(bh * R + r) * 128 + d]);
       }
-      o[(bh * S + s_3) * 128 + d] = to_f16(total2[d] / total3);
+      o[(bh * S + s_3) * 128 + d] = to_f16(total2 / total3);
     }
     __syncthreads();
   }
@@ -728,13 +698,13 @@ cudaError_t attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint1
                                uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                char* workspace, cudaStream_t stream) {
   const AttentionF16D128Workspace space(B, H, S, D, R);
-  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(128, 4) + padded_bytes(R, 4);
+  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_f16_d128_kernel_tiles;
   const bool wide = aligned({tiles});
   if (const cudaError_t error = launch(
           wide ? attention_f16_d128_kernel<true, Index> : attention_f16_d128_kernel<false, Index>,
-          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(128, R), B * H * S),
+          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(R, 128), B * H * S),
           512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, scale, o, B, H, S, R,
           tiles, tile_bytes);
       error != cudaSuccess)

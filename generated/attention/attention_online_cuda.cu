@@ -3,7 +3,7 @@
 // attention_online: o = softmax(scale * q @ k^T, keys up to the query's position) @ v
 //
 // Plan: a block for each of B*H, S, neighbours along D.
-// Kept by each worker: acc, s, p, total.
+// Kept by each worker: acc, s, p.
 // Bytes that attention_online_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S written.
 
 #include "attention_online.h"
@@ -201,9 +201,7 @@ struct AttentionOnlineF32D64Workspace {
     (void)D;
     (void)R;
     attention_online_f32_d64_kernel_tiles = reserve(
-        bytes,
-        workspace_tiles(padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4),
-                        32768, 1024),
+        bytes, workspace_tiles(padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4), 32768, 1024),
         1);
   }
 };
@@ -217,7 +215,6 @@ __global__ void __launch_bounds__(512)
   float* const acc = take<float>(tile, 64);
   float* const s = take<float>(tile, 64);
   float* const p = take<float>(tile, 64);
-  float* const total3 = take<float>(tile, 64);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index bh = Index(item / S);
     const Index s_ = Index(item % S);
@@ -239,11 +236,6 @@ __global__ void __launch_bounds__(512)
         __syncthreads();
       }
       float greatest = -INFINITY;
-      float total2 = 0.0f;
-      for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
-        total3[d] = 0.0f;
-      }
-      __syncthreads();
       float greatest_own = -INFINITY;
       for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
            r += Index(blockDim.x)) {
@@ -259,6 +251,7 @@ __global__ void __launch_bounds__(512)
       __syncthreads();
       const float m_new = maximum(m, greatest);
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
+      float total2 = 0.0f;
       m = m_new;
       float total2_own = 0.0f;
       for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
@@ -270,10 +263,11 @@ __global__ void __launch_bounds__(512)
       __syncthreads();
       l = l * fix + total2;
       for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
+        float total3 = 0.0f;
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
-          total3[d] += p[r - j * 64] * v[(bh * R + r) * 64 + d];
+          total3 += p[r - j * 64] * v[(bh * R + r) * 64 + d];
         }
-        acc[d] = acc[d] * fix + total3[d];
+        acc[d] = acc[d] * fix + total3;
         if (j == larger(1, ceil_div(R, 64)) - 1) {
           o[(bh * S + s_) * 64 + d] = l > 0.0f ? acc[d] / l : 0.0f;
         }
@@ -288,8 +282,7 @@ cudaError_t attention_online_f32_d64(float scale, const float* q, const float* k
                                      int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
                                      cudaStream_t stream) {
   const AttentionOnlineF32D64Workspace space(B, H, S, D, R);
-  const int64_t tile_bytes =
-      padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4);
+  const int64_t tile_bytes = padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_online_f32_d64_kernel_tiles;
   const bool wide = aligned({tiles});
@@ -314,12 +307,9 @@ struct AttentionOnlineF32D128Workspace {
     (void)S;
     (void)D;
     (void)R;
-    attention_online_f32_d128_kernel_tiles =
-        reserve(bytes,
-                workspace_tiles(
-                    padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(128, 4),
-                    32768, 1024),
-                1);
+    attention_online_f32_d128_kernel_tiles = reserve(
+        bytes, workspace_tiles(padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4), 32768, 1024),
+        1);
   }
 };
 
@@ -332,7 +322,6 @@ __global__ void __launch_bounds__(512)
   float* const acc = take<float>(tile, 128);
   float* const s = take<float>(tile, 64);
   float* const p = take<float>(tile, 64);
-  float* const total3 = take<float>(tile, 128);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index bh = Index(item / S);
     const Index s_ = Index(item % S);
@@ -354,11 +343,6 @@ __global__ void __launch_bounds__(512)
         __syncthreads();
       }
       float greatest = -INFINITY;
-      float total2 = 0.0f;
-      for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-        total3[d] = 0.0f;
-      }
-      __syncthreads();
       float greatest_own = -INFINITY;
       for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
            r += Index(blockDim.x)) {
@@ -374,6 +358,7 @@ __global__ void __launch_bounds__(512)
       __syncthreads();
       const float m_new = maximum(m, greatest);
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
+      float total2 = 0.0f;
       m = m_new;
       float total2_own = 0.0f;
       for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
@@ -385,10 +370,11 @@ __global__ void __launch_bounds__(512)
       __syncthreads();
       l = l * fix + total2;
       for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
+        float total3 = 0.0f;
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
-          total3[d] += p[r - j * 64] * v[(bh * R + r) * 128 + d];
+          total3 += p[r - j * 64] * v[(bh * R + r) * 128 + d];
         }
-        acc[d] = acc[d] * fix + total3[d];
+        acc[d] = acc[d] * fix + total3;
         if (j == larger(1, ceil_div(R, 64)) - 1) {
           o[(bh * S + s_) * 128 + d] = l > 0.0f ? acc[d] / l : 0.0f;
         }
@@ -403,8 +389,7 @@ cudaError_t attention_online_f32_d128(float scale, const float* q, const float* 
                                       int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
                                       cudaStream_t stream) {
   const AttentionOnlineF32D128Workspace space(B, H, S, D, R);
-  const int64_t tile_bytes =
-      padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(128, 4);
+  const int64_t tile_bytes = padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_online_f32_d128_kernel_tiles;
   const bool wide = aligned({tiles});
@@ -431,9 +416,7 @@ struct AttentionOnlineBf16D64Workspace {
     (void)D;
     (void)R;
     attention_online_bf16_d64_kernel_tiles = reserve(
-        bytes,
-        workspace_tiles(padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4),
-                        32768, 1024),
+        bytes, workspace_tiles(padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4), 32768, 1024),
         1);
   }
 };
@@ -448,7 +431,6 @@ __global__ void __launch_bounds__(512)
   float* const acc = take<float>(tile, 64);
   float* const s = take<float>(tile, 64);
   float* const p = take<float>(tile, 64);
-  float* const total3 = take<float>(tile, 64);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index bh = Index(item / S);
     const Index s_ = Index(item % S);
@@ -470,11 +452,6 @@ __global__ void __launch_bounds__(512)
         __syncthreads();
       }
       float greatest = -INFINITY;
-      float total2 = 0.0f;
-      for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
-        total3[d] = 0.0f;
-      }
-      __syncthreads();
       float greatest_own = -INFINITY;
       for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
            r += Index(blockDim.x)) {
@@ -490,6 +467,7 @@ __global__ void __launch_bounds__(512)
       __syncthreads();
       const float m_new = maximum(m, greatest);
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
+      float total2 = 0.0f;
       m = m_new;
       float total2_own = 0.0f;
       for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
@@ -501,10 +479,11 @@ __global__ void __launch_bounds__(512)
       __syncthreads();
       l = l * fix + total2;
       for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
+        float total3 = 0.0f;
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
-          total3[d] += from_bf16(to_bf16(p[r - j * 64])) * from_bf16(v[(bh * R + r) * 64 + d]);
+          total3 += from_bf16(to_bf16(p[r - j * 64])) * from_bf16(v[(bh * R + r) * 64 + d]);
         }
-        acc[d] = acc[d] * fix + total3[d];
+        acc[d] = acc[d] * fix + total3;
         if (j == larger(1, ceil_div(R, 64)) - 1) {
           o[(bh * S + s_) * 64 + d] = to_bf16(l > 0.0f ? acc[d] / l : 0.0f);
         }
@@ -519,8 +498,7 @@ cudaError_t attention_online_bf16_d64(float scale, const uint16_t* q, const uint
                                       uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                       char* workspace, cudaStream_t stream) {
   const AttentionOnlineBf16D64Workspace space(B, H, S, D, R);
-  const int64_t tile_bytes =
-      padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4);
+  const int64_t tile_bytes = padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_online_bf16_d64_kernel_tiles;
   const bool wide = aligned({tiles});
@@ -546,12 +524,9 @@ struct AttentionOnlineBf16D128Workspace {
     (void)S;
     (void)D;
     (void)R;
-    attention_online_bf16_d128_kernel_tiles =
-        reserve(bytes,
-                workspace_tiles(
-                    padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(128, 4),
-                    32768, 1024),
-                1);
+    attention_online_bf16_d128_kernel_tiles = reserve(
+        bytes, workspace_tiles(padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4), 32768, 1024),
+        1);
   }
 };
 
@@ -565,7 +540,6 @@ __global__ void __launch_bounds__(512)
   float* const acc = take<float>(tile, 128);
   float* const s = take<float>(tile, 64);
   float* const p = take<float>(tile, 64);
-  float* const total3 = take<float>(tile, 128);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index bh = Index(item / S);
     const Index s_ = Index(item % S);
@@ -587,11 +561,6 @@ __global__ void __launch_bounds__(512)
         __syncthreads();
       }
       float greatest = -INFINITY;
-      float total2 = 0.0f;
-      for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-        total3[d] = 0.0f;
-      }
-      __syncthreads();
       float greatest_own = -INFINITY;
       for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
            r += Index(blockDim.x)) {
@@ -607,6 +576,7 @@ __global__ void __launch_bounds__(512)
       __syncthreads();
       const float m_new = maximum(m, greatest);
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
+      float total2 = 0.0f;
       m = m_new;
       float total2_own = 0.0f;
       for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
@@ -618,10 +588,11 @@ __global__ void __launch_bounds__(512)
       __syncthreads();
       l = l * fix + total2;
       for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
+        float total3 = 0.0f;
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
-          total3[d] += from_bf16(to_bf16(p[r - j * 64])) * from_bf16(v[(bh * R + r) * 128 + d]);
+          total3 += from_bf16(to_bf16(p[r - j * 64])) * from_bf16(v[(bh * R + r) * 128 + d]);
         }
-        acc[d] = acc[d] * fix + total3[d];
+        acc[d] = acc[d] * fix + total3;
         if (j == larger(1, ceil_div(R, 64)) - 1) {
           o[(bh * S + s_) * 128 + d] = to_bf16(l > 0.0f ? acc[d] / l : 0.0f);
         }
@@ -636,8 +607,7 @@ cudaError_t attention_online_bf16_d128(float scale, const uint16_t* q, const uin
                                        uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                        char* workspace, cudaStream_t stream) {
   const AttentionOnlineBf16D128Workspace space(B, H, S, D, R);
-  const int64_t tile_bytes =
-      padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(128, 4);
+  const int64_t tile_bytes = padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_online_bf16_d128_kernel_tiles;
   const bool wide = aligned({tiles});

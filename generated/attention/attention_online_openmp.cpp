@@ -80,14 +80,22 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Takes room for `count` elements of `bytes` each, on a cache line of its own; returns where it starts.
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
 inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   const int64_t start = total;
   int64_t size = 0;
-  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, 63, &size) ||
-      __builtin_add_overflow(total, size / 64 * 64, &total))
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
     total = INT64_MAX / 2;
   return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 inline int64_t thread_number() {
@@ -492,9 +500,6 @@ void attention_online_f32_d64(float scale, const float* q, const float* k, const
           for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
         }
         float greatest = -INFINITY;
-        float total2 = 0.0f;
-        float total3[64] = {};
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
         float s[64] = {};
         for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
           float total = 0.0f;
@@ -510,6 +515,7 @@ void attention_online_f32_d64(float scale, const float* q, const float* k, const
         }
         const float m_new = maximum(m, greatest);
         const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
+        float total2 = 0.0f;
         m = m_new;
         float p[64] = {};
         Lanes<float, kLanes32> total2_lanes = 0.0f;
@@ -522,11 +528,11 @@ void attention_online_f32_d64(float scale, const float* q, const float* k, const
         total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         l = l * fix + total2;
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+          Lanes<float, kLanes32> total3 = 0.0f;
           for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-            store(&total3[d], active,
-                  load(&total3[d], active) + p[r - j * 64] * load(&v[(bh * R + r) * 64 + d], active));
+            total3 += p[r - j * 64] * load(&v[(bh * R + r) * 64 + d], active);
           }
-          store(&acc[d], active, load(&acc[d], active) * fix + load(&total3[d], active));
+          store(&acc[d], active, load(&acc[d], active) * fix + total3);
           if (j == larger(1, ceil_div(R, 64)) - 1) {
             store(&o[(bh * S + s_) * 64 + d], active,
                   l > 0.0f ? quotient(load(&acc[d], active), l) : Lanes<float, kLanes32>(0.0f));
@@ -540,7 +546,8 @@ void attention_online_f32_d64(float scale, const float* q, const float* k, const
 // Where the intermediates lie in the workspace.
 struct AttentionOnlineF32D128Workspace {
   int64_t acc;
-  int64_t total3;
+  int64_t threads;
+  int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit AttentionOnlineF32D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -549,69 +556,70 @@ struct AttentionOnlineF32D128Workspace {
     (void)S;
     (void)D;
     (void)R;
-    acc = reserve(bytes, thread_count() * 128, 4);
-    total3 = reserve(bytes, thread_count() * 128, 4);
+    acc = reserve(thread_bytes, 128, 4);
+    threads = reserve(bytes, thread_count(), thread_bytes);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 void attention_online_f32_d128(float scale, const float* q, const float* k, const float* v, float* o,
                                int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
   const AttentionOnlineF32D128Workspace space(B, H, S, D, R);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t bh = 0; bh < B * H; ++bh) {
-    for (int64_t s_ = 0; s_ < S; ++s_) {
-      float* const acc = reinterpret_cast<float*>(workspace + space.acc) + thread_number() * 128;
-
-      float* const total3 = reinterpret_cast<float*>(workspace + space.total3) + thread_number() * 128;
-
-      float m = 0.0f;
-      float l = 0.0f;
-      for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
-        if (j == 0) {
-          m = -INFINITY;
-          l = 0.0f;
-          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
-        }
-        float greatest = -INFINITY;
-        float total2 = 0.0f;
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
-        float s[64] = {};
-        for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-          float total = 0.0f;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
-            total_lanes += keep(
-                active, load(&q[(bh * S + s_) * 128 + d], active) * load(&k[(bh * R + r) * 128 + d], active),
-                0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-          s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
-          greatest = maximum(greatest, s[r - j * 64]);
-        }
-        const float m_new = maximum(m, greatest);
-        const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
-        m = m_new;
-        float p[64] = {};
-        Lanes<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R), [&](int64_t r, auto active) {
-          store(
-              &p[r - j * 64], active,
-              m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f) : exp(load(&s[r - j * 64], active) - m_new));
-          total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
-        });
-        total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
-        l = l * fix + total2;
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+  OMP(omp parallel)
+  {
+    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    float* const acc = reinterpret_cast<float*>(mine + space.acc);
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t bh = 0; bh < B * H; ++bh) {
+      for (int64_t s_ = 0; s_ < S; ++s_) {
+        float m = 0.0f;
+        float l = 0.0f;
+        for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
+          if (j == 0) {
+            m = -INFINITY;
+            l = 0.0f;
+            for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
+          }
+          float greatest = -INFINITY;
+          float s[64] = {};
           for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-            store(&total3[d], active,
-                  load(&total3[d], active) + p[r - j * 64] * load(&v[(bh * R + r) * 128 + d], active));
+            float total = 0.0f;
+            Lanes<float, kLanes32> total_lanes = 0.0f;
+            for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+              total_lanes += keep(
+                  active,
+                  load(&q[(bh * S + s_) * 128 + d], active) * load(&k[(bh * R + r) * 128 + d], active), 0.0f);
+            });
+            total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+            s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
+            greatest = maximum(greatest, s[r - j * 64]);
           }
-          store(&acc[d], active, load(&acc[d], active) * fix + load(&total3[d], active));
-          if (j == larger(1, ceil_div(R, 64)) - 1) {
-            store(&o[(bh * S + s_) * 128 + d], active,
-                  l > 0.0f ? quotient(load(&acc[d], active), l) : Lanes<float, kLanes32>(0.0f));
-          }
-        });
+          const float m_new = maximum(m, greatest);
+          const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
+          float total2 = 0.0f;
+          m = m_new;
+          float p[64] = {};
+          Lanes<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R), [&](int64_t r, auto active) {
+            store(&p[r - j * 64], active,
+                  m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
+                                     : exp(load(&s[r - j * 64], active) - m_new));
+            total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
+          });
+          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+          l = l * fix + total2;
+          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+            Lanes<float, kLanes32> total3 = 0.0f;
+            for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
+              total3 += p[r - j * 64] * load(&v[(bh * R + r) * 128 + d], active);
+            }
+            store(&acc[d], active, load(&acc[d], active) * fix + total3);
+            if (j == larger(1, ceil_div(R, 64)) - 1) {
+              store(&o[(bh * S + s_) * 128 + d], active,
+                    l > 0.0f ? quotient(load(&acc[d], active), l) : Lanes<float, kLanes32>(0.0f));
+            }
+          });
+        }
       }
     }
   }
@@ -633,9 +641,6 @@ void attention_online_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
           for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
         }
         float greatest = -INFINITY;
-        float total2 = 0.0f;
-        float total3[64] = {};
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
         float s[64] = {};
         for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
           float total = 0.0f;
@@ -652,6 +657,7 @@ void attention_online_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
         }
         const float m_new = maximum(m, greatest);
         const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
+        float total2 = 0.0f;
         m = m_new;
         float p[64] = {};
         Lanes<float, kLanes32> total2_lanes = 0.0f;
@@ -664,12 +670,11 @@ void attention_online_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
         total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         l = l * fix + total2;
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+          Lanes<float, kLanes32> total3 = 0.0f;
           for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-            store(&total3[d], active,
-                  load(&total3[d], active) +
-                      from_bf16(to_bf16(p[r - j * 64])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active)));
+            total3 += from_bf16(to_bf16(p[r - j * 64])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active));
           }
-          store(&acc[d], active, load(&acc[d], active) * fix + load(&total3[d], active));
+          store(&acc[d], active, load(&acc[d], active) * fix + total3);
           if (j == larger(1, ceil_div(R, 64)) - 1) {
             store(&o[(bh * S + s_) * 64 + d], active,
                   to_bf16(l > 0.0f ? quotient(load(&acc[d], active), l) : Lanes<float, kLanes32>(0.0f)));
@@ -683,7 +688,8 @@ void attention_online_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
 // Where the intermediates lie in the workspace.
 struct AttentionOnlineBf16D128Workspace {
   int64_t acc;
-  int64_t total3;
+  int64_t threads;
+  int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit AttentionOnlineBf16D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -692,8 +698,9 @@ struct AttentionOnlineBf16D128Workspace {
     (void)S;
     (void)D;
     (void)R;
-    acc = reserve(bytes, thread_count() * 128, 4);
-    total3 = reserve(bytes, thread_count() * 128, 4);
+    acc = reserve(thread_bytes, 128, 4);
+    threads = reserve(bytes, thread_count(), thread_bytes);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -701,63 +708,63 @@ void attention_online_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
                                 uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                 char* workspace) {
   const AttentionOnlineBf16D128Workspace space(B, H, S, D, R);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t bh = 0; bh < B * H; ++bh) {
-    for (int64_t s_ = 0; s_ < S; ++s_) {
-      float* const acc = reinterpret_cast<float*>(workspace + space.acc) + thread_number() * 128;
-
-      float* const total3 = reinterpret_cast<float*>(workspace + space.total3) + thread_number() * 128;
-
-      float m = 0.0f;
-      float l = 0.0f;
-      for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
-        if (j == 0) {
-          m = -INFINITY;
-          l = 0.0f;
-          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
-        }
-        float greatest = -INFINITY;
-        float total2 = 0.0f;
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total3[d], active, 0.0f); });
-        float s[64] = {};
-        for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-          float total = 0.0f;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
-            total_lanes += keep(active,
-                                from_bf16(load(&q[(bh * S + s_) * 128 + d], active)) *
-                                    from_bf16(load(&k[(bh * R + r) * 128 + d], active)),
-                                0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-          s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
-          greatest = maximum(greatest, s[r - j * 64]);
-        }
-        const float m_new = maximum(m, greatest);
-        const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
-        m = m_new;
-        float p[64] = {};
-        Lanes<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R), [&](int64_t r, auto active) {
-          store(
-              &p[r - j * 64], active,
-              m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f) : exp(load(&s[r - j * 64], active) - m_new));
-          total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
-        });
-        total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
-        l = l * fix + total2;
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+  OMP(omp parallel)
+  {
+    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    float* const acc = reinterpret_cast<float*>(mine + space.acc);
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t bh = 0; bh < B * H; ++bh) {
+      for (int64_t s_ = 0; s_ < S; ++s_) {
+        float m = 0.0f;
+        float l = 0.0f;
+        for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
+          if (j == 0) {
+            m = -INFINITY;
+            l = 0.0f;
+            for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
+          }
+          float greatest = -INFINITY;
+          float s[64] = {};
           for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-            store(&total3[d], active,
-                  load(&total3[d], active) + from_bf16(to_bf16(p[r - j * 64])) *
-                                                 from_bf16(load(&v[(bh * R + r) * 128 + d], active)));
+            float total = 0.0f;
+            Lanes<float, kLanes32> total_lanes = 0.0f;
+            for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+              total_lanes += keep(active,
+                                  from_bf16(load(&q[(bh * S + s_) * 128 + d], active)) *
+                                      from_bf16(load(&k[(bh * R + r) * 128 + d], active)),
+                                  0.0f);
+            });
+            total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+            s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
+            greatest = maximum(greatest, s[r - j * 64]);
           }
-          store(&acc[d], active, load(&acc[d], active) * fix + load(&total3[d], active));
-          if (j == larger(1, ceil_div(R, 64)) - 1) {
-            store(&o[(bh * S + s_) * 128 + d], active,
-                  to_bf16(l > 0.0f ? quotient(load(&acc[d], active), l) : Lanes<float, kLanes32>(0.0f)));
-          }
-        });
+          const float m_new = maximum(m, greatest);
+          const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
+          float total2 = 0.0f;
+          m = m_new;
+          float p[64] = {};
+          Lanes<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R), [&](int64_t r, auto active) {
+            store(&p[r - j * 64], active,
+                  m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
+                                     : exp(load(&s[r - j * 64], active) - m_new));
+            total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
+          });
+          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+          l = l * fix + total2;
+          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+            Lanes<float, kLanes32> total3 = 0.0f;
+            for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
+              total3 +=
+                  from_bf16(to_bf16(p[r - j * 64])) * from_bf16(load(&v[(bh * R + r) * 128 + d], active));
+            }
+            store(&acc[d], active, load(&acc[d], active) * fix + total3);
+            if (j == larger(1, ceil_div(R, 64)) - 1) {
+              store(&o[(bh * S + s_) * 128 + d], active,
+                    to_bf16(l > 0.0f ? quotient(load(&acc[d], active), l) : Lanes<float, kLanes32>(0.0f)));
+            }
+          });
+        }
       }
     }
   }
@@ -809,10 +816,10 @@ extern "C" int attention_online_f32_openmp(float scale, const float* q, const fl
     if (overlap(k, B * H * R * 128 * 4, o, B * H * S * 128 * 4)) return 13;
     if (overlap(v, B * H * R * 128 * 4, o, B * H * S * 128 * 4)) return 14;
     const AttentionOnlineF32D128Workspace space(B, H, S, D, R);
-    const bool own = workspace == nullptr && space.bytes > 0;
+    const bool own = workspace == nullptr;
     void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-    if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
-    attention_online_f32_d128(scale, q, k, v, o, B, H, S, D, R, static_cast<char*>(memory));
+    if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 15;
+    attention_online_f32_d128(scale, q, k, v, o, B, H, S, D, R, next_line(memory));
     if (own) std::free(memory);
     return 0;
   }
@@ -863,10 +870,10 @@ extern "C" int attention_online_bf16_openmp(float scale, const uint16_t* q, cons
     if (overlap(k, B * H * R * 128 * 2, o, B * H * S * 128 * 2)) return 13;
     if (overlap(v, B * H * R * 128 * 2, o, B * H * S * 128 * 2)) return 14;
     const AttentionOnlineBf16D128Workspace space(B, H, S, D, R);
-    const bool own = workspace == nullptr && space.bytes > 0;
+    const bool own = workspace == nullptr;
     void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-    if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
-    attention_online_bf16_d128(scale, q, k, v, o, B, H, S, D, R, static_cast<char*>(memory));
+    if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 15;
+    attention_online_bf16_d128(scale, q, k, v, o, B, H, S, D, R, next_line(memory));
     if (own) std::free(memory);
     return 0;
   }

@@ -104,14 +104,22 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Takes room for `count` elements of `bytes` each, on a cache line of its own; returns where it starts.
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
 inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   const int64_t start = total;
   int64_t size = 0;
-  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, 63, &size) ||
-      __builtin_add_overflow(total, size / 64 * 64, &total))
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
     total = INT64_MAX / 2;
   return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 inline int64_t thread_number() {
@@ -605,6 +613,8 @@ inline Lanes<float, N> exp(Lanes<float, N> x) {
 struct AttentionF32D64Workspace {
   int64_t p;
   int64_t s_;
+  int64_t threads;
+  int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit AttentionF32D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -612,8 +622,10 @@ struct AttentionF32D64Workspace {
     (void)H;
     (void)S;
     (void)D;
-    p = reserve(bytes, thread_count() * R, 4);
-    s_ = reserve(bytes, thread_count() * R, 4);
+    p = reserve(thread_bytes, R, 4);
+    s_ = reserve(thread_bytes, R, 4);
+    threads = reserve(bytes, thread_count(), thread_bytes);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -623,17 +635,13 @@ void attention_f32_d64(const float* q, const float* k, const float* v, float sca
   const bool around_caches = B * H * S * 64 * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
+    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    float* const p = reinterpret_cast<float*>(mine + space.p);
+    float* const s_ = reinterpret_cast<float*>(mine + space.s_);
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bh = 0; bh < B * H; ++bh) {
       for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
-
-        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
-
         float greatest = -INFINITY;
-        float total3 = 0.0f;
-        float total2[64] = {};
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -647,6 +655,7 @@ void attention_f32_d64(const float* q, const float* k, const float* v, float sca
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
         }
+        float total3 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Lanes<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
@@ -656,12 +665,11 @@ void attention_f32_d64(const float* q, const float* k, const float* v, float sca
           total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+          Lanes<float, kLanes32> total2 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
-            store(&total2[d], active,
-                  load(&total2[d], active) + p[r] * load(&v[(bh * R + r) * 64 + d], active));
+            total2 += p[r] * load(&v[(bh * R + r) * 64 + d], active);
           }
-          store_around(&o[(bh * S + s_3) * 64 + d], active, quotient(load(&total2[d], active), total3),
-                       around_caches);
+          store_around(&o[(bh * S + s_3) * 64 + d], active, quotient(total2, total3), around_caches);
         });
       }
     }
@@ -672,8 +680,9 @@ void attention_f32_d64(const float* q, const float* k, const float* v, float sca
 // Where the intermediates lie in the workspace.
 struct AttentionF32D128Workspace {
   int64_t p;
-  int64_t total2;
   int64_t s_;
+  int64_t threads;
+  int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit AttentionF32D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -681,9 +690,10 @@ struct AttentionF32D128Workspace {
     (void)H;
     (void)S;
     (void)D;
-    p = reserve(bytes, thread_count() * R, 4);
-    total2 = reserve(bytes, thread_count() * 128, 4);
-    s_ = reserve(bytes, thread_count() * R, 4);
+    p = reserve(thread_bytes, R, 4);
+    s_ = reserve(thread_bytes, R, 4);
+    threads = reserve(bytes, thread_count(), thread_bytes);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -693,18 +703,13 @@ void attention_f32_d128(const float* q, const float* k, const float* v, float sc
   const bool around_caches = B * H * S * 128 * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
+    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    float* const p = reinterpret_cast<float*>(mine + space.p);
+    float* const s_ = reinterpret_cast<float*>(mine + space.s_);
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bh = 0; bh < B * H; ++bh) {
       for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
-
-        float* const total2 = reinterpret_cast<float*>(workspace + space.total2) + thread_number() * 128;
-
-        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
-
         float greatest = -INFINITY;
-        float total3 = 0.0f;
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -718,6 +723,7 @@ void attention_f32_d128(const float* q, const float* k, const float* v, float sc
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
         }
+        float total3 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Lanes<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
@@ -727,12 +733,11 @@ void attention_f32_d128(const float* q, const float* k, const float* v, float sc
           total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+          Lanes<float, kLanes32> total2 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
-            store(&total2[d], active,
-                  load(&total2[d], active) + p[r] * load(&v[(bh * R + r) * 128 + d], active));
+            total2 += p[r] * load(&v[(bh * R + r) * 128 + d], active);
           }
-          store_around(&o[(bh * S + s_3) * 128 + d], active, quotient(load(&total2[d], active), total3),
-                       around_caches);
+          store_around(&o[(bh * S + s_3) * 128 + d], active, quotient(total2, total3), around_caches);
         });
       }
     }
@@ -744,6 +749,8 @@ void attention_f32_d128(const float* q, const float* k, const float* v, float sc
 struct AttentionBf16D64Workspace {
   int64_t p;
   int64_t s_;
+  int64_t threads;
+  int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit AttentionBf16D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -751,8 +758,10 @@ struct AttentionBf16D64Workspace {
     (void)H;
     (void)S;
     (void)D;
-    p = reserve(bytes, thread_count() * R, 4);
-    s_ = reserve(bytes, thread_count() * R, 4);
+    p = reserve(thread_bytes, R, 4);
+    s_ = reserve(thread_bytes, R, 4);
+    threads = reserve(bytes, thread_count(), thread_bytes);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -762,17 +771,13 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
   const bool around_caches = B * H * S * 64 * 2 >= kBeyondCaches;
   OMP(omp parallel)
   {
+    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    float* const p = reinterpret_cast<float*>(mine + space.p);
+    float* const s_ = reinterpret_cast<float*>(mine + space.s_);
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bh = 0; bh < B * H; ++bh) {
       for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
-
-        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
-
         float greatest = -INFINITY;
-        float total3 = 0.0f;
-        float total2[64] = {};
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -787,6 +792,7 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
         }
+        float total3 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Lanes<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
@@ -796,13 +802,11 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
           total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+          Lanes<float, kLanes32> total2 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
-            store(&total2[d], active,
-                  load(&total2[d], active) +
-                      from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active)));
+            total2 += from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active));
           }
-          store_around(&o[(bh * S + s_3) * 64 + d], active,
-                       to_bf16(quotient(load(&total2[d], active), total3)), around_caches);
+          store_around(&o[(bh * S + s_3) * 64 + d], active, to_bf16(quotient(total2, total3)), around_caches);
         });
       }
     }
@@ -813,8 +817,9 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
 // Where the intermediates lie in the workspace.
 struct AttentionBf16D128Workspace {
   int64_t p;
-  int64_t total2;
   int64_t s_;
+  int64_t threads;
+  int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit AttentionBf16D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -822,9 +827,10 @@ struct AttentionBf16D128Workspace {
     (void)H;
     (void)S;
     (void)D;
-    p = reserve(bytes, thread_count() * R, 4);
-    total2 = reserve(bytes, thread_count() * 128, 4);
-    s_ = reserve(bytes, thread_count() * R, 4);
+    p = reserve(thread_bytes, R, 4);
+    s_ = reserve(thread_bytes, R, 4);
+    threads = reserve(bytes, thread_count(), thread_bytes);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -834,18 +840,13 @@ void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v
   const bool around_caches = B * H * S * 128 * 2 >= kBeyondCaches;
   OMP(omp parallel)
   {
+    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    float* const p = reinterpret_cast<float*>(mine + space.p);
+    float* const s_ = reinterpret_cast<float*>(mine + space.s_);
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bh = 0; bh < B * H; ++bh) {
       for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
-
-        float* const total2 = reinterpret_cast<float*>(workspace + space.total2) + thread_number() * 128;
-
-        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
-
         float greatest = -INFINITY;
-        float total3 = 0.0f;
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -860,6 +861,7 @@ void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
         }
+        float total3 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Lanes<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
@@ -869,13 +871,12 @@ void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v
           total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+          Lanes<float, kLanes32> total2 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
-            store(&total2[d], active,
-                  load(&total2[d], active) +
-                      from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 128 + d], active)));
+            total2 += from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 128 + d], active));
           }
-          store_around(&o[(bh * S + s_3) * 128 + d], active,
-                       to_bf16(quotient(load(&total2[d], active), total3)), around_caches);
+          store_around(&o[(bh * S + s_3) * 128 + d], active, to_bf16(quotient(total2, total3)),
+                       around_caches);
         });
       }
     }
@@ -887,6 +888,8 @@ void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v
 struct AttentionF16D64Workspace {
   int64_t p;
   int64_t s_;
+  int64_t threads;
+  int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit AttentionF16D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -894,8 +897,10 @@ struct AttentionF16D64Workspace {
     (void)H;
     (void)S;
     (void)D;
-    p = reserve(bytes, thread_count() * R, 4);
-    s_ = reserve(bytes, thread_count() * R, 4);
+    p = reserve(thread_bytes, R, 4);
+    s_ = reserve(thread_bytes, R, 4);
+    threads = reserve(bytes, thread_count(), thread_bytes);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -905,17 +910,13 @@ void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, 
   const bool around_caches = B * H * S * 64 * 2 >= kBeyondCaches;
   OMP(omp parallel)
   {
+    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    float* const p = reinterpret_cast<float*>(mine + space.p);
+    float* const s_ = reinterpret_cast<float*>(mine + space.s_);
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bh = 0; bh < B * H; ++bh) {
       for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
-
-        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
-
         float greatest = -INFINITY;
-        float total3 = 0.0f;
-        float total2[64] = {};
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -930,6 +931,7 @@ void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, 
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
         }
+        float total3 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Lanes<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
@@ -939,13 +941,11 @@ void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, 
           total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
         for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+          Lanes<float, kLanes32> total2 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
-            store(&total2[d], active,
-                  load(&total2[d], active) +
-                      from_f16(to_f16(p[r])) * from_f16(load(&v[(bh * R + r) * 64 + d], active)));
+            total2 += from_f16(to_f16(p[r])) * from_f16(load(&v[(bh * R + r) * 64 + d], active));
           }
-          store_around(&o[(bh * S + s_3) * 64 + d], active,
-                       to_f16(quotient(load(&total2[d], active), total3)), around_caches);
+          store_around(&o[(bh * S + s_3) * 64 + d], active, to_f16(quotient(total2, total3)), around_caches);
         });
       }
     }
@@ -956,8 +956,9 @@ void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, 
 // Where the intermediates lie in the workspace.
 struct AttentionF16D128Workspace {
   int64_t p;
-  int64_t total2;
   int64_t s_;
+  int64_t threads;
+  int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit AttentionF16D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -965,9 +966,10 @@ struct AttentionF16D128Workspace {
     (void)H;
     (void)S;
     (void)D;
-    p = reserve(bytes, thread_count() * R, 4);
-    total2 = reserve(bytes, thread_count() * 128, 4);
-    s_ = reserve(bytes, thread_count() * R, 4);
+    p = reserve(thread_bytes, R, 4);
+    s_ = reserve(thread_bytes, R, 4);
+    threads = reserve(bytes, thread_count(), thread_bytes);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -977,18 +979,13 @@ void attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v,
   const bool around_caches = B * H * S * 128 * 2 >= kBeyondCaches;
   OMP(omp parallel)
   {
+    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    float* const p = reinterpret_cast<float*>(mine + space.p);
+    float* const s_ = reinterpret_cast<float*>(mine + space.s_);
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bh = 0; bh < B * H; ++bh) {
       for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-        float* const p = reinterpret_cast<float*>(workspace + space.p) + thread_number() * R;
-
-        float* const total2 = reinterpret_cast<float*>(workspace + space.total2) + thread_number() * 128;
-
-        float* const s_ = reinterpret_cast<float*>(workspace + space.s_) + thread_number() * R;
-
         float greatest = -INFINITY;
-        float total3 = 0.0f;
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&total2[d], active, 0.0f); });
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -1003,6 +1000,7 @@ void attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v,
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
         }
+        float total3 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Lanes<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
@@ -1012,13 +1010,11 @@ void attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v,
           total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
         for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+          Lanes<float, kLanes32> total2 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
-            store(&total2[d], active,
-                  load(&total2[d], active) +
-                      from_f16(to_f16(p[r])) * from_f16(load(&v[(bh * R + r) * 128 + d], active)));
+            total2 += from_f16(to_f16(p[r])) * from_f16(load(&v[(bh * R + r) * 128 + d], active));
           }
-          store_around(&o[(bh * S + s_3) * 128 + d], active,
-                       to_f16(quotient(load(&total2[d], active), total3)), around_caches);
+          store_around(&o[(bh * S + s_3) * 128 + d], active, to_f16(quotient(total2, total3)), around_caches);
         });
       }
     }
@@ -1053,10 +1049,10 @@ extern "C" int attention_f32_openmp(const float* q, const float* k, const float*
     if (overlap(k, B * H * R * 64 * 4, o, B * H * S * 64 * 4)) return 13;
     if (overlap(v, B * H * R * 64 * 4, o, B * H * S * 64 * 4)) return 14;
     const AttentionF32D64Workspace space(B, H, S, D, R);
-    const bool own = workspace == nullptr && space.bytes > 0;
+    const bool own = workspace == nullptr;
     void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-    if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
-    attention_f32_d64(q, k, v, scale, o, B, H, S, D, R, static_cast<char*>(memory));
+    if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 15;
+    attention_f32_d64(q, k, v, scale, o, B, H, S, D, R, next_line(memory));
     if (own) std::free(memory);
     return 0;
   }
@@ -1076,10 +1072,10 @@ extern "C" int attention_f32_openmp(const float* q, const float* k, const float*
     if (overlap(k, B * H * R * 128 * 4, o, B * H * S * 128 * 4)) return 13;
     if (overlap(v, B * H * R * 128 * 4, o, B * H * S * 128 * 4)) return 14;
     const AttentionF32D128Workspace space(B, H, S, D, R);
-    const bool own = workspace == nullptr && space.bytes > 0;
+    const bool own = workspace == nullptr;
     void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-    if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
-    attention_f32_d128(q, k, v, scale, o, B, H, S, D, R, static_cast<char*>(memory));
+    if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 15;
+    attention_f32_d128(q, k, v, scale, o, B, H, S, D, R, next_line(memory));
     if (own) std::free(memory);
     return 0;
   }
@@ -1111,10 +1107,10 @@ extern "C" int attention_bf16_openmp(const uint16_t* q, const uint16_t* k, const
     if (overlap(k, B * H * R * 64 * 2, o, B * H * S * 64 * 2)) return 13;
     if (overlap(v, B * H * R * 64 * 2, o, B * H * S * 64 * 2)) return 14;
     const AttentionBf16D64Workspace space(B, H, S, D, R);
-    const bool own = workspace == nullptr && space.bytes > 0;
+    const bool own = workspace == nullptr;
     void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-    if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
-    attention_bf16_d64(q, k, v, scale, o, B, H, S, D, R, static_cast<char*>(memory));
+    if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 15;
+    attention_bf16_d64(q, k, v, scale, o, B, H, S, D, R, next_line(memory));
     if (own) std::free(memory);
     return 0;
   }
@@ -1134,10 +1130,10 @@ extern "C" int attention_bf16_openmp(const uint16_t* q, const uint16_t* k, const
     if (overlap(k, B * H * R * 128 * 2, o, B * H * S * 128 * 2)) return 13;
     if (overlap(v, B * H * R * 128 * 2, o, B * H * S * 128 * 2)) return 14;
     const AttentionBf16D128Workspace space(B, H, S, D, R);
-    const bool own = workspace == nullptr && space.bytes > 0;
+    const bool own = workspace == nullptr;
     void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-    if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
-    attention_bf16_d128(q, k, v, scale, o, B, H, S, D, R, static_cast<char*>(memory));
+    if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 15;
+    attention_bf16_d128(q, k, v, scale, o, B, H, S, D, R, next_line(memory));
     if (own) std::free(memory);
     return 0;
   }
@@ -1169,10 +1165,10 @@ extern "C" int attention_f16_openmp(const uint16_t* q, const uint16_t* k, const 
     if (overlap(k, B * H * R * 64 * 2, o, B * H * S * 64 * 2)) return 13;
     if (overlap(v, B * H * R * 64 * 2, o, B * H * S * 64 * 2)) return 14;
     const AttentionF16D64Workspace space(B, H, S, D, R);
-    const bool own = workspace == nullptr && space.bytes > 0;
+    const bool own = workspace == nullptr;
     void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-    if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
-    attention_f16_d64(q, k, v, scale, o, B, H, S, D, R, static_cast<char*>(memory));
+    if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 15;
+    attention_f16_d64(q, k, v, scale, o, B, H, S, D, R, next_line(memory));
     if (own) std::free(memory);
     return 0;
   }
@@ -1192,10 +1188,10 @@ extern "C" int attention_f16_openmp(const uint16_t* q, const uint16_t* k, const 
     if (overlap(k, B * H * R * 128 * 2, o, B * H * S * 128 * 2)) return 13;
     if (overlap(v, B * H * R * 128 * 2, o, B * H * S * 128 * 2)) return 14;
     const AttentionF16D128Workspace space(B, H, S, D, R);
-    const bool own = workspace == nullptr && space.bytes > 0;
+    const bool own = workspace == nullptr;
     void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-    if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 15;
-    attention_f16_d128(q, k, v, scale, o, B, H, S, D, R, static_cast<char*>(memory));
+    if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 15;
+    attention_f16_d128(q, k, v, scale, o, B, H, S, D, R, next_line(memory));
     if (own) std::free(memory);
     return 0;
   }

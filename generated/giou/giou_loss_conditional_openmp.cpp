@@ -70,14 +70,22 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Takes room for `count` elements of `bytes` each, on a cache line of its own; returns where it starts.
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
 inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   const int64_t start = total;
   int64_t size = 0;
-  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, 63, &size) ||
-      __builtin_add_overflow(total, size / 64 * 64, &total))
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
     total = INT64_MAX / 2;
   return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -450,6 +458,7 @@ struct GiouLossConditionalWorkspace {
     (void)N;
     total_parts = reserve(bytes, 256, 4);
     total2_parts = reserve(bytes, 256, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -539,10 +548,10 @@ extern "C" int giou_loss_conditional_openmp(const float* pred, const float* targ
   if (overlap(target, B * N * 4 * 4, loss, 4)) return 18;
   if (overlap(mask, B * N, loss, 4)) return 19;
   const GiouLossConditionalWorkspace space(B, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 20;
-  giou_loss_conditional(pred, target, giou, mask, loss, B, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 20;
+  giou_loss_conditional(pred, target, giou, mask, loss, B, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }

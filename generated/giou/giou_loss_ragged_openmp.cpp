@@ -67,14 +67,22 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Takes room for `count` elements of `bytes` each, on a cache line of its own; returns where it starts.
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
 inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   const int64_t start = total;
   int64_t size = 0;
-  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, 63, &size) ||
-      __builtin_add_overflow(total, size / 64 * 64, &total))
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
     total = INT64_MAX / 2;
   return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -455,6 +463,7 @@ struct GiouLossRaggedWorkspace {
     (void)N;
     total3_parts = reserve(bytes, 256, 8);
     total2_parts = reserve(bytes, 256, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -556,10 +565,10 @@ extern "C" int giou_loss_ragged_openmp(const int64_t* box_start, const float* pr
   if (overlap(target, N * 4 * 4, loss, 4)) return 21;
   if (overlap(picture_loss, B * 4, loss, 4)) return 22;
   const GiouLossRaggedWorkspace space(B, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 23;
-  giou_loss_ragged(box_start, pred, target, giou, picture_loss, loss, B, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 23;
+  giou_loss_ragged(box_start, pred, target, giou, picture_loss, loss, B, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }

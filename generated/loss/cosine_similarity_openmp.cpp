@@ -60,14 +60,22 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Takes room for `count` elements of `bytes` each, on a cache line of its own; returns where it starts.
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
 inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   const int64_t start = total;
   int64_t size = 0;
-  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, 63, &size) ||
-      __builtin_add_overflow(total, size / 64 * 64, &total))
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
     total = INT64_MAX / 2;
   return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -507,6 +515,7 @@ struct CosineSimilarityF32Workspace {
     total_part = reserve(bytes, N_shares * M, 4);
     total_part2 = reserve(bytes, N_shares * M, 4);
     total_part3 = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -576,6 +585,7 @@ struct CosineSimilarityF64Workspace {
     total_part = reserve(bytes, N_shares * M, 8);
     total_part2 = reserve(bytes, N_shares * M, 8);
     total_part3 = reserve(bytes, N_shares * M, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -645,6 +655,7 @@ struct CosineSimilarityBf16Workspace {
     total_part = reserve(bytes, N_shares * M, 4);
     total_part2 = reserve(bytes, N_shares * M, 4);
     total_part3 = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -717,6 +728,7 @@ struct CosineSimilarityF16Workspace {
     total_part = reserve(bytes, N_shares * M, 4);
     total_part2 = reserve(bytes, N_shares * M, 4);
     total_part3 = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -795,10 +807,10 @@ extern "C" int cosine_similarity_f32_openmp(const float* x, const float* y, floa
   if (overlap(x, M * N * 4, similarity, M * 4)) return 8;
   if (overlap(y, M * N * 4, similarity, M * 4)) return 9;
   const CosineSimilarityF32Workspace space(M, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 10;
-  cosine_similarity_f32(x, y, similarity, M, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 10;
+  cosine_similarity_f32(x, y, similarity, M, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -819,10 +831,10 @@ extern "C" int cosine_similarity_f64_openmp(const double* x, const double* y, do
   if (overlap(x, M * N * 8, similarity, M * 8)) return 8;
   if (overlap(y, M * N * 8, similarity, M * 8)) return 9;
   const CosineSimilarityF64Workspace space(M, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 10;
-  cosine_similarity_f64(x, y, similarity, M, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 10;
+  cosine_similarity_f64(x, y, similarity, M, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -843,10 +855,10 @@ extern "C" int cosine_similarity_bf16_openmp(const uint16_t* x, const uint16_t* 
   if (overlap(x, M * N * 2, similarity, M * 2)) return 8;
   if (overlap(y, M * N * 2, similarity, M * 2)) return 9;
   const CosineSimilarityBf16Workspace space(M, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 10;
-  cosine_similarity_bf16(x, y, similarity, M, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 10;
+  cosine_similarity_bf16(x, y, similarity, M, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -867,10 +879,10 @@ extern "C" int cosine_similarity_f16_openmp(const uint16_t* x, const uint16_t* y
   if (overlap(x, M * N * 2, similarity, M * 2)) return 8;
   if (overlap(y, M * N * 2, similarity, M * 2)) return 9;
   const CosineSimilarityF16Workspace space(M, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 10;
-  cosine_similarity_f16(x, y, similarity, M, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 10;
+  cosine_similarity_f16(x, y, similarity, M, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }

@@ -67,14 +67,22 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Takes room for `count` elements of `bytes` each, on a cache line of its own; returns where it starts.
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
 inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   const int64_t start = total;
   int64_t size = 0;
-  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, 63, &size) ||
-      __builtin_add_overflow(total, size / 64 * 64, &total))
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
     total = INT64_MAX / 2;
   return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -448,6 +456,7 @@ struct KlDivergenceF32Workspace {
     (void)B;
     (void)V;
     total2_parts = reserve(bytes, 256, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -495,6 +504,7 @@ struct KlDivergenceBf16Workspace {
     (void)B;
     (void)V;
     total2_parts = reserve(bytes, 256, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -543,6 +553,7 @@ struct KlDivergenceF16Workspace {
     (void)B;
     (void)V;
     total2_parts = reserve(bytes, 256, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -605,10 +616,10 @@ extern "C" int kl_divergence_f32_openmp(const float* prediction, const float* ta
   if (overlap(prediction, B * V * 4, mean_loss, 4)) return 12;
   if (overlap(target, B * V * 4, mean_loss, 4)) return 13;
   const KlDivergenceF32Workspace space(B, V);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 14;
-  kl_divergence_f32(prediction, target, loss, mean_loss, B, V, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
+  kl_divergence_f32(prediction, target, loss, mean_loss, B, V, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -634,10 +645,10 @@ extern "C" int kl_divergence_bf16_openmp(const uint16_t* prediction, const uint1
   if (overlap(prediction, B * V * 2, mean_loss, 4)) return 12;
   if (overlap(target, B * V * 2, mean_loss, 4)) return 13;
   const KlDivergenceBf16Workspace space(B, V);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 14;
-  kl_divergence_bf16(prediction, target, loss, mean_loss, B, V, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
+  kl_divergence_bf16(prediction, target, loss, mean_loss, B, V, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -663,10 +674,10 @@ extern "C" int kl_divergence_f16_openmp(const uint16_t* prediction, const uint16
   if (overlap(prediction, B * V * 2, mean_loss, 4)) return 12;
   if (overlap(target, B * V * 2, mean_loss, 4)) return 13;
   const KlDivergenceF16Workspace space(B, V);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 14;
-  kl_divergence_f16(prediction, target, loss, mean_loss, B, V, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
+  kl_divergence_f16(prediction, target, loss, mean_loss, B, V, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }

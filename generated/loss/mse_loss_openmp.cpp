@@ -66,14 +66,22 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Takes room for `count` elements of `bytes` each, on a cache line of its own; returns where it starts.
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
 inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   const int64_t start = total;
   int64_t size = 0;
-  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, 63, &size) ||
-      __builtin_add_overflow(total, size / 64 * 64, &total))
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
     total = INT64_MAX / 2;
   return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -355,6 +363,7 @@ struct MseLossF32Workspace {
   explicit MseLossF32Workspace(int64_t N) {
     (void)N;
     total_parts = reserve(bytes, 256, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -391,6 +400,7 @@ struct MseLossBf16Workspace {
   explicit MseLossBf16Workspace(int64_t N) {
     (void)N;
     total_parts = reserve(bytes, 256, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -428,6 +438,7 @@ struct MseLossF16Workspace {
   explicit MseLossF16Workspace(int64_t N) {
     (void)N;
     total_parts = reserve(bytes, 256, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -471,10 +482,10 @@ extern "C" int mse_loss_f32_openmp(const float* prediction, const float* target,
   if (overlap(prediction, N * 4, loss, 4)) return 6;
   if (overlap(target, N * 4, loss, 4)) return 7;
   const MseLossF32Workspace space(N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 8;
-  mse_loss_f32(prediction, target, loss, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 8;
+  mse_loss_f32(prediction, target, loss, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -491,10 +502,10 @@ extern "C" int mse_loss_bf16_openmp(const uint16_t* prediction, const uint16_t* 
   if (overlap(prediction, N * 2, loss, 4)) return 6;
   if (overlap(target, N * 2, loss, 4)) return 7;
   const MseLossBf16Workspace space(N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 8;
-  mse_loss_bf16(prediction, target, loss, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 8;
+  mse_loss_bf16(prediction, target, loss, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -511,10 +522,10 @@ extern "C" int mse_loss_f16_openmp(const uint16_t* prediction, const uint16_t* t
   if (overlap(prediction, N * 2, loss, 4)) return 6;
   if (overlap(target, N * 2, loss, 4)) return 7;
   const MseLossF16Workspace space(N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 8;
-  mse_loss_f16(prediction, target, loss, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 8;
+  mse_loss_f16(prediction, target, loss, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }

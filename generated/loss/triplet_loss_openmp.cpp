@@ -67,14 +67,22 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Takes room for `count` elements of `bytes` each, on a cache line of its own; returns where it starts.
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
 inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   const int64_t start = total;
   int64_t size = 0;
-  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, 63, &size) ||
-      __builtin_add_overflow(total, size / 64 * 64, &total))
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
     total = INT64_MAX / 2;
   return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -357,6 +365,7 @@ struct TripletLossF32Workspace {
     (void)B;
     (void)D;
     total3_parts = reserve(bytes, 256, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -406,6 +415,7 @@ struct TripletLossBf16Workspace {
     (void)B;
     (void)D;
     total3_parts = reserve(bytes, 256, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -457,6 +467,7 @@ struct TripletLossF16Workspace {
     (void)B;
     (void)D;
     total3_parts = reserve(bytes, 256, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -525,10 +536,10 @@ extern "C" int triplet_loss_f32_openmp(const float* anchor, const float* positiv
   if (overlap(positive, B * D * 4, mean_loss, 4)) return 15;
   if (overlap(negative, B * D * 4, mean_loss, 4)) return 16;
   const TripletLossF32Workspace space(B, D);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 17;
-  triplet_loss_f32(anchor, positive, negative, loss, mean_loss, B, D, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 17;
+  triplet_loss_f32(anchor, positive, negative, loss, mean_loss, B, D, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -557,10 +568,10 @@ extern "C" int triplet_loss_bf16_openmp(const uint16_t* anchor, const uint16_t* 
   if (overlap(positive, B * D * 2, mean_loss, 4)) return 15;
   if (overlap(negative, B * D * 2, mean_loss, 4)) return 16;
   const TripletLossBf16Workspace space(B, D);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 17;
-  triplet_loss_bf16(anchor, positive, negative, loss, mean_loss, B, D, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 17;
+  triplet_loss_bf16(anchor, positive, negative, loss, mean_loss, B, D, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -589,10 +600,10 @@ extern "C" int triplet_loss_f16_openmp(const uint16_t* anchor, const uint16_t* p
   if (overlap(positive, B * D * 2, mean_loss, 4)) return 15;
   if (overlap(negative, B * D * 2, mean_loss, 4)) return 16;
   const TripletLossF16Workspace space(B, D);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 17;
-  triplet_loss_f16(anchor, positive, negative, loss, mean_loss, B, D, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 17;
+  triplet_loss_f16(anchor, positive, negative, loss, mean_loss, B, D, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }

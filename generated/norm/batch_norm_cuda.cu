@@ -157,7 +157,6 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x); item < C; item += Index(gridDim.x)) {
     const Index c = item;
     float total = 0.0f;
-    float total2 = 0.0f;
     float total_own = 0.0f;
     const Index groups = Index((H * W + 3) / 4);
     for (Index point = Index(threadIdx.x); point < B * groups; point += Index(blockDim.x)) {
@@ -175,6 +174,7 @@ __global__ void __launch_bounds__(512)
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     const float m = total / float(int64_t(B) * int64_t(H * W));
+    float total2 = 0.0f;
     if (threadIdx.x == 0) {
       batch_mean[c] = m;
     }
@@ -246,7 +246,6 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x); item < C; item += Index(gridDim.x)) {
     const Index c = item;
     float total = 0.0f;
-    float total2 = 0.0f;
     float total_own = 0.0f;
     const Index groups = Index((H * W + 7) / 8);
     for (Index point = Index(threadIdx.x); point < B * groups; point += Index(blockDim.x)) {
@@ -264,6 +263,7 @@ __global__ void __launch_bounds__(512)
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     const float m = total / float(int64_t(B) * int64_t(H * W));
+    float total2 = 0.0f;
     if (threadIdx.x == 0) {
       batch_mean[c] = m;
     }

@@ -368,7 +368,6 @@ void batch_norm_f32(float momentum, const float* x, const float* gamma, const fl
     OMP(omp for schedule(static) nowait)
     for (int64_t c = 0; c < C; ++c) {
       float total = 0.0f;
-      float total2 = 0.0f;
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -379,6 +378,7 @@ void batch_norm_f32(float momentum, const float* x, const float* gamma, const fl
         }
       }
       const float m = total / float(B * (H * W));
+      float total2 = 0.0f;
       batch_mean[c] = m;
       running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
       for (int64_t b = 0; b < B; ++b) {
@@ -415,7 +415,6 @@ void batch_norm_bf16(float momentum, const uint16_t* x, const float* gamma, cons
     OMP(omp for schedule(static) nowait)
     for (int64_t c = 0; c < C; ++c) {
       float total = 0.0f;
-      float total2 = 0.0f;
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
           Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -426,6 +425,7 @@ void batch_norm_bf16(float momentum, const uint16_t* x, const float* gamma, cons
         }
       }
       const float m = total / float(B * (H * W));
+      float total2 = 0.0f;
       batch_mean[c] = m;
       running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
       for (int64_t b = 0; b < B; ++b) {

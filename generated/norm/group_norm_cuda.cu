@@ -156,7 +156,6 @@ __global__ void __launch_bounds__(512)
     const Index b = Index(item / G);
     const Index g = Index(item % G);
     float total = 0.0f;
-    float total2 = 0.0f;
     float total_own = 0.0f;
     const Index groups = Index((H * W + 3) / 4);
     for (Index point = Index(threadIdx.x); point < C * groups; point += Index(blockDim.x)) {
@@ -173,6 +172,7 @@ __global__ void __launch_bounds__(512)
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    float total2 = 0.0f;
     float total2_own = 0.0f;
     const Index groups2 = Index((H * W + 3) / 4);
     for (Index point = Index(threadIdx.x); point < C * groups2; point += Index(blockDim.x)) {
@@ -230,7 +230,6 @@ __global__ void __launch_bounds__(512)
     const Index b = Index(item / G);
     const Index g = Index(item % G);
     float total = 0.0f;
-    float total2 = 0.0f;
     float total_own = 0.0f;
     const Index groups = Index((H * W + 7) / 8);
     for (Index point = Index(threadIdx.x); point < C * groups; point += Index(blockDim.x)) {
@@ -247,6 +246,7 @@ __global__ void __launch_bounds__(512)
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    float total2 = 0.0f;
     float total2_own = 0.0f;
     const Index groups2 = Index((H * W + 7) / 8);
     for (Index point = Index(threadIdx.x); point < C * groups2; point += Index(blockDim.x)) {

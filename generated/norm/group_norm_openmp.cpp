@@ -367,7 +367,6 @@ void group_norm_f32(const float* x, const float* gamma, const float* beta, float
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t g = 0; g < G; ++g) {
         float total = 0.0f;
-        float total2 = 0.0f;
         for (int64_t c = 0; c < C; ++c) {
           for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
             Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -377,6 +376,7 @@ void group_norm_f32(const float* x, const float* gamma, const float* beta, float
             total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
           }
         }
+        float total2 = 0.0f;
         for (int64_t c = 0; c < C; ++c) {
           for (int64_t hw_block2 = 0; hw_block2 < H * W; hw_block2 += 4096) {
             Lanes<float, kLanes32> total2_lanes = 0.0f;
@@ -413,7 +413,6 @@ void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t g = 0; g < G; ++g) {
         float total = 0.0f;
-        float total2 = 0.0f;
         for (int64_t c = 0; c < C; ++c) {
           for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
             Lanes<float, kLanes32> total_lanes = 0.0f;
@@ -424,6 +423,7 @@ void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
             total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
           }
         }
+        float total2 = 0.0f;
         for (int64_t c = 0; c < C; ++c) {
           for (int64_t hw_block2 = 0; hw_block2 < H * W; hw_block2 += 4096) {
             Lanes<float, kLanes32> total2_lanes = 0.0f;

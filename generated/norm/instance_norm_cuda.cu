@@ -156,7 +156,6 @@ __global__ void __launch_bounds__(512)
     const Index b = Index(item / C);
     const Index c = Index(item % C);
     float total = 0.0f;
-    float total2 = 0.0f;
     float total_own = 0.0f;
     for (Index hw_first = Index(threadIdx.x) * 4; hw_first < H * W; hw_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(H * W - hw_first);
@@ -169,6 +168,7 @@ __global__ void __launch_bounds__(512)
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    float total2 = 0.0f;
     float total2_own = 0.0f;
     for (Index hw_first = Index(threadIdx.x) * 4; hw_first < H * W; hw_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(H * W - hw_first);
@@ -219,7 +219,6 @@ __global__ void __launch_bounds__(512)
     const Index b = Index(item / C);
     const Index c = Index(item % C);
     float total = 0.0f;
-    float total2 = 0.0f;
     float total_own = 0.0f;
     for (Index hw_first = Index(threadIdx.x) * 8; hw_first < H * W; hw_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(H * W - hw_first);
@@ -232,6 +231,7 @@ __global__ void __launch_bounds__(512)
       }
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    float total2 = 0.0f;
     float total2_own = 0.0f;
     for (Index hw_first = Index(threadIdx.x) * 8; hw_first < H * W; hw_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(H * W - hw_first);

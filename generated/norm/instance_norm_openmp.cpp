@@ -371,7 +371,6 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
       for (int64_t c = 0; c < C; ++c) {
         const int64_t c_ahead = H * W <= 16384 ? smaller(c + 1, C - 1) : c;
         float total = 0.0f;
-        float total2 = 0.0f;
         for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(hw_block, smaller(hw_block + 4096, H * W), [&](int64_t hw, auto active) {
@@ -379,6 +378,7 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
           });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
         }
+        float total2 = 0.0f;
         for (int64_t hw_block2 = 0; hw_block2 < H * W; hw_block2 += 4096) {
           Lanes<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(hw_block2, smaller(hw_block2 + 4096, H * W), [&](int64_t hw, auto active) {
@@ -411,7 +411,6 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
       for (int64_t c = 0; c < C; ++c) {
         const int64_t c_ahead = H * W <= 32768 ? smaller(c + 1, C - 1) : c;
         float total = 0.0f;
-        float total2 = 0.0f;
         for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(hw_block, smaller(hw_block + 4096, H * W), [&](int64_t hw, auto active) {
@@ -419,6 +418,7 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
           });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
         }
+        float total2 = 0.0f;
         for (int64_t hw_block2 = 0; hw_block2 < H * W; hw_block2 += 4096) {
           Lanes<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(hw_block2, smaller(hw_block2 + 4096, H * W), [&](int64_t hw, auto active) {

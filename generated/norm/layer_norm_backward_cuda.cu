@@ -5,7 +5,7 @@
 // Phase 1: some threads of a block for each of N, neighbours along N.
 // Phase 2: a block for each of M, neighbours along N.
 // Phase 3: some threads of a block for each of N, neighbours along N.
-// Through the workspace: scale, total, total.
+// Through the workspace: scale, total.
 // Bytes that layer_norm_backward_f32 must move: 4 * N + 8 * N * M read, 8 * N + 4 * N * M written.
 
 #include "layer_norm_backward.h"
@@ -220,7 +220,6 @@ __device__ inline T column_fold(T value, Combine combine) {
 struct LayerNormBackwardF32Workspace {
   int64_t scale;
   int64_t total;
-  int64_t total5;
   int64_t total6_parts;
   int64_t total6_tickets;
   int64_t total5_parts;
@@ -230,7 +229,6 @@ struct LayerNormBackwardF32Workspace {
   explicit LayerNormBackwardF32Workspace(int64_t M, int64_t N) {
     scale = reserve(bytes, M, 4);
     total = reserve(bytes, M, 4);
-    total5 = reserve(bytes, N, 4);
     total6_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
     total6_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
     total5_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
@@ -240,17 +238,13 @@ struct LayerNormBackwardF32Workspace {
 
 template <class Index>
 __global__ void __launch_bounds__(512)
-    layer_norm_backward_f32_part1_kernel(const float* dy, float* dbeta, Index M, Index N, float* total5,
-                                         float* total6_parts, uint32_t* total6_tickets, Index chunk,
-                                         unsigned chunks) {
+    layer_norm_backward_f32_part1_kernel(const float* dy, float* dbeta, Index M, Index N, float* total6_parts,
+                                         uint32_t* total6_tickets, Index chunk, unsigned chunks) {
   const Index items = N;
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  if (writes) {
-    total5[n] = 0.0f;
-  }
   float total6 = 0.0f;
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
@@ -285,9 +279,7 @@ __global__ void __launch_bounds__(512)
       total[m] = 0.0f;
     }
     __syncthreads();
-    float total2 = 0.0f;
     float total3 = 0.0f;
-    float total4 = 0.0f;
     float total_own = 0.0f;
     float total3_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
@@ -310,6 +302,7 @@ __global__ void __launch_bounds__(512)
     if (threadIdx.x == 0) total[m] = total[m] + whole;
     total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
+    float total2 = 0.0f;
     float total2_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(N - n_first);
@@ -328,6 +321,7 @@ __global__ void __launch_bounds__(512)
       scale[m] = rsqrtf(total2 / float(int64_t(N)) + 1e-05f);
     }
     __syncthreads();
+    float total4 = 0.0f;
     float total4_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(N - n_first);
@@ -366,13 +360,14 @@ __global__ void __launch_bounds__(512)
 template <class Index>
 __global__ void __launch_bounds__(512)
     layer_norm_backward_f32_part3_kernel(const float* x, const float* dy, float* dgamma, Index M, Index N,
-                                         float* scale, float* total, float* total5, float* total5_parts,
+                                         float* scale, float* total, float* total5_parts,
                                          uint32_t* total5_tickets, Index chunk, unsigned chunks) {
   const Index items = N;
   const Index column2 = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column2, items - 1);
   const bool writes2 = column2 < items && threadIdx.y == 0;
   const Index n = item;
+  float total5 = 0.0f;
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
   float total5_own = 0.0f;
@@ -391,9 +386,9 @@ __global__ void __launch_bounds__(512)
     }
     total5_own = column_fold(total5_own, [](float a, float b) { return float(a + b); });
   }
-  if (writes2) total5[n] = total5[n] + total5_own;
+  total5 = total5 + total5_own;
   if (writes2) {
-    dgamma[n] = total5[n];
+    dgamma[n] = total5;
   }
 }
 
@@ -411,11 +406,11 @@ cudaError_t layer_norm_backward_f32(const float* x, const float* gamma, const fl
                                   static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
-    if (const cudaError_t error = launch(
-            layer_norm_backward_f32_part1_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
-            shape.fold_bytes(), stream, dy, dbeta, M, N, reinterpret_cast<float*>(workspace + space.total5),
-            reinterpret_cast<float*>(workspace + space.total6_parts),
-            reinterpret_cast<uint32_t*>(workspace + space.total6_tickets), shape.chunk, shape.chunks);
+    if (const cudaError_t error =
+            launch(layer_norm_backward_f32_part1_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+                   shape.fold_bytes(), stream, dy, dbeta, M, N,
+                   reinterpret_cast<float*>(workspace + space.total6_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total6_tickets), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
   }
@@ -444,7 +439,6 @@ cudaError_t layer_norm_backward_f32(const float* x, const float* gamma, const fl
                    shape.fold_bytes(), stream, x, dy, dgamma, M, N,
                    reinterpret_cast<float*>(workspace + space.scale),
                    reinterpret_cast<float*>(workspace + space.total),
-                   reinterpret_cast<float*>(workspace + space.total5),
                    reinterpret_cast<float*>(workspace + space.total5_parts),
                    reinterpret_cast<uint32_t*>(workspace + space.total5_tickets), shape.chunk, shape.chunks);
         error != cudaSuccess)
@@ -457,7 +451,6 @@ cudaError_t layer_norm_backward_f32(const float* x, const float* gamma, const fl
 struct LayerNormBackwardBf16Workspace {
   int64_t scale;
   int64_t total;
-  int64_t total5;
   int64_t total6_parts;
   int64_t total6_tickets;
   int64_t total5_parts;
@@ -467,7 +460,6 @@ struct LayerNormBackwardBf16Workspace {
   explicit LayerNormBackwardBf16Workspace(int64_t M, int64_t N) {
     scale = reserve(bytes, M, 4);
     total = reserve(bytes, M, 4);
-    total5 = reserve(bytes, N, 4);
     total6_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
     total6_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
     total5_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
@@ -477,7 +469,7 @@ struct LayerNormBackwardBf16Workspace {
 
 template <class Index>
 __global__ void __launch_bounds__(512)
-    layer_norm_backward_bf16_part1_kernel(const uint16_t* dy, float* dbeta, Index M, Index N, float* total5,
+    layer_norm_backward_bf16_part1_kernel(const uint16_t* dy, float* dbeta, Index M, Index N,
                                           float* total6_parts, uint32_t* total6_tickets, Index chunk,
                                           unsigned chunks) {
   const Index items = N;
@@ -485,9 +477,6 @@ __global__ void __launch_bounds__(512)
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  if (writes) {
-    total5[n] = 0.0f;
-  }
   float total6 = 0.0f;
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
@@ -522,9 +511,7 @@ __global__ void __launch_bounds__(512)
       total[m] = 0.0f;
     }
     __syncthreads();
-    float total2 = 0.0f;
     float total3 = 0.0f;
-    float total4 = 0.0f;
     float total_own = 0.0f;
     float total3_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
@@ -547,6 +534,7 @@ __global__ void __launch_bounds__(512)
     if (threadIdx.x == 0) total[m] = total[m] + whole;
     total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
+    float total2 = 0.0f;
     float total2_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
@@ -565,6 +553,7 @@ __global__ void __launch_bounds__(512)
       scale[m] = rsqrtf(total2 / float(int64_t(N)) + 1e-05f);
     }
     __syncthreads();
+    float total4 = 0.0f;
     float total4_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
@@ -604,14 +593,14 @@ __global__ void __launch_bounds__(512)
 template <class Index>
 __global__ void __launch_bounds__(512)
     layer_norm_backward_bf16_part3_kernel(const uint16_t* x, const uint16_t* dy, float* dgamma, Index M,
-                                          Index N, float* scale, float* total, float* total5,
-                                          float* total5_parts, uint32_t* total5_tickets, Index chunk,
-                                          unsigned chunks) {
+                                          Index N, float* scale, float* total, float* total5_parts,
+                                          uint32_t* total5_tickets, Index chunk, unsigned chunks) {
   const Index items = N;
   const Index column2 = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column2, items - 1);
   const bool writes2 = column2 < items && threadIdx.y == 0;
   const Index n = item;
+  float total5 = 0.0f;
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
   float total5_own = 0.0f;
@@ -630,9 +619,9 @@ __global__ void __launch_bounds__(512)
     }
     total5_own = column_fold(total5_own, [](float a, float b) { return float(a + b); });
   }
-  if (writes2) total5[n] = total5[n] + total5_own;
+  total5 = total5 + total5_own;
   if (writes2) {
-    dgamma[n] = total5[n];
+    dgamma[n] = total5;
   }
 }
 
@@ -650,11 +639,11 @@ cudaError_t layer_norm_backward_bf16(const uint16_t* x, const float* gamma, cons
                                   static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
-    if (const cudaError_t error = launch(
-            layer_norm_backward_bf16_part1_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
-            shape.fold_bytes(), stream, dy, dbeta, M, N, reinterpret_cast<float*>(workspace + space.total5),
-            reinterpret_cast<float*>(workspace + space.total6_parts),
-            reinterpret_cast<uint32_t*>(workspace + space.total6_tickets), shape.chunk, shape.chunks);
+    if (const cudaError_t error =
+            launch(layer_norm_backward_bf16_part1_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+                   shape.fold_bytes(), stream, dy, dbeta, M, N,
+                   reinterpret_cast<float*>(workspace + space.total6_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total6_tickets), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
   }
@@ -683,7 +672,6 @@ cudaError_t layer_norm_backward_bf16(const uint16_t* x, const float* gamma, cons
                    shape.fold_bytes(), stream, x, dy, dgamma, M, N,
                    reinterpret_cast<float*>(workspace + space.scale),
                    reinterpret_cast<float*>(workspace + space.total),
-                   reinterpret_cast<float*>(workspace + space.total5),
                    reinterpret_cast<float*>(workspace + space.total5_parts),
                    reinterpret_cast<uint32_t*>(workspace + space.total5_tickets), shape.chunk, shape.chunks);
         error != cudaSuccess)
@@ -696,7 +684,6 @@ cudaError_t layer_norm_backward_bf16(const uint16_t* x, const float* gamma, cons
 struct LayerNormBackwardF16Workspace {
   int64_t scale;
   int64_t total;
-  int64_t total5;
   int64_t total6_parts;
   int64_t total6_tickets;
   int64_t total5_parts;
@@ -706,7 +693,6 @@ struct LayerNormBackwardF16Workspace {
   explicit LayerNormBackwardF16Workspace(int64_t M, int64_t N) {
     scale = reserve(bytes, M, 4);
     total = reserve(bytes, M, 4);
-    total5 = reserve(bytes, N, 4);
     total6_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
     total6_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
     total5_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
@@ -716,7 +702,7 @@ struct LayerNormBackwardF16Workspace {
 
 template <class Index>
 __global__ void __launch_bounds__(512)
-    layer_norm_backward_f16_part1_kernel(const uint16_t* dy, float* dbeta, Index M, Index N, float* total5,
+    layer_norm_backward_f16_part1_kernel(const uint16_t* dy, float* dbeta, Index M, Index N,
                                          float* total6_parts, uint32_t* total6_tickets, Index chunk,
                                          unsigned chunks) {
   const Index items = N;
@@ -724,9 +710,6 @@ __global__ void __launch_bounds__(512)
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  if (writes) {
-    total5[n] = 0.0f;
-  }
   float total6 = 0.0f;
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
@@ -761,9 +744,7 @@ __global__ void __launch_bounds__(512)
       total[m] = 0.0f;
     }
     __syncthreads();
-    float total2 = 0.0f;
     float total3 = 0.0f;
-    float total4 = 0.0f;
     float total_own = 0.0f;
     float total3_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
@@ -786,6 +767,7 @@ __global__ void __launch_bounds__(512)
     if (threadIdx.x == 0) total[m] = total[m] + whole;
     total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
+    float total2 = 0.0f;
     float total2_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
@@ -804,6 +786,7 @@ __global__ void __launch_bounds__(512)
       scale[m] = rsqrtf(total2 / float(int64_t(N)) + 1e-05f);
     }
     __syncthreads();
+    float total4 = 0.0f;
     float total4_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
@@ -843,14 +826,14 @@ __global__ void __launch_bounds__(512)
 template <class Index>
 __global__ void __launch_bounds__(512)
     layer_norm_backward_f16_part3_kernel(const uint16_t* x, const uint16_t* dy, float* dgamma, Index M,
-                                         Index N, float* scale, float* total, float* total5,
-                                         float* total5_parts, uint32_t* total5_tickets, Index chunk,
-                                         unsigned chunks) {
+                                         Index N, float* scale, float* total, float* total5_parts,
+                                         uint32_t* total5_tickets, Index chunk, unsigned chunks) {
   const Index items = N;
   const Index column2 = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column2, items - 1);
   const bool writes2 = column2 < items && threadIdx.y == 0;
   const Index n = item;
+  float total5 = 0.0f;
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
   float total5_own = 0.0f;
@@ -869,9 +852,9 @@ __global__ void __launch_bounds__(512)
     }
     total5_own = column_fold(total5_own, [](float a, float b) { return float(a + b); });
   }
-  if (writes2) total5[n] = total5[n] + total5_own;
+  total5 = total5 + total5_own;
   if (writes2) {
-    dgamma[n] = total5[n];
+    dgamma[n] = total5;
   }
 }
 
@@ -889,11 +872,11 @@ cudaError_t layer_norm_backward_f16(const uint16_t* x, const float* gamma, const
                                   static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
-    if (const cudaError_t error = launch(
-            layer_norm_backward_f16_part1_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
-            shape.fold_bytes(), stream, dy, dbeta, M, N, reinterpret_cast<float*>(workspace + space.total5),
-            reinterpret_cast<float*>(workspace + space.total6_parts),
-            reinterpret_cast<uint32_t*>(workspace + space.total6_tickets), shape.chunk, shape.chunks);
+    if (const cudaError_t error =
+            launch(layer_norm_backward_f16_part1_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+                   shape.fold_bytes(), stream, dy, dbeta, M, N,
+                   reinterpret_cast<float*>(workspace + space.total6_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total6_tickets), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
   }
@@ -922,7 +905,6 @@ cudaError_t layer_norm_backward_f16(const uint16_t* x, const float* gamma, const
                    shape.fold_bytes(), stream, x, dy, dgamma, M, N,
                    reinterpret_cast<float*>(workspace + space.scale),
                    reinterpret_cast<float*>(workspace + space.total),
-                   reinterpret_cast<float*>(workspace + space.total5),
                    reinterpret_cast<float*>(workspace + space.total5_parts),
                    reinterpret_cast<uint32_t*>(workspace + space.total5_tickets), shape.chunk, shape.chunks);
         error != cudaSuccess)

@@ -5,8 +5,9 @@
 // Phase 1: threads share M_shares, N, neighbours along N.
 // Phase 2: threads share N, neighbours along N.
 // Phase 3: threads share M, neighbours along N.
-// Phase 4: threads share N, neighbours along N.
-// Through the workspace: scale, total, total, total_part.
+// Phase 4: threads share M_shares, N, neighbours along N.
+// Phase 5: threads share N, neighbours along N.
+// Through the workspace: scale, total, total_part, total_part.
 // Bytes that layer_norm_backward_f32 must move: 4 * N + 8 * N * M read, 8 * N + 4 * N * M written.
 
 #include "layer_norm_backward.h"
@@ -45,31 +46,6 @@ inline auto larger(A a, B b) {
   return a > b ? a : b;
 }
 
-inline float from_bf16(uint16_t bits) {
-  const uint32_t wide = uint32_t(bits) << 16;
-  float out;
-  memcpy(&out, &wide, sizeof out);
-  return out;
-}
-
-// A NaN becomes quiet, as by the instruction.
-inline float from_f16(uint16_t half) {
-  const uint32_t sign = uint32_t(half & 0x8000u) << 16, rest = half & 0x7fffu;
-  uint32_t bits;
-  if (rest >= 0x7c00u) {
-    bits = 0x7f800000u | ((rest & 0x3ffu) << 13) | (rest > 0x7c00u ? 0x400000u : 0u);
-  } else if (rest >= 0x0400u) {
-    bits = (rest << 13) + 0x38000000u;
-  } else {
-    const float small = float(rest) * (1.0f / 16777216.0f);
-    memcpy(&bits, &small, sizeof bits);
-  }
-  bits |= sign;
-  float out;
-  memcpy(&out, &bits, sizeof out);
-  return out;
-}
-
 template <class T>
 inline T rsqrt(T v) {
   return T(1) / std::sqrt(v);
@@ -92,14 +68,22 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Takes room for `count` elements of `bytes` each, on a cache line of its own; returns where it starts.
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
 inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   const int64_t start = total;
   int64_t size = 0;
-  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, 63, &size) ||
-      __builtin_add_overflow(total, size / 64 * 64, &total))
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
     total = INT64_MAX / 2;
   return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 inline int64_t thread_count() {
@@ -498,16 +482,17 @@ inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
 struct LayerNormBackwardF32Workspace {
   int64_t scale;
   int64_t total;
-  int64_t total5;
   int64_t total_part;
+  int64_t total_part2;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF32Workspace(int64_t M, int64_t N) {
     const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
     scale = reserve(bytes, M, 4);
     total = reserve(bytes, M, 4);
-    total5 = reserve(bytes, N, 4);
     total_part = reserve(bytes, M_shares * N, 4);
+    total_part2 = reserve(bytes, M_shares * N, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -517,8 +502,8 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
   const LayerNormBackwardF32Workspace space(M, N);
   float* const scale = reinterpret_cast<float*>(workspace + space.scale);
   float* const total = reinterpret_cast<float*>(workspace + space.total);
-  float* const total5 = reinterpret_cast<float*>(workspace + space.total5);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
   const int64_t n_part = share_of(N, M_shares, 512);
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
@@ -551,7 +536,6 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
       for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
-        store(&total5[n], active, 0.0f);
         Lanes<float, kLanes32> total6 = 0.0f;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total6 += load(&total_part[m_share * N + n], active);
@@ -566,55 +550,64 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
-      const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
-      total[m] = 0.0f;
-      float total2 = 0.0f;
+      const int64_t m_ahead = N <= 8192 ? smaller(m + 1, M - 1) : m;
+      float total_here = 0.0f;
       float total3 = 0.0f;
-      float total4 = 0.0f;
-      for (int64_t n = 0; n < N; ++n) {
-        total[m] += x[m * N + n];
-        const float g = dy[m * N + n] * gamma[n];
-        total3 += g;
-      }
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total2_lanes = 0.0f;
+        Lanes<float, kLanes32> total_here_lanes = 0.0f;
+        Lanes<float, kLanes32> total3_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-          const auto d = load(&x[m * N + n], active) - total[m] / float(N);
+          total_here_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
+          const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
+          total3_lanes += keep(active, g, 0.0f);
+        });
+        total_here += across(total_here_lanes, [](auto a, auto b) { return a + b; });
+        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+      }
+      total[m] = total_here;
+      float total2 = 0.0f;
+      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+        Lanes<float, kLanes32> total2_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+          prefetch(&x[m_ahead * N + n]);
+          prefetch(&dy[m_ahead * N + n]);
+          const auto d = load(&x[m * N + n], active) - total_here / float(N);
           total2_lanes += keep(active, d * d, 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
-      scale[m] = rsqrt(total2 / float(N) + 1e-05f);
-      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+      const float scale_here = rsqrt(total2 / float(N) + 1e-05f);
+      scale[m] = scale_here;
+      float total4 = 0.0f;
+      for (int64_t n_block3 = 0; n_block3 < N; n_block3 += 4096) {
         Lanes<float, kLanes32> total4_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
-          prefetch(&x[m_ahead * N + n]);
+        for_lanes<kLanes32>(n_block3, smaller(n_block3 + 4096, N), [&](int64_t n, auto active) {
           const auto g_ = load(&dy[m * N + n], active) * load(&gamma[n], active);
-          const auto normal = (load(&x[m * N + n], active) - total[m] / float(N)) * scale[m];
+          const auto normal = (load(&x[m * N + n], active) - total_here / float(N)) * scale_here;
           total4_lanes += keep(active, g_ * normal, 0.0f);
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         const auto g_3 = load(&dy[m * N + n], active) * load(&gamma[n], active);
-        const auto normal2 = (load(&x[m * N + n], active) - total[m] / float(N)) * scale[m];
+        const auto normal2 = (load(&x[m * N + n], active) - total_here / float(N)) * scale_here;
         store_around(&dx[m * N + n], active,
-                     scale[m] * (g_3 - total3 / float(N) - normal2 * (total4 / float(N))), around_caches2);
+                     scale_here * (g_3 - total3 / float(N) - normal2 * (total4 / float(N))), around_caches2);
       });
     }
     if (around_caches2) finish_stores();
   }
-  const int64_t n_part2 = share_of(N, 1, 512);
-  const bool around_caches3 = N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
+  const int64_t n_part2 = share_of(N, M_shares, 512);
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
     for (int64_t n_first3 = 0; n_first3 < N; n_first3 += n_part2) {
       const int64_t n_end2 = smaller(n_first3 + n_part2, N);
-      for (int64_t m_first2 = 0; m_first2 < M; m_first2 += 512) {
-        const int64_t m_end3 = smaller(m_first2 + 512, M);
+      float total8[512] = {};
+      const int64_t m_begin2 = m_share * M / M_shares, m_end3 = (m_share + 1) * M / M_shares;
+      for (int64_t m_first2 = m_begin2; m_first2 < m_end3; m_first2 += 512) {
+        const int64_t m_end4 = smaller(m_first2 + 512, m_end3);
         float part2[512] = {};
-        for (int64_t m = m_first2; m < m_end3; ++m) {
+        for (int64_t m = m_first2; m < m_end4; ++m) {
           for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
             const auto normal3 = (load(&x[m * N + n], active) - total[m] / float(N)) * scale[m];
             store(&part2[n - n_first3], active,
@@ -622,11 +615,26 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
           });
         }
         for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
-          store(&total5[n], active, load(&total5[n], active) + load(&part2[n - n_first3], active));
+          store(&total8[n - n_first3], active,
+                load(&total8[n - n_first3], active) + load(&part2[n - n_first3], active));
         });
       }
       for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
-        store_around(&dgamma[n], active, load(&total5[n], active), around_caches3);
+        store(&total_part2[m_share * N + n], active, load(&total8[n - n_first3], active));
+      });
+    }
+  }
+  const bool around_caches3 = N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first4 = 0; n_first4 < N; n_first4 += 256) {
+      for_lanes<kLanes32>(n_first4, smaller(n_first4 + 256, N), [&](int64_t n, auto active) {
+        Lanes<float, kLanes32> total5 = 0.0f;
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          total5 += load(&total_part2[m_share * N + n], active);
+        }
+        store_around(&dgamma[n], active, total5, around_caches3);
       });
     }
     if (around_caches3) finish_stores();
@@ -637,16 +645,17 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
 struct LayerNormBackwardBf16Workspace {
   int64_t scale;
   int64_t total;
-  int64_t total5;
   int64_t total_part;
+  int64_t total_part2;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardBf16Workspace(int64_t M, int64_t N) {
     const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
     scale = reserve(bytes, M, 4);
     total = reserve(bytes, M, 4);
-    total5 = reserve(bytes, N, 4);
     total_part = reserve(bytes, M_shares * N, 4);
+    total_part2 = reserve(bytes, M_shares * N, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -656,8 +665,8 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
   const LayerNormBackwardBf16Workspace space(M, N);
   float* const scale = reinterpret_cast<float*>(workspace + space.scale);
   float* const total = reinterpret_cast<float*>(workspace + space.total);
-  float* const total5 = reinterpret_cast<float*>(workspace + space.total5);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
   const int64_t n_part = share_of(N, M_shares, 512);
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
@@ -690,7 +699,6 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
       for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
-        store(&total5[n], active, 0.0f);
         Lanes<float, kLanes32> total6 = 0.0f;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total6 += load(&total_part[m_share * N + n], active);
@@ -705,56 +713,65 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
-      const int64_t m_ahead = N <= 32768 ? smaller(m + 1, M - 1) : m;
-      total[m] = 0.0f;
-      float total2 = 0.0f;
+      const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
+      float total_here = 0.0f;
       float total3 = 0.0f;
-      float total4 = 0.0f;
-      for (int64_t n = 0; n < N; ++n) {
-        total[m] += from_bf16(x[m * N + n]);
-        const float g = from_bf16(dy[m * N + n]) * gamma[n];
-        total3 += g;
-      }
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total2_lanes = 0.0f;
+        Lanes<float, kLanes32> total_here_lanes = 0.0f;
+        Lanes<float, kLanes32> total3_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-          const auto d = from_bf16(load(&x[m * N + n], active)) - total[m] / float(N);
+          total_here_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
+          const auto g = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
+          total3_lanes += keep(active, g, 0.0f);
+        });
+        total_here += across(total_here_lanes, [](auto a, auto b) { return a + b; });
+        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+      }
+      total[m] = total_here;
+      float total2 = 0.0f;
+      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+        Lanes<float, kLanes32> total2_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+          prefetch(&x[m_ahead * N + n]);
+          prefetch(&dy[m_ahead * N + n]);
+          const auto d = from_bf16(load(&x[m * N + n], active)) - total_here / float(N);
           total2_lanes += keep(active, d * d, 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
-      scale[m] = rsqrt(total2 / float(N) + 1e-05f);
-      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+      const float scale_here = rsqrt(total2 / float(N) + 1e-05f);
+      scale[m] = scale_here;
+      float total4 = 0.0f;
+      for (int64_t n_block3 = 0; n_block3 < N; n_block3 += 4096) {
         Lanes<float, kLanes32> total4_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
-          prefetch(&x[m_ahead * N + n]);
+        for_lanes<kLanes32>(n_block3, smaller(n_block3 + 4096, N), [&](int64_t n, auto active) {
           const auto g_ = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-          const auto normal = (from_bf16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
+          const auto normal = (from_bf16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
           total4_lanes += keep(active, g_ * normal, 0.0f);
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         const auto g_3 = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-        const auto normal2 = (from_bf16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
+        const auto normal2 = (from_bf16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
         store_around(&dx[m * N + n], active,
-                     to_bf16(scale[m] * (g_3 - total3 / float(N) - normal2 * (total4 / float(N)))),
+                     to_bf16(scale_here * (g_3 - total3 / float(N) - normal2 * (total4 / float(N)))),
                      around_caches2);
       });
     }
     if (around_caches2) finish_stores();
   }
-  const int64_t n_part2 = share_of(N, 1, 512);
-  const bool around_caches3 = N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
+  const int64_t n_part2 = share_of(N, M_shares, 512);
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
     for (int64_t n_first3 = 0; n_first3 < N; n_first3 += n_part2) {
       const int64_t n_end2 = smaller(n_first3 + n_part2, N);
-      for (int64_t m_first2 = 0; m_first2 < M; m_first2 += 512) {
-        const int64_t m_end3 = smaller(m_first2 + 512, M);
+      float total8[512] = {};
+      const int64_t m_begin2 = m_share * M / M_shares, m_end3 = (m_share + 1) * M / M_shares;
+      for (int64_t m_first2 = m_begin2; m_first2 < m_end3; m_first2 += 512) {
+        const int64_t m_end4 = smaller(m_first2 + 512, m_end3);
         float part2[512] = {};
-        for (int64_t m = m_first2; m < m_end3; ++m) {
+        for (int64_t m = m_first2; m < m_end4; ++m) {
           for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
             const auto normal3 = (from_bf16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
             store(&part2[n - n_first3], active,
@@ -762,11 +779,26 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
           });
         }
         for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
-          store(&total5[n], active, load(&total5[n], active) + load(&part2[n - n_first3], active));
+          store(&total8[n - n_first3], active,
+                load(&total8[n - n_first3], active) + load(&part2[n - n_first3], active));
         });
       }
       for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
-        store_around(&dgamma[n], active, load(&total5[n], active), around_caches3);
+        store(&total_part2[m_share * N + n], active, load(&total8[n - n_first3], active));
+      });
+    }
+  }
+  const bool around_caches3 = N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first4 = 0; n_first4 < N; n_first4 += 256) {
+      for_lanes<kLanes32>(n_first4, smaller(n_first4 + 256, N), [&](int64_t n, auto active) {
+        Lanes<float, kLanes32> total5 = 0.0f;
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          total5 += load(&total_part2[m_share * N + n], active);
+        }
+        store_around(&dgamma[n], active, total5, around_caches3);
       });
     }
     if (around_caches3) finish_stores();
@@ -777,16 +809,17 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
 struct LayerNormBackwardF16Workspace {
   int64_t scale;
   int64_t total;
-  int64_t total5;
   int64_t total_part;
+  int64_t total_part2;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF16Workspace(int64_t M, int64_t N) {
     const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
     scale = reserve(bytes, M, 4);
     total = reserve(bytes, M, 4);
-    total5 = reserve(bytes, N, 4);
     total_part = reserve(bytes, M_shares * N, 4);
+    total_part2 = reserve(bytes, M_shares * N, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -796,8 +829,8 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
   const LayerNormBackwardF16Workspace space(M, N);
   float* const scale = reinterpret_cast<float*>(workspace + space.scale);
   float* const total = reinterpret_cast<float*>(workspace + space.total);
-  float* const total5 = reinterpret_cast<float*>(workspace + space.total5);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
   const int64_t n_part = share_of(N, M_shares, 512);
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
@@ -830,7 +863,6 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
       for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
-        store(&total5[n], active, 0.0f);
         Lanes<float, kLanes32> total6 = 0.0f;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total6 += load(&total_part[m_share * N + n], active);
@@ -845,56 +877,65 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
-      const int64_t m_ahead = N <= 32768 ? smaller(m + 1, M - 1) : m;
-      total[m] = 0.0f;
-      float total2 = 0.0f;
+      const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
+      float total_here = 0.0f;
       float total3 = 0.0f;
-      float total4 = 0.0f;
-      for (int64_t n = 0; n < N; ++n) {
-        total[m] += from_f16(x[m * N + n]);
-        const float g = from_f16(dy[m * N + n]) * gamma[n];
-        total3 += g;
-      }
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total2_lanes = 0.0f;
+        Lanes<float, kLanes32> total_here_lanes = 0.0f;
+        Lanes<float, kLanes32> total3_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-          const auto d = from_f16(load(&x[m * N + n], active)) - total[m] / float(N);
+          total_here_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
+          const auto g = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
+          total3_lanes += keep(active, g, 0.0f);
+        });
+        total_here += across(total_here_lanes, [](auto a, auto b) { return a + b; });
+        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+      }
+      total[m] = total_here;
+      float total2 = 0.0f;
+      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+        Lanes<float, kLanes32> total2_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+          prefetch(&x[m_ahead * N + n]);
+          prefetch(&dy[m_ahead * N + n]);
+          const auto d = from_f16(load(&x[m * N + n], active)) - total_here / float(N);
           total2_lanes += keep(active, d * d, 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
-      scale[m] = rsqrt(total2 / float(N) + 1e-05f);
-      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+      const float scale_here = rsqrt(total2 / float(N) + 1e-05f);
+      scale[m] = scale_here;
+      float total4 = 0.0f;
+      for (int64_t n_block3 = 0; n_block3 < N; n_block3 += 4096) {
         Lanes<float, kLanes32> total4_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
-          prefetch(&x[m_ahead * N + n]);
+        for_lanes<kLanes32>(n_block3, smaller(n_block3 + 4096, N), [&](int64_t n, auto active) {
           const auto g_ = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-          const auto normal = (from_f16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
+          const auto normal = (from_f16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
           total4_lanes += keep(active, g_ * normal, 0.0f);
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         const auto g_3 = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-        const auto normal2 = (from_f16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
+        const auto normal2 = (from_f16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
         store_around(&dx[m * N + n], active,
-                     to_f16(scale[m] * (g_3 - total3 / float(N) - normal2 * (total4 / float(N)))),
+                     to_f16(scale_here * (g_3 - total3 / float(N) - normal2 * (total4 / float(N)))),
                      around_caches2);
       });
     }
     if (around_caches2) finish_stores();
   }
-  const int64_t n_part2 = share_of(N, 1, 512);
-  const bool around_caches3 = N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
+  const int64_t n_part2 = share_of(N, M_shares, 512);
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
     for (int64_t n_first3 = 0; n_first3 < N; n_first3 += n_part2) {
       const int64_t n_end2 = smaller(n_first3 + n_part2, N);
-      for (int64_t m_first2 = 0; m_first2 < M; m_first2 += 512) {
-        const int64_t m_end3 = smaller(m_first2 + 512, M);
+      float total8[512] = {};
+      const int64_t m_begin2 = m_share * M / M_shares, m_end3 = (m_share + 1) * M / M_shares;
+      for (int64_t m_first2 = m_begin2; m_first2 < m_end3; m_first2 += 512) {
+        const int64_t m_end4 = smaller(m_first2 + 512, m_end3);
         float part2[512] = {};
-        for (int64_t m = m_first2; m < m_end3; ++m) {
+        for (int64_t m = m_first2; m < m_end4; ++m) {
           for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
             const auto normal3 = (from_f16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
             store(&part2[n - n_first3], active,
@@ -902,11 +943,26 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
           });
         }
         for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
-          store(&total5[n], active, load(&total5[n], active) + load(&part2[n - n_first3], active));
+          store(&total8[n - n_first3], active,
+                load(&total8[n - n_first3], active) + load(&part2[n - n_first3], active));
         });
       }
       for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
-        store_around(&dgamma[n], active, load(&total5[n], active), around_caches3);
+        store(&total_part2[m_share * N + n], active, load(&total8[n - n_first3], active));
+      });
+    }
+  }
+  const bool around_caches3 = N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first4 = 0; n_first4 < N; n_first4 += 256) {
+      for_lanes<kLanes32>(n_first4, smaller(n_first4 + 256, N), [&](int64_t n, auto active) {
+        Lanes<float, kLanes32> total5 = 0.0f;
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          total5 += load(&total_part2[m_share * N + n], active);
+        }
+        store_around(&dgamma[n], active, total5, around_caches3);
       });
     }
     if (around_caches3) finish_stores();
@@ -945,10 +1001,10 @@ extern "C" int layer_norm_backward_f32_openmp(const float* x, const float* gamma
   if (overlap(dx, M * N * 4, dbeta, N * 4)) return 21;
   if (overlap(dgamma, N * 4, dbeta, N * 4)) return 22;
   const LayerNormBackwardF32Workspace space(M, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 23;
-  layer_norm_backward_f32(x, gamma, dy, dx, dgamma, dbeta, M, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 23;
+  layer_norm_backward_f32(x, gamma, dy, dx, dgamma, dbeta, M, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -983,10 +1039,10 @@ extern "C" int layer_norm_backward_bf16_openmp(const uint16_t* x, const float* g
   if (overlap(dx, M * N * 2, dbeta, N * 4)) return 21;
   if (overlap(dgamma, N * 4, dbeta, N * 4)) return 22;
   const LayerNormBackwardBf16Workspace space(M, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 23;
-  layer_norm_backward_bf16(x, gamma, dy, dx, dgamma, dbeta, M, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 23;
+  layer_norm_backward_bf16(x, gamma, dy, dx, dgamma, dbeta, M, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -1021,10 +1077,10 @@ extern "C" int layer_norm_backward_f16_openmp(const uint16_t* x, const float* ga
   if (overlap(dx, M * N * 2, dbeta, N * 4)) return 21;
   if (overlap(dgamma, N * 4, dbeta, N * 4)) return 22;
   const LayerNormBackwardF16Workspace space(M, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 23;
-  layer_norm_backward_f16(x, gamma, dy, dx, dgamma, dbeta, M, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 23;
+  layer_norm_backward_f16(x, gamma, dy, dx, dgamma, dbeta, M, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }

@@ -160,7 +160,6 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float total = 0.0f;
-    float total2 = 0.0f;
     float total_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(N - n_first);
@@ -173,6 +172,7 @@ __global__ void __launch_bounds__(512)
       }
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    float total2 = 0.0f;
     float total2_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(N - n_first);
@@ -221,7 +221,6 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float total = 0.0f;
-    float total2 = 0.0f;
     float total_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
@@ -234,6 +233,7 @@ __global__ void __launch_bounds__(512)
       }
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    float total2 = 0.0f;
     float total2_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
@@ -282,7 +282,6 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float total = 0.0f;
-    float total2 = 0.0f;
     float total_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
@@ -295,6 +294,7 @@ __global__ void __launch_bounds__(512)
       }
     }
     total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    float total2 = 0.0f;
     float total2_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);

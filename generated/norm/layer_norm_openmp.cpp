@@ -435,7 +435,6 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
       float total = 0.0f;
-      float total2 = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -443,6 +442,7 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
+      float total2 = 0.0f;
       for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
         Lanes<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
@@ -473,7 +473,6 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
       float total = 0.0f;
-      float total2 = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -481,6 +480,7 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
+      float total2 = 0.0f;
       for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
         Lanes<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
@@ -511,7 +511,6 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
       float total = 0.0f;
-      float total2 = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -519,6 +518,7 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
+      float total2 = 0.0f;
       for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
         Lanes<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {

@@ -159,7 +159,6 @@ __global__ void __launch_bounds__(512) log_softmax_f32_kernel(const float* x, fl
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float greatest = -INFINITY;
-    float total = 0.0f;
     float greatest_own = -INFINITY;
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(N - n_first);
@@ -173,6 +172,7 @@ __global__ void __launch_bounds__(512) log_softmax_f32_kernel(const float* x, fl
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+    float total = 0.0f;
     float total_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(N - n_first);
@@ -217,7 +217,6 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     double greatest = -double(INFINITY);
-    double total = 0.0;
     double greatest_own = -double(INFINITY);
     for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
       const Index remaining = Index(N - n_first);
@@ -231,6 +230,7 @@ __global__ void __launch_bounds__(512)
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](double a, double b) { return double(maximum(a, b)); }));
+    double total = 0.0;
     double total_own = 0.0;
     for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
       const Index remaining = Index(N - n_first);
@@ -275,7 +275,6 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float greatest = -INFINITY;
-    float total = 0.0f;
     float greatest_own = -INFINITY;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
@@ -289,6 +288,7 @@ __global__ void __launch_bounds__(512)
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+    float total = 0.0f;
     float total_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
@@ -333,7 +333,6 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float greatest = -INFINITY;
-    float total = 0.0f;
     float greatest_own = -INFINITY;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
@@ -347,6 +346,7 @@ __global__ void __launch_bounds__(512)
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+    float total = 0.0f;
     float total_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);

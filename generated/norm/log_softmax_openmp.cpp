@@ -574,12 +574,12 @@ void log_softmax_f32(const float* x, float* y, int64_t rows, int64_t N) {
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
       float greatest = -INFINITY;
-      float total = 0.0f;
       Extreme<float, kLanes32> greatest_lanes = -INFINITY;
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+      float total = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -606,13 +606,13 @@ void log_softmax_f64(const double* x, double* y, int64_t rows, int64_t N) {
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
       double greatest = -double(INFINITY);
-      double total = 0.0;
       Extreme<double, kLanes64> greatest_lanes = -double(INFINITY);
       for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
         greatest_lanes =
             maximum(greatest_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+      double total = 0.0;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<double, kLanes64> total_lanes = 0.0;
         for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -639,13 +639,13 @@ void log_softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
       float greatest = -INFINITY;
-      float total = 0.0f;
       Extreme<float, kLanes32> greatest_lanes = -INFINITY;
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         greatest_lanes =
             maximum(greatest_lanes, keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+      float total = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -672,13 +672,13 @@ void log_softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
       float greatest = -INFINITY;
-      float total = 0.0f;
       Extreme<float, kLanes32> greatest_lanes = -INFINITY;
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         greatest_lanes =
             maximum(greatest_lanes, keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+      float total = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {

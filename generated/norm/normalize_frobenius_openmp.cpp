@@ -94,14 +94,22 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Takes room for `count` elements of `bytes` each, on a cache line of its own; returns where it starts.
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
 inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   const int64_t start = total;
   int64_t size = 0;
-  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, 63, &size) ||
-      __builtin_add_overflow(total, size / 64 * 64, &total))
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
     total = INT64_MAX / 2;
   return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -505,6 +513,7 @@ struct NormalizeFrobeniusF32Workspace {
     (void)M;
     (void)N;
     total_parts = reserve(bytes, 256, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -554,6 +563,7 @@ struct NormalizeFrobeniusF64Workspace {
     (void)M;
     (void)N;
     total_parts = reserve(bytes, 256, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -603,6 +613,7 @@ struct NormalizeFrobeniusBf16Workspace {
     (void)M;
     (void)N;
     total_parts = reserve(bytes, 256, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -654,6 +665,7 @@ struct NormalizeFrobeniusF16Workspace {
     (void)M;
     (void)N;
     total_parts = reserve(bytes, 256, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -714,10 +726,10 @@ extern "C" int normalize_frobenius_f32_openmp(const float* x, float* frobenius, 
   if (overlap(y, M * N * 4, frobenius, 4)) return 8;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 9;
   const NormalizeFrobeniusF32Workspace space(M, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 10;
-  normalize_frobenius_f32(x, frobenius, y, M, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 10;
+  normalize_frobenius_f32(x, frobenius, y, M, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -738,10 +750,10 @@ extern "C" int normalize_frobenius_f64_openmp(const double* x, double* frobenius
   if (overlap(y, M * N * 8, frobenius, 8)) return 8;
   if (overlap(x, M * N * 8, y, M * N * 8)) return 9;
   const NormalizeFrobeniusF64Workspace space(M, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 10;
-  normalize_frobenius_f64(x, frobenius, y, M, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 10;
+  normalize_frobenius_f64(x, frobenius, y, M, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -762,10 +774,10 @@ extern "C" int normalize_frobenius_bf16_openmp(const uint16_t* x, uint16_t* frob
   if (overlap(y, M * N * 2, frobenius, 2)) return 8;
   if (overlap(x, M * N * 2, y, M * N * 2)) return 9;
   const NormalizeFrobeniusBf16Workspace space(M, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 10;
-  normalize_frobenius_bf16(x, frobenius, y, M, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 10;
+  normalize_frobenius_bf16(x, frobenius, y, M, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -786,10 +798,10 @@ extern "C" int normalize_frobenius_f16_openmp(const uint16_t* x, uint16_t* frobe
   if (overlap(y, M * N * 2, frobenius, 2)) return 8;
   if (overlap(x, M * N * 2, y, M * N * 2)) return 9;
   const NormalizeFrobeniusF16Workspace space(M, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 10;
-  normalize_frobenius_f16(x, frobenius, y, M, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 10;
+  normalize_frobenius_f16(x, frobenius, y, M, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }

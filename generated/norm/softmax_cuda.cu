@@ -201,7 +201,6 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float greatest = -INFINITY;
-    float total = 0.0f;
     float greatest_own = -INFINITY;
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(N - n_first);
@@ -215,6 +214,7 @@ __global__ void __launch_bounds__(512)
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+    float total = 0.0f;
     float total_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(N - n_first);
@@ -282,7 +282,6 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     double greatest = -double(INFINITY);
-    double total = 0.0;
     double greatest_own = -double(INFINITY);
     for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
       const Index remaining = Index(N - n_first);
@@ -296,6 +295,7 @@ __global__ void __launch_bounds__(512)
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](double a, double b) { return double(maximum(a, b)); }));
+    double total = 0.0;
     double total_own = 0.0;
     for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
       const Index remaining = Index(N - n_first);
@@ -363,7 +363,6 @@ __global__ void __launch_bounds__(512) softmax_bf16_kernel(const uint16_t* x, ui
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float greatest = -INFINITY;
-    float total = 0.0f;
     float greatest_own = -INFINITY;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
@@ -377,6 +376,7 @@ __global__ void __launch_bounds__(512) softmax_bf16_kernel(const uint16_t* x, ui
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+    float total = 0.0f;
     float total_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
@@ -444,7 +444,6 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float greatest = -INFINITY;
-    float total = 0.0f;
     float greatest_own = -INFINITY;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
@@ -458,6 +457,7 @@ __global__ void __launch_bounds__(512)
     }
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+    float total = 0.0f;
     float total_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);

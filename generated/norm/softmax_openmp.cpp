@@ -53,14 +53,22 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Takes room for `count` elements of `bytes` each, on a cache line of its own; returns where it starts.
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
 inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   const int64_t start = total;
   int64_t size = 0;
-  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, 63, &size) ||
-      __builtin_add_overflow(total, size / 64 * 64, &total))
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
     total = INT64_MAX / 2;
   return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 inline int64_t thread_number() {
@@ -613,11 +621,15 @@ inline Lanes<double, N> exp(Lanes<double, N> x) {
 // Where the intermediates lie in the workspace.
 struct SoftmaxF32Workspace {
   int64_t e;
+  int64_t threads;
+  int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit SoftmaxF32Workspace(int64_t rows, int64_t N) {
     (void)rows;
-    e = reserve(bytes, thread_count() * N, 4);
+    e = reserve(thread_bytes, N, 4);
+    threads = reserve(bytes, thread_count(), thread_bytes);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -626,18 +638,18 @@ void softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* worksp
   const bool around_caches = rows * N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
+    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    float* const e = reinterpret_cast<float*>(mine + space.e);
     OMP(omp for schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
-      float* const e = reinterpret_cast<float*>(workspace + space.e) + thread_number() * N;
-
       const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
       float greatest = -INFINITY;
-      float total = 0.0f;
       Extreme<float, kLanes32> greatest_lanes = -INFINITY;
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+      float total = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -658,11 +670,15 @@ void softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* worksp
 // Where the intermediates lie in the workspace.
 struct SoftmaxF64Workspace {
   int64_t e;
+  int64_t threads;
+  int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit SoftmaxF64Workspace(int64_t rows, int64_t N) {
     (void)rows;
-    e = reserve(bytes, thread_count() * N, 8);
+    e = reserve(thread_bytes, N, 8);
+    threads = reserve(bytes, thread_count(), thread_bytes);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -671,19 +687,19 @@ void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* work
   const bool around_caches = rows * N * 8 >= kBeyondCaches;
   OMP(omp parallel)
   {
+    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    double* const e = reinterpret_cast<double*>(mine + space.e);
     OMP(omp for schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
-      double* const e = reinterpret_cast<double*>(workspace + space.e) + thread_number() * N;
-
       const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
       double greatest = -double(INFINITY);
-      double total = 0.0;
       Extreme<double, kLanes64> greatest_lanes = -double(INFINITY);
       for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
         greatest_lanes =
             maximum(greatest_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+      double total = 0.0;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<double, kLanes64> total_lanes = 0.0;
         for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -704,11 +720,15 @@ void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* work
 // Where the intermediates lie in the workspace.
 struct SoftmaxBf16Workspace {
   int64_t e;
+  int64_t threads;
+  int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit SoftmaxBf16Workspace(int64_t rows, int64_t N) {
     (void)rows;
-    e = reserve(bytes, thread_count() * N, 4);
+    e = reserve(thread_bytes, N, 4);
+    threads = reserve(bytes, thread_count(), thread_bytes);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -717,19 +737,19 @@ void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char*
   const bool around_caches = rows * N * 2 >= kBeyondCaches;
   OMP(omp parallel)
   {
+    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    float* const e = reinterpret_cast<float*>(mine + space.e);
     OMP(omp for schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
-      float* const e = reinterpret_cast<float*>(workspace + space.e) + thread_number() * N;
-
       const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
       float greatest = -INFINITY;
-      float total = 0.0f;
       Extreme<float, kLanes32> greatest_lanes = -INFINITY;
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         greatest_lanes =
             maximum(greatest_lanes, keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+      float total = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -750,11 +770,15 @@ void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char*
 // Where the intermediates lie in the workspace.
 struct SoftmaxF16Workspace {
   int64_t e;
+  int64_t threads;
+  int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit SoftmaxF16Workspace(int64_t rows, int64_t N) {
     (void)rows;
-    e = reserve(bytes, thread_count() * N, 4);
+    e = reserve(thread_bytes, N, 4);
+    threads = reserve(bytes, thread_count(), thread_bytes);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -763,19 +787,19 @@ void softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* 
   const bool around_caches = rows * N * 2 >= kBeyondCaches;
   OMP(omp parallel)
   {
+    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    float* const e = reinterpret_cast<float*>(mine + space.e);
     OMP(omp for schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
-      float* const e = reinterpret_cast<float*>(workspace + space.e) + thread_number() * N;
-
       const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
       float greatest = -INFINITY;
-      float total = 0.0f;
       Extreme<float, kLanes32> greatest_lanes = -INFINITY;
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         greatest_lanes =
             maximum(greatest_lanes, keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+      float total = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -808,10 +832,10 @@ extern "C" int softmax_f32_openmp(const float* x, float* y, int64_t rows, int64_
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 4, y, rows * N * 4)) return 6;
   const SoftmaxF32Workspace space(rows, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 7;
-  softmax_f32(x, y, rows, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  softmax_f32(x, y, rows, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -829,10 +853,10 @@ extern "C" int softmax_f64_openmp(const double* x, double* y, int64_t rows, int6
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 8, y, rows * N * 8)) return 6;
   const SoftmaxF64Workspace space(rows, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 7;
-  softmax_f64(x, y, rows, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  softmax_f64(x, y, rows, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -850,10 +874,10 @@ extern "C" int softmax_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows,
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 6;
   const SoftmaxBf16Workspace space(rows, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 7;
-  softmax_bf16(x, y, rows, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  softmax_bf16(x, y, rows, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -871,10 +895,10 @@ extern "C" int softmax_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, 
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 6;
   const SoftmaxF16Workspace space(rows, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 7;
-  softmax_f16(x, y, rows, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  softmax_f16(x, y, rows, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }

@@ -59,14 +59,22 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Takes room for `count` elements of `bytes` each, on a cache line of its own; returns where it starts.
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
 inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   const int64_t start = total;
   int64_t size = 0;
-  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, 63, &size) ||
-      __builtin_add_overflow(total, size / 64 * 64, &total))
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
     total = INT64_MAX / 2;
   return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 inline int64_t thread_count() {
@@ -378,6 +386,7 @@ struct ColumnSumF32F32Workspace {
   explicit ColumnSumF32F32Workspace(int64_t M, int64_t N) {
     const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
     total_part = reserve(bytes, M_shares * N, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -435,6 +444,7 @@ struct ColumnSumF64F64Workspace {
   explicit ColumnSumF64F64Workspace(int64_t M, int64_t N) {
     const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
     total_part = reserve(bytes, M_shares * N, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -492,6 +502,7 @@ struct ColumnSumBf16F32Workspace {
   explicit ColumnSumBf16F32Workspace(int64_t M, int64_t N) {
     const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
     total_part = reserve(bytes, M_shares * N, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -550,6 +561,7 @@ struct ColumnSumF16F32Workspace {
   explicit ColumnSumF16F32Workspace(int64_t M, int64_t N) {
     const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
     total_part = reserve(bytes, M_shares * N, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -616,10 +628,10 @@ extern "C" int column_sum_f32_f32_openmp(const float* x, float* total, int64_t M
   if (total == nullptr && N > 0) return 6;
   if (overlap(x, M * N * 4, total, N * 4)) return 7;
   const ColumnSumF32F32Workspace space(M, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 8;
-  column_sum_f32_f32(x, total, M, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 8;
+  column_sum_f32_f32(x, total, M, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -638,10 +650,10 @@ extern "C" int column_sum_f64_f64_openmp(const double* x, double* total, int64_t
   if (total == nullptr && N > 0) return 6;
   if (overlap(x, M * N * 8, total, N * 8)) return 7;
   const ColumnSumF64F64Workspace space(M, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 8;
-  column_sum_f64_f64(x, total, M, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 8;
+  column_sum_f64_f64(x, total, M, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -660,10 +672,10 @@ extern "C" int column_sum_bf16_f32_openmp(const uint16_t* x, float* total, int64
   if (total == nullptr && N > 0) return 6;
   if (overlap(x, M * N * 2, total, N * 4)) return 7;
   const ColumnSumBf16F32Workspace space(M, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 8;
-  column_sum_bf16_f32(x, total, M, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 8;
+  column_sum_bf16_f32(x, total, M, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -682,10 +694,10 @@ extern "C" int column_sum_f16_f32_openmp(const uint16_t* x, float* total, int64_
   if (total == nullptr && N > 0) return 6;
   if (overlap(x, M * N * 2, total, N * 4)) return 7;
   const ColumnSumF16F32Workspace space(M, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 8;
-  column_sum_f16_f32(x, total, M, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 8;
+  column_sum_f16_f32(x, total, M, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }

@@ -197,7 +197,6 @@ __global__ void __launch_bounds__(512)
   float total2_own = 0.0f;
   for (Index b = first; b < last; ++b) {
     float greatest = -INFINITY;
-    float total = 0.0f;
     float greatest_own = -INFINITY;
     for (Index v_first = Index(threadIdx.x) * 4; v_first < V; v_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(V - v_first);
@@ -212,6 +211,7 @@ __global__ void __launch_bounds__(512)
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     const float top = greatest;
+    float total = 0.0f;
     float total_own = 0.0f;
     for (Index v_first = Index(threadIdx.x) * 4; v_first < V; v_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(V - v_first);
@@ -290,7 +290,6 @@ __global__ void __launch_bounds__(512)
   float total2_own = 0.0f;
   for (Index b = first; b < last; ++b) {
     float greatest = -INFINITY;
-    float total = 0.0f;
     float greatest_own = -INFINITY;
     for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(V - v_first);
@@ -305,6 +304,7 @@ __global__ void __launch_bounds__(512)
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     const float top = greatest;
+    float total = 0.0f;
     float total_own = 0.0f;
     for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(V - v_first);

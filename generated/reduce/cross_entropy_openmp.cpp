@@ -77,14 +77,22 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Takes room for `count` elements of `bytes` each, on a cache line of its own; returns where it starts.
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
 inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   const int64_t start = total;
   int64_t size = 0;
-  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, 63, &size) ||
-      __builtin_add_overflow(total, size / 64 * 64, &total))
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
     total = INT64_MAX / 2;
   return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -451,6 +459,7 @@ struct CrossEntropyF32Workspace {
     (void)B;
     (void)V;
     total2_parts = reserve(bytes, 256, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -465,13 +474,13 @@ void cross_entropy_f32(const float* score, const int32_t* target, float* loss, f
     const int64_t b_end = smaller(b_first + b_chunk, B);
     for (int64_t b = b_first; b < b_end; ++b) {
       float greatest = -INFINITY;
-      float total = 0.0f;
       Extreme<float, kLanes32> greatest_lanes = -INFINITY;
       for_lanes<kLanes32>(0, V, [&](int64_t v, auto active) {
         greatest_lanes = maximum(greatest_lanes, keep(active, load(&score[b * V + v], active), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
       const float top = greatest;
+      float total = 0.0f;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [&](int64_t v, auto active) {
@@ -502,6 +511,7 @@ struct CrossEntropyBf16Workspace {
     (void)B;
     (void)V;
     total2_parts = reserve(bytes, 256, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -516,7 +526,6 @@ void cross_entropy_bf16(const uint16_t* score, const int32_t* target, float* los
     const int64_t b_end = smaller(b_first + b_chunk, B);
     for (int64_t b = b_first; b < b_end; ++b) {
       float greatest = -INFINITY;
-      float total = 0.0f;
       Extreme<float, kLanes32> greatest_lanes = -INFINITY;
       for_lanes<kLanes32>(0, V, [&](int64_t v, auto active) {
         greatest_lanes =
@@ -524,6 +533,7 @@ void cross_entropy_bf16(const uint16_t* score, const int32_t* target, float* los
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
       const float top = greatest;
+      float total = 0.0f;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [&](int64_t v, auto active) {
@@ -569,10 +579,10 @@ extern "C" int cross_entropy_f32_openmp(const float* score, const int32_t* targe
   if (overlap(score, B * V * 4, mean_loss, 4)) return 12;
   if (overlap(target, B * 4, mean_loss, 4)) return 13;
   const CrossEntropyF32Workspace space(B, V);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 14;
-  cross_entropy_f32(score, target, loss, mean_loss, B, V, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
+  cross_entropy_f32(score, target, loss, mean_loss, B, V, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -598,10 +608,10 @@ extern "C" int cross_entropy_bf16_openmp(const uint16_t* score, const int32_t* t
   if (overlap(score, B * V * 2, mean_loss, 4)) return 12;
   if (overlap(target, B * 4, mean_loss, 4)) return 13;
   const CrossEntropyBf16Workspace space(B, V);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 14;
-  cross_entropy_bf16(score, target, loss, mean_loss, B, V, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
+  cross_entropy_bf16(score, target, loss, mean_loss, B, V, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }

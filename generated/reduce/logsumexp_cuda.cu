@@ -153,7 +153,6 @@ __global__ void __launch_bounds__(512) logsumexp_f32_kernel(const float* x, floa
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m_ = item;
     float greatest = -INFINITY;
-    float total = 0.0f;
     float greatest_own = -INFINITY;
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(N - n_first);
@@ -168,6 +167,7 @@ __global__ void __launch_bounds__(512) logsumexp_f32_kernel(const float* x, floa
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
     const float m = greatest;
+    float total = 0.0f;
     float total_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(N - n_first);
@@ -202,7 +202,6 @@ __global__ void __launch_bounds__(512) logsumexp_f64_kernel(const double* x, dou
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m_ = item;
     double greatest = -double(INFINITY);
-    double total = 0.0;
     double greatest_own = -double(INFINITY);
     for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
       const Index remaining = Index(N - n_first);
@@ -217,6 +216,7 @@ __global__ void __launch_bounds__(512) logsumexp_f64_kernel(const double* x, dou
     greatest =
         maximum(greatest, block_fold(greatest_own, [](double a, double b) { return double(maximum(a, b)); }));
     const double m = greatest;
+    double total = 0.0;
     double total_own = 0.0;
     for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
       const Index remaining = Index(N - n_first);
@@ -252,7 +252,6 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m_ = item;
     float greatest = -INFINITY;
-    float total = 0.0f;
     float greatest_own = -INFINITY;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
@@ -267,6 +266,7 @@ __global__ void __launch_bounds__(512)
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
     const float m = greatest;
+    float total = 0.0f;
     float total_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
@@ -302,7 +302,6 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m_ = item;
     float greatest = -INFINITY;
-    float total = 0.0f;
     float greatest_own = -INFINITY;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
@@ -317,6 +316,7 @@ __global__ void __launch_bounds__(512)
     greatest =
         maximum(greatest, block_fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
     const float m = greatest;
+    float total = 0.0f;
     float total_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);

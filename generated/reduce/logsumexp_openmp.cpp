@@ -494,13 +494,13 @@ void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N) {
   for (int64_t m_ = 0; m_ < M; ++m_) {
     const int64_t m__ahead = N <= 16384 ? smaller(m_ + 1, M - 1) : m_;
     float greatest = -INFINITY;
-    float total = 0.0f;
     Extreme<float, kLanes32> greatest_lanes = -INFINITY;
     for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
       greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[m_ * N + n], active), -INFINITY));
     });
     greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
     const float m = greatest;
+    float total = 0.0f;
     for (int64_t n_block = 0; n_block < N; n_block += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -518,13 +518,13 @@ void logsumexp_f64(const double* x, double* y, int64_t M, int64_t N) {
   for (int64_t m_ = 0; m_ < M; ++m_) {
     const int64_t m__ahead = N <= 8192 ? smaller(m_ + 1, M - 1) : m_;
     double greatest = -double(INFINITY);
-    double total = 0.0;
     Extreme<double, kLanes64> greatest_lanes = -double(INFINITY);
     for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
       greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[m_ * N + n], active), -double(INFINITY)));
     });
     greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
     const double m = greatest;
+    double total = 0.0;
     for (int64_t n_block = 0; n_block < N; n_block += 4096) {
       Lanes<double, kLanes64> total_lanes = 0.0;
       for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -542,7 +542,6 @@ void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
   for (int64_t m_ = 0; m_ < M; ++m_) {
     const int64_t m__ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
     float greatest = -INFINITY;
-    float total = 0.0f;
     Extreme<float, kLanes32> greatest_lanes = -INFINITY;
     for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
       greatest_lanes =
@@ -550,6 +549,7 @@ void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
     });
     greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
     const float m = greatest;
+    float total = 0.0f;
     for (int64_t n_block = 0; n_block < N; n_block += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -567,7 +567,6 @@ void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
   for (int64_t m_ = 0; m_ < M; ++m_) {
     const int64_t m__ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
     float greatest = -INFINITY;
-    float total = 0.0f;
     Extreme<float, kLanes32> greatest_lanes = -INFINITY;
     for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
       greatest_lanes =
@@ -575,6 +574,7 @@ void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
     });
     greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
     const float m = greatest;
+    float total = 0.0f;
     for (int64_t n_block = 0; n_block < N; n_block += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {

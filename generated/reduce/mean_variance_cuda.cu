@@ -144,7 +144,6 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m_ = item;
     float total = 0.0f;
-    float total2 = 0.0f;
     float total_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(N - n_first);
@@ -161,6 +160,7 @@ __global__ void __launch_bounds__(512)
     if (threadIdx.x == 0) {
       row_mean[m_] = m;
     }
+    float total2 = 0.0f;
     float total2_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(N - n_first);
@@ -198,7 +198,6 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m_ = item;
     double total = 0.0;
-    double total2 = 0.0;
     double total_own = 0.0;
     for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
       const Index remaining = Index(N - n_first);
@@ -215,6 +214,7 @@ __global__ void __launch_bounds__(512)
     if (threadIdx.x == 0) {
       row_mean[m_] = m;
     }
+    double total2 = 0.0;
     double total2_own = 0.0;
     for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
       const Index remaining = Index(N - n_first);
@@ -252,7 +252,6 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m_ = item;
     float total = 0.0f;
-    float total2 = 0.0f;
     float total_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
@@ -269,6 +268,7 @@ __global__ void __launch_bounds__(512)
     if (threadIdx.x == 0) {
       row_mean[m_] = m;
     }
+    float total2 = 0.0f;
     float total2_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
@@ -306,7 +306,6 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m_ = item;
     float total = 0.0f;
-    float total2 = 0.0f;
     float total_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
@@ -323,6 +322,7 @@ __global__ void __launch_bounds__(512)
     if (threadIdx.x == 0) {
       row_mean[m_] = m;
     }
+    float total2 = 0.0f;
     float total2_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);

@@ -325,7 +325,6 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
   for (int64_t m_ = 0; m_ < M; ++m_) {
     const int64_t m__ahead = N <= 16384 ? smaller(m_ + 1, M - 1) : m_;
     float total = 0.0f;
-    float total2 = 0.0f;
     for (int64_t n_block = 0; n_block < N; n_block += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -335,6 +334,7 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
     }
     const float m = total / float(N);
     row_mean[m_] = m;
+    float total2 = 0.0f;
     for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
       Lanes<float, kLanes32> total2_lanes = 0.0f;
       for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
@@ -353,7 +353,6 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
   for (int64_t m_ = 0; m_ < M; ++m_) {
     const int64_t m__ahead = N <= 8192 ? smaller(m_ + 1, M - 1) : m_;
     double total = 0.0;
-    double total2 = 0.0;
     for (int64_t n_block = 0; n_block < N; n_block += 4096) {
       Lanes<double, kLanes64> total_lanes = 0.0;
       for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -363,6 +362,7 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
     }
     const double m = total / double(N);
     row_mean[m_] = m;
+    double total2 = 0.0;
     for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
       Lanes<double, kLanes64> total2_lanes = 0.0;
       for_lanes<kLanes64>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
@@ -381,7 +381,6 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
   for (int64_t m_ = 0; m_ < M; ++m_) {
     const int64_t m__ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
     float total = 0.0f;
-    float total2 = 0.0f;
     for (int64_t n_block = 0; n_block < N; n_block += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -391,6 +390,7 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
     }
     const float m = total / float(N);
     row_mean[m_] = m;
+    float total2 = 0.0f;
     for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
       Lanes<float, kLanes32> total2_lanes = 0.0f;
       for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
@@ -409,7 +409,6 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
   for (int64_t m_ = 0; m_ < M; ++m_) {
     const int64_t m__ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
     float total = 0.0f;
-    float total2 = 0.0f;
     for (int64_t n_block = 0; n_block < N; n_block += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
@@ -419,6 +418,7 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
     }
     const float m = total / float(N);
     row_mean[m_] = m;
+    float total2 = 0.0f;
     for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
       Lanes<float, kLanes32> total2_lanes = 0.0f;
       for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {

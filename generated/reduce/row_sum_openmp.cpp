@@ -60,14 +60,22 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Takes room for `count` elements of `bytes` each, on a cache line of its own; returns where it starts.
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
 inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   const int64_t start = total;
   int64_t size = 0;
-  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, 63, &size) ||
-      __builtin_add_overflow(total, size / 64 * 64, &total))
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
     total = INT64_MAX / 2;
   return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -398,6 +406,7 @@ struct RowSumF32F32Workspace {
   explicit RowSumF32F32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     total_part = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -445,6 +454,7 @@ struct RowSumF64F64Workspace {
   explicit RowSumF64F64Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     total_part = reserve(bytes, N_shares * M, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -492,6 +502,7 @@ struct RowSumBf16F32Workspace {
   explicit RowSumBf16F32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     total_part = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -539,6 +550,7 @@ struct RowSumF16F32Workspace {
   explicit RowSumF16F32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     total_part = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -594,10 +606,10 @@ extern "C" int row_sum_f32_f32_openmp(const float* x, float* total, int64_t M, i
   if (total == nullptr && M > 0) return 6;
   if (overlap(x, M * N * 4, total, M * 4)) return 7;
   const RowSumF32F32Workspace space(M, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 8;
-  row_sum_f32_f32(x, total, M, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 8;
+  row_sum_f32_f32(x, total, M, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -616,10 +628,10 @@ extern "C" int row_sum_f64_f64_openmp(const double* x, double* total, int64_t M,
   if (total == nullptr && M > 0) return 6;
   if (overlap(x, M * N * 8, total, M * 8)) return 7;
   const RowSumF64F64Workspace space(M, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 8;
-  row_sum_f64_f64(x, total, M, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 8;
+  row_sum_f64_f64(x, total, M, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -638,10 +650,10 @@ extern "C" int row_sum_bf16_f32_openmp(const uint16_t* x, float* total, int64_t 
   if (total == nullptr && M > 0) return 6;
   if (overlap(x, M * N * 2, total, M * 4)) return 7;
   const RowSumBf16F32Workspace space(M, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 8;
-  row_sum_bf16_f32(x, total, M, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 8;
+  row_sum_bf16_f32(x, total, M, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -660,10 +672,10 @@ extern "C" int row_sum_f16_f32_openmp(const uint16_t* x, float* total, int64_t M
   if (total == nullptr && M > 0) return 6;
   if (overlap(x, M * N * 2, total, M * 4)) return 7;
   const RowSumF16F32Workspace space(M, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 8;
-  row_sum_f16_f32(x, total, M, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 8;
+  row_sum_f16_f32(x, total, M, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }

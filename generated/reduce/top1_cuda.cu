@@ -177,7 +177,6 @@ __global__ void __launch_bounds__(512)
     int64_t where = -1;
     float best2 = 0.0f;
     float greatest = -INFINITY;
-    float total = 0.0f;
     int64_t where_own = -1;
     float best2_own = 0.0f;
     float greatest_own = -INFINITY;
@@ -209,6 +208,7 @@ __global__ void __launch_bounds__(512)
     if (threadIdx.x == 0) {
       best[b] = int32_t(where);
     }
+    float total = 0.0f;
     float total_own = 0.0f;
     for (Index v_first = Index(threadIdx.x) * 4; v_first < V; v_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(V - v_first);
@@ -247,7 +247,6 @@ __global__ void __launch_bounds__(512)
     int64_t where = -1;
     float best2 = 0.0f;
     float greatest = -INFINITY;
-    float total = 0.0f;
     int64_t where_own = -1;
     float best2_own = 0.0f;
     float greatest_own = -INFINITY;
@@ -279,6 +278,7 @@ __global__ void __launch_bounds__(512)
     if (threadIdx.x == 0) {
       best[b] = int32_t(where);
     }
+    float total = 0.0f;
     float total_own = 0.0f;
     for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(V - v_first);
@@ -317,7 +317,6 @@ __global__ void __launch_bounds__(512)
     int64_t where = -1;
     float best2 = 0.0f;
     float greatest = -INFINITY;
-    float total = 0.0f;
     int64_t where_own = -1;
     float best2_own = 0.0f;
     float greatest_own = -INFINITY;
@@ -349,6 +348,7 @@ __global__ void __launch_bounds__(512)
     if (threadIdx.x == 0) {
       best[b] = int32_t(where);
     }
+    float total = 0.0f;
     float total_own = 0.0f;
     for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(V - v_first);

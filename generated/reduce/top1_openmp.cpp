@@ -495,7 +495,6 @@ void top1_f32(const float* score, int32_t* best, float* probability, int64_t B, 
     int64_t where = -1;
     float best2 = 0.0f;
     float greatest = -INFINITY;
-    float total = 0.0f;
     for (int64_t v_block = 0; v_block < V; v_block += 65536) {
       Lanes<int32_t, kLanes32> where_lanes = -1;
       Lanes<float, kLanes32> best2_lanes = 0.0f;
@@ -512,6 +511,7 @@ void top1_f32(const float* score, int32_t* best, float* probability, int64_t B, 
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
     }
     best[b] = int32_t(where);
+    float total = 0.0f;
     for (int64_t v_block2 = 0; v_block2 < V; v_block2 += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(v_block2, smaller(v_block2 + 4096, V), [&](int64_t v, auto active) {
@@ -531,7 +531,6 @@ void top1_bf16(const uint16_t* score, int32_t* best, float* probability, int64_t
     int64_t where = -1;
     float best2 = 0.0f;
     float greatest = -INFINITY;
-    float total = 0.0f;
     for (int64_t v_block = 0; v_block < V; v_block += 65536) {
       Lanes<int32_t, kLanes32> where_lanes = -1;
       Lanes<float, kLanes32> best2_lanes = 0.0f;
@@ -549,6 +548,7 @@ void top1_bf16(const uint16_t* score, int32_t* best, float* probability, int64_t
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
     }
     best[b] = int32_t(where);
+    float total = 0.0f;
     for (int64_t v_block2 = 0; v_block2 < V; v_block2 += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(v_block2, smaller(v_block2 + 4096, V), [&](int64_t v, auto active) {
@@ -568,7 +568,6 @@ void top1_f16(const uint16_t* score, int32_t* best, float* probability, int64_t 
     int64_t where = -1;
     float best2 = 0.0f;
     float greatest = -INFINITY;
-    float total = 0.0f;
     for (int64_t v_block = 0; v_block < V; v_block += 65536) {
       Lanes<int32_t, kLanes32> where_lanes = -1;
       Lanes<float, kLanes32> best2_lanes = 0.0f;
@@ -586,6 +585,7 @@ void top1_f16(const uint16_t* score, int32_t* best, float* probability, int64_t 
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
     }
     best[b] = int32_t(where);
+    float total = 0.0f;
     for (int64_t v_block2 = 0; v_block2 < V; v_block2 += 4096) {
       Lanes<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(v_block2, smaller(v_block2 + 4096, V), [&](int64_t v, auto active) {

@@ -46,14 +46,22 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Takes room for `count` elements of `bytes` each, on a cache line of its own; returns where it starts.
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
 inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   const int64_t start = total;
   int64_t size = 0;
-  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, 63, &size) ||
-      __builtin_add_overflow(total, size / 64 * 64, &total))
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
     total = INT64_MAX / 2;
   return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 inline int64_t thread_number() {
@@ -393,11 +401,15 @@ inline Lanes<To, N> convert(Mask<N> from) {
 // Where the intermediates lie in the workspace.
 struct CumsumF32Workspace {
   int64_t running3;
+  int64_t threads;
+  int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit CumsumF32Workspace(int64_t M, int64_t N) {
     (void)M;
-    running3 = reserve(bytes, thread_count() * N, 4);
+    running3 = reserve(thread_bytes, N, 4);
+    threads = reserve(bytes, thread_count(), thread_bytes);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -407,10 +419,10 @@ void cumsum_f32(const float* x, float* inclusive, float* exclusive, float* rever
   const bool around_caches = M * N * 12 >= kBeyondCaches;
   OMP(omp parallel)
   {
+    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    float* const running3 = reinterpret_cast<float*>(mine + space.running3);
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
-      float* const running3 = reinterpret_cast<float*>(workspace + space.running3) + thread_number() * N;
-
       const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
       float carry = 0.0f;
       float carry2 = 0.0f;
@@ -438,11 +450,15 @@ void cumsum_f32(const float* x, float* inclusive, float* exclusive, float* rever
 // Where the intermediates lie in the workspace.
 struct CumsumF64Workspace {
   int64_t running3;
+  int64_t threads;
+  int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit CumsumF64Workspace(int64_t M, int64_t N) {
     (void)M;
-    running3 = reserve(bytes, thread_count() * N, 8);
+    running3 = reserve(thread_bytes, N, 8);
+    threads = reserve(bytes, thread_count(), thread_bytes);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -452,10 +468,10 @@ void cumsum_f64(const double* x, double* inclusive, double* exclusive, double* r
   const bool around_caches = M * N * 24 >= kBeyondCaches;
   OMP(omp parallel)
   {
+    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    double* const running3 = reinterpret_cast<double*>(mine + space.running3);
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
-      double* const running3 = reinterpret_cast<double*>(workspace + space.running3) + thread_number() * N;
-
       const int64_t m_ahead = N <= 8192 ? smaller(m + 1, M - 1) : m;
       double carry = 0.0;
       double carry2 = 0.0;
@@ -483,11 +499,15 @@ void cumsum_f64(const double* x, double* inclusive, double* exclusive, double* r
 // Where the intermediates lie in the workspace.
 struct CumsumI32Workspace {
   int64_t running3;
+  int64_t threads;
+  int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit CumsumI32Workspace(int64_t M, int64_t N) {
     (void)M;
-    running3 = reserve(bytes, thread_count() * N, 8);
+    running3 = reserve(thread_bytes, N, 8);
+    threads = reserve(bytes, thread_count(), thread_bytes);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -497,10 +517,10 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
   const bool around_caches = M * N * 12 >= kBeyondCaches;
   OMP(omp parallel)
   {
+    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    int64_t* const running3 = reinterpret_cast<int64_t*>(mine + space.running3);
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
-      int64_t* const running3 = reinterpret_cast<int64_t*>(workspace + space.running3) + thread_number() * N;
-
       const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
       int64_t carry = 0;
       int64_t carry2 = 0;
@@ -550,10 +570,10 @@ extern "C" int cumsum_f32_openmp(const float* x, float* inclusive, float* exclus
   if (overlap(reverse, M * N * 4, exclusive, M * N * 4)) return 12;
   if (overlap(x, M * N * 4, reverse, M * N * 4)) return 13;
   const CumsumF32Workspace space(M, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 14;
-  cumsum_f32(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
+  cumsum_f32(x, inclusive, exclusive, reverse, M, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -578,10 +598,10 @@ extern "C" int cumsum_f64_openmp(const double* x, double* inclusive, double* exc
   if (overlap(reverse, M * N * 8, exclusive, M * N * 8)) return 12;
   if (overlap(x, M * N * 8, reverse, M * N * 8)) return 13;
   const CumsumF64Workspace space(M, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 14;
-  cumsum_f64(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
+  cumsum_f64(x, inclusive, exclusive, reverse, M, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -606,10 +626,10 @@ extern "C" int cumsum_i32_openmp(const int32_t* x, int32_t* inclusive, int32_t* 
   if (overlap(reverse, M * N * 4, exclusive, M * N * 4)) return 12;
   if (overlap(x, M * N * 4, reverse, M * N * 4)) return 13;
   const CumsumI32Workspace space(M, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 14;
-  cumsum_i32(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
+  cumsum_i32(x, inclusive, exclusive, reverse, M, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }

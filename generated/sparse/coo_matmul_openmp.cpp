@@ -60,14 +60,22 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Takes room for `count` elements of `bytes` each, on a cache line of its own; returns where it starts.
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
 inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   const int64_t start = total;
   int64_t size = 0;
-  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, 63, &size) ||
-      __builtin_add_overflow(total, size / 64 * 64, &total))
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
     total = INT64_MAX / 2;
   return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 inline int64_t thread_number() {
@@ -367,6 +375,8 @@ inline void store_every(T* to, int64_t stride, Active active,
 // Where the intermediates lie in the workspace.
 struct CooMatmulWorkspace {
   int64_t total;
+  int64_t threads;
+  int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit CooMatmulWorkspace(int64_t S, int64_t M, int64_t K, int64_t N) {
@@ -374,40 +384,45 @@ struct CooMatmulWorkspace {
     (void)M;
     (void)K;
     (void)N;
-    total = reserve(bytes, thread_count() * 64, 4);
+    total = reserve(thread_bytes, 64, 4);
+    threads = reserve(bytes, thread_count(), thread_bytes);
+    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const float* x, float* z, int64_t S,
                 int64_t M, int64_t K, int64_t N, char* workspace) {
   const CooMatmulWorkspace space(S, M, K, N);
-  OMP(omp parallel for schedule(static))
-  for (int64_t j = 0; j < ceil_div(N, 128); ++j) {
-    float* const total = reinterpret_cast<float*>(workspace + space.total) + thread_number() * 64;
-
-    for (int64_t n = j * 128; n < smaller(j * 128 + 128, N); ++n) {
-      for (int64_t s_ = 0; s_ < S; ++s_) {
-        for_lanes<kLanes32>(0, 64, [&](int64_t m, auto active) { store(&total[m], active, 0.0f); });
-        for_lanes<kLanes32>(0, 64, [&](int64_t m, auto active) {
-          for (int64_t k = 0; k < smaller(64, K + (0 - int64_t(table_at(col, s_, S)) * 64)); ++k) {
-            store(&total[m], active,
-                  load(&total[m], active) + load_every(&a[(s_ * 64 + m) * 64 + k], 64, active) *
-                                                x[(int64_t(table_at(col, s_, S)) * 64 + k) * N + n]);
-          }
-        });
-        for_lanes<kLanes32>(
-            0, smaller(64, M + (0 - int64_t(table_at(row, s_, S)) * 64)), [&](int64_t m, auto active) {
-              if (s_ == 0 || int64_t(table_at(row, s_, S)) * 64 !=
-                                 int64_t(table_at(row, s_ == 0 ? S - 1 : s_ - 1, S)) * 64) {
-                store_every(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], N, active, 0.0f);
-              }
-            });
-        for_lanes<kLanes32>(
-            0, smaller(64, M + (0 - int64_t(table_at(row, s_, S)) * 64)), [&](int64_t m, auto active) {
-              store_every(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], N, active,
-                          load_every(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], N, active) +
-                              load(&total[m], active));
-            });
+  OMP(omp parallel)
+  {
+    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    float* const total = reinterpret_cast<float*>(mine + space.total);
+    OMP(omp for schedule(static) nowait)
+    for (int64_t j = 0; j < ceil_div(N, 128); ++j) {
+      for (int64_t n = j * 128; n < smaller(j * 128 + 128, N); ++n) {
+        for (int64_t s_ = 0; s_ < S; ++s_) {
+          for_lanes<kLanes32>(0, 64, [&](int64_t m, auto active) { store(&total[m], active, 0.0f); });
+          for_lanes<kLanes32>(0, 64, [&](int64_t m, auto active) {
+            for (int64_t k = 0; k < smaller(64, K + (0 - int64_t(table_at(col, s_, S)) * 64)); ++k) {
+              store(&total[m], active,
+                    load(&total[m], active) + load_every(&a[(s_ * 64 + m) * 64 + k], 64, active) *
+                                                  x[(int64_t(table_at(col, s_, S)) * 64 + k) * N + n]);
+            }
+          });
+          for_lanes<kLanes32>(
+              0, smaller(64, M + (0 - int64_t(table_at(row, s_, S)) * 64)), [&](int64_t m, auto active) {
+                if (s_ == 0 || int64_t(table_at(row, s_, S)) * 64 !=
+                                   int64_t(table_at(row, s_ == 0 ? S - 1 : s_ - 1, S)) * 64) {
+                  store_every(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], N, active, 0.0f);
+                }
+              });
+          for_lanes<kLanes32>(
+              0, smaller(64, M + (0 - int64_t(table_at(row, s_, S)) * 64)), [&](int64_t m, auto active) {
+                store_every(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], N, active,
+                            load_every(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], N, active) +
+                                load(&total[m], active));
+              });
+        }
       }
     }
   }
@@ -447,10 +462,10 @@ extern "C" int coo_matmul_openmp(const int32_t* row, const int32_t* col, const f
   if (overlap(a, S * 64 * 64 * 4, z, M * N * 4)) return 17;
   if (overlap(x, K * N * 4, z, M * N * 4)) return 18;
   const CooMatmulWorkspace space(S, M, K, N);
-  const bool own = workspace == nullptr && space.bytes > 0;
+  const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return 19;
-  coo_matmul(row, col, a, x, z, S, M, K, N, static_cast<char*>(memory));
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 19;
+  coo_matmul(row, col, a, x, z, S, M, K, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }

@@ -24,7 +24,8 @@ constexpr const char *kReserved[] = {
     "xor", "I", "complex", "imaginary", "NAN", "INFINITY", "NULL", "EOF", "errno", "assert", "stdin", "stdout",
     "stderr", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t",
     "main", "std", "typeof", "linux", "unix", "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3",
-    "workspace", "workspace_bytes", "stream", "item", "items", "status", "table_status", "lanes", "lane",
+    "workspace", "workspace_bytes", "stream", "item", "items", "status", "table_status", "lanes", "lane", "space",
+    "bytes", "threads", "thread_bytes",
     // Functions of <cmath> and of CUDA that a variable would hide.
     "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "signgam", "exp", "log", "sqrt", "floor", "ceil", "round", "trunc",
     "fma", "max", "min", "abs", "index", "maximum", "minimum", "saturate", "inside",
@@ -51,8 +52,8 @@ const std::set<std::string> kUsed = {
     "Extent", "WindowSet", "Pack", "Tile", "Square", "Extreme", "Aligned", "kElements", "elements", "kWide", "wide",
     "AllLanes", "FirstLanes", "VectorOf", "IntegerOf", "LanesOf", "kVectorBytes", "complex", "imaginary",
     "cudaStream_t", "cudaError_t", "cudaSuccess", "kLanes8", "kLanes16", "kLanes32", "kLanes64", "kBeyondCaches",
-    "float2", "float4", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t",
-    "size_t", "ptrdiff_t", "max_align_t", "signgam",
+    "kLineBytes", "float2", "float4", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t",
+    "uint64_t", "size_t", "ptrdiff_t", "max_align_t", "signgam",
     // What self-checks have beside them.
     "Array", "Axis", "BF16", "Buffer", "Cost", "F16", "F32", "F64", "Floating", "Number", "Random", "Tally", "Whole",
     "close_calls", "compare_array", "kLargest", "kName", "kUnit", "make_row_starts", "make_table", "slack",
@@ -61,12 +62,13 @@ const std::set<std::string> kUsed = {
     "block_fold", "broadcast", "ceil_div", "choose", "convert", "copy_bits", "copy_first", "divide", "each_lane",
     "floor_div", "floor_mod", "fold_best", "for_lanes", "for_lanes_down", "from", "from_bf16", "from_f16", "gather",
     "has_duplicates", "in_lane", "is_inf", "is_nan", "keep", "larger", "launch", "load", "load_every", "load_field",
-    "load_inside", "mask_of", "maximum", "minimum", "overflows", "overlap", "overlapping", "padded_bytes", "pick_field",
-    "positions", "positions_as", "prefetch", "quotient", "remainder_of", "reserve", "resized", "saturate", "shift_left",
-    "row_at", "scan_before", "scan_lanes", "scan_group", "share_of", "shifted", "longest_row", "shift_right", "smaller",
-    "store", "store_around", "finish_stores", "write_around", "store_every", "table_at", "take", "thread_count",
-    "thread_number", "to_bf16", "to_f16", "workspace_tiles", "aligned", "turn_tile", "load_pack", "store_pack",
-    "from_lane", "first_above", "first_below", "is_last_block", "column_fold", "ColumnShape", "RowShape", "shape"};
+    "load_inside", "mask_of", "maximum", "minimum", "overflows", "overlap", "overlapping", "next_line", "thread_bytes",
+    "padded_bytes", "pick_field", "positions", "positions_as", "prefetch", "quotient", "remainder_of", "reserve",
+    "resized", "saturate", "shift_left", "row_at", "scan_before", "scan_lanes", "scan_group", "share_of", "shifted",
+    "longest_row", "shift_right", "smaller", "store", "store_around", "finish_stores", "write_around", "store_every",
+    "table_at", "take", "thread_count", "thread_number", "to_bf16", "to_f16", "workspace_tiles", "aligned", "turn_tile",
+    "load_pack", "store_pack", "from_lane", "first_above", "first_below", "is_last_block", "column_fold", "ColumnShape",
+    "RowShape", "shape"};
 
 // Macros of the C library, whoever includes it: families by their beginning and end, and single ones.
 bool is_macro(std::string_view name) {

@@ -54,22 +54,25 @@ public:
   std::string workspace_struct() {
     std::string text = "// Where the intermediates lie in the workspace.\nstruct " + camel(name()) + "Workspace {\n";
     std::string fields, body;
-    auto add = [&](const std::string &field, const std::string &count, Type type) {
+    auto add = [&](const std::string &total, const std::string &field, const std::string &count,
+                   const std::string &bytes) {
       fields += "int64_t " + field + ";\n";
-      body += field + " = " + spelling().helper("reserve") + "(bytes, " + count + ", " +
-              std::to_string(bytes_of(type)) + ");\n";
+      body += field + " = " + spelling().helper("reserve") + "(" + total + ", " + count + ", " + bytes + ");\n";
     };
     for (const Buffer &b : buffers_)
-      add(b.name,
-          b.per_worker ? spelling().helper("thread_count") + "() * " + at_least(code_of(b.elements), binding::kMultiply)
-                       : b.elements,
-          b.type);
+      add(b.per_worker ? "thread_bytes" : "bytes", b.name, b.elements, std::to_string(bytes_of(b.type)));
+    if (std::any_of(buffers_.begin(), buffers_.end(), [](const Buffer &b) { return b.per_worker; })) {
+      add("bytes", "threads", spelling().helper("thread_count") + "()", "thread_bytes");
+      fields += "int64_t thread_bytes = 0;\n";
+    }
     for (const Phase &phase : plan_.phases)
       for (VarId var : phase.partials)
-        add(partials_name(var), std::to_string(kMostChunks), plan_.kernel.vars[var].type);
+        add("bytes", partials_name(var), std::to_string(kMostChunks),
+            std::to_string(bytes_of(plan_.kernel.vars[var].type)));
     const std::string all = derived_declarations(printer_, body) + body;
     return text + fields + "int64_t bytes = 0;\n\n" + "explicit " + camel(name()) + "Workspace(" +
-           size_parameters_text(function_) + ") {\n" + unused_sizes(all) + all + "}\n};\n";
+           size_parameters_text(function_) + ") {\n" + unused_sizes(all) + all +
+           "bytes += kLineBytes;  // so that it may begin at a line\n}\n};\n";
   }
 
   std::string kernel_function() {
@@ -80,7 +83,7 @@ public:
       head += workspace_declaration(name(), function_);
       for (const Buffer &b : buffers_)
         if (!b.per_worker)
-          head += pointer(b, "workspace + space." + b.name);
+          head += pointer(b, "workspace") + "\n";
     }
     std::string parameters = parameters_text(function_);
     std::vector<std::string> names;
@@ -111,27 +114,35 @@ private:
     return silence_unused(sizes, body);
   }
 
-  std::string pointer(const Buffer &b, const std::string &at) {
+  std::string pointer(const Buffer &b, const std::string &memory) const {
     const std::string type = Spelling::c_type(b.type);
-    return type + "* const " + printer_.name(b.var) + " = reinterpret_cast<" + type + "*>(" + at + ")" +
-           (b.per_worker ? " + " + spelling().helper("thread_number") + "() * " +
-                               at_least(code_of(b.elements), binding::kMultiply)
-                         : "") +
-           ";\n";
+    return type + "* const " + printer_.name(b.var) + " = reinterpret_cast<" + type + "*>(" + memory + " + space." +
+           b.name + ");";
   }
 
-  // The buffers that belong to one work item.
+  // The buffers of each worker that the phase uses.
+  std::vector<const Buffer *> worker_buffers(const Phase &phase) const {
+    std::set<VarId> used;
+    for (const PlanNode &root : phase.nodes)
+      for (const Access &a : accesses_of(plan_.kernel, root))
+        used.insert(a.var);
+    std::vector<const Buffer *> out;
+    for (const Buffer &b : buffers_)
+      if (b.per_worker && used.count(b.var) != 0)
+        out.push_back(&b);
+    return out;
+  }
+
+  // Each thread has memory of its own for them.
   void worker_pointers(const Phase &phase) {
-    for (const Buffer &b : buffers_) {
-      if (!b.per_worker)
-        continue;
-      bool used = false;
-      for (const PlanNode &root : phase.nodes)
-        for (const Access &a : accesses_of(plan_.kernel, root))
-          used = used || a.var == b.var;
-      if (used)
-        printer_.lines.add(pointer(b, "workspace + space." + b.name));
-    }
+    const std::vector<const Buffer *> used = worker_buffers(phase);
+    if (used.empty())
+      return;
+    const std::string mine = names_.claim("mine");
+    printer_.lines.add("char* const " + mine + " = workspace + space.threads + " + spelling().helper("thread_number") +
+                       "() * space.thread_bytes;");
+    for (const Buffer *b : used)
+      printer_.lines.add(pointer(*b, mine));
   }
 
   void print(const Phase &phase) {
@@ -188,8 +199,10 @@ private:
     const bool too_few = only_maps && known && std::stoll(work) <= kSerialBelow; // for threads
     const bool around = !too_few && printer_.lanes != nullptr && stream_outputs(phase.nodes.front());
     const std::string serial = only_maps && !known ? " if (" + work + " > " + std::to_string(kSerialBelow) + ")" : "";
-    if (!too_few)
-      begin_threads(clauses, serial, around);
+    if (too_few)
+      worker_pointers(phase);
+    else
+      begin_threads(phase, clauses, serial, around);
     for (const PlanNode *n : chain) {
       if (n->parts > 0)
         printer_.open_part(*n, share);
@@ -202,7 +215,6 @@ private:
       // Threads share the lane loop by parts that hang on sizes only.
       const int64_t length = crossing != nullptr ? line_of(last) : only_maps ? kChunk : kDeepChunk;
       const Printer::Range part = printer_.open_parts(last, std::to_string(length));
-      worker_pointers(phase);
       if (tiles) {
         printer_.lanes->tiles(last, part, line_of(last), crossing->axis, printer_.range(*crossing));
       } else {
@@ -213,7 +225,6 @@ private:
           printer_.lines.add("}");
       }
     } else {
-      worker_pointers(phase);
       if (printer_.lanes != nullptr && last.kind == PlanNode::Kind::loop)
         printer_.lanes->fetch_ahead(last);
       printer_.list(last.body);
@@ -221,23 +232,28 @@ private:
     for (size_t i = 0; i < chain.size(); ++i)
       printer_.lines.add("}");
     printer_.clear_parts();
-    if (around)
-      end_threads();
+    if (!too_few)
+      end_threads(phase, around);
   }
 
-  // Before the loops that threads share. With stores around the caches each thread waits for its own: end_threads().
-  void begin_threads(const std::string &clauses, const std::string &condition, bool around) {
-    if (!around)
+  // Before the loops that threads share. Where each has memory of its own, or waits for its own stores around the
+  // caches, what is said of the threads stands outside of their loop.
+  void begin_threads(const Phase &phase, const std::string &clauses, const std::string &condition, bool around) {
+    if (!around && worker_buffers(phase).empty())
       return printer_.lines.add("#pragma omp parallel for" + clauses + condition);
     printer_.lines.add("#pragma omp parallel" + condition);
     printer_.lines.add("{");
+    worker_pointers(phase);
     printer_.lines.add("#pragma omp for" + clauses + " nowait");
   }
 
-  void end_threads() {
-    printer_.lanes->stream({}, "");
-    printer_.lines.add("if (" + around_ + ") finish_stores();");
-    printer_.lines.add("}");
+  void end_threads(const Phase &phase, bool around) {
+    if (around) {
+      printer_.lanes->stream({}, "");
+      printer_.lines.add("if (" + around_ + ") finish_stores();");
+    }
+    if (around || !worker_buffers(phase).empty())
+      printer_.lines.add("}");
   }
 
   // The loop around one on lanes, where neighbours along it are neighbours in an array that lies the other way round:
@@ -357,10 +373,9 @@ private:
               partials_name(var) + ");");
     }
     const bool around = printer_.lanes != nullptr && stream_outputs(root);
-    begin_threads(" schedule(static)", "", around);
+    begin_threads(phase, " schedule(static)", "", around);
     out.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first + " += " + chunk +
             ") {");
-    worker_pointers(phase);
     const std::string slot =
         r.begin == "0" ? first + " / " + chunk
                        : "(" + first + " - " + at_least(code_of(r.begin), binding::kMultiply) + ") / " + chunk;
@@ -383,8 +398,7 @@ private:
     for (VarId var : phase.partials)
       out.add(partials_name(var) + "[" + slot + "] = " + printer_.name(var) + ";");
     out.add("}");
-    if (around)
-      end_threads();
+    end_threads(phase, around);
     // Combine.
     for_partials(phase, [&](const PlanNode &step, VarId var, bool is_partner) {
       const Type type = plan_.kernel.vars[var].type;
@@ -457,11 +471,11 @@ std::string launcher(const Function &function, std::deque<OpenmpKernel> &kernels
     text += checks_text(function, v, spelling, statuses, false);
     if (kernels[i].needs_workspace()) {
       text += workspace_declaration(kernels[i].name(), function);
-      text += "const bool own = workspace == nullptr && space.bytes > 0;\n";
+      text += "const bool own = workspace == nullptr;\n";
       text += "void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;\n";
-      text += "if ((own && memory == nullptr) || (workspace != nullptr && workspace_bytes < space.bytes)) return " +
+      text += "if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return " +
               std::to_string(statuses.of("there is not enough memory for the workspace")) + ";\n";
-      text += kernels[i].name() + "(" + arguments_text(function) + ", static_cast<char*>(memory));\n";
+      text += kernels[i].name() + "(" + arguments_text(function) + ", " + spelling.helper("next_line") + "(memory));\n";
       text += "if (own) std::free(memory);\n";
     } else {
       text += kernels[i].name() + "(" + arguments_text(function) + ");\n";

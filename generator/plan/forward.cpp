@@ -1,5 +1,6 @@
-// Only outputs that one statement writes, and of which every reader stands after it in the same round of the same
-// loops.
+// Outputs that one statement writes, where every reader stands after it in the same round of the same loops: nothing
+// reads their memory then. And locals that other phases need, which one statement or fold sets: they are in memory as
+// well, but the round at hand has them in a variable.
 #include "plan/forward.h"
 
 #include <algorithm>
@@ -53,6 +54,8 @@ private:
       if (is_forwarded(nodes, i)) {
         keep(nodes, i);
         ++i;
+      } else if (const size_t fold = fold_of(nodes, i); fold != i) {
+        keep_fold(nodes, i, fold);
       }
       for (std::vector<PlanNode> *inner : {&nodes[i].body, &nodes[i].otherwise, &nodes[i].step})
         list(*inner);
@@ -62,28 +65,60 @@ private:
   bool is_forwarded(const std::vector<PlanNode> &nodes, size_t at) const {
     const PlanNode &n = nodes[at];
     const bool plain = n.kind == PlanNode::Kind::assign && n.coords.empty() && n.indices.empty() && !n.scatter_add;
-    if (!plain || kernel_.vars[n.target].kind != Var::Kind::output)
+    if (!plain || uses_[n.target].writes != 1)
       return false;
-    const Uses &all = uses_[n.target];
-    if (all.writes != 1 || all.reads == 0 || all.others)
-      return false;
+    const int later = reads_after(nodes, at, n.target);
+    if (kernel_.vars[n.target].kind == Var::Kind::output)
+      return later > 0 && later == uses_[n.target].reads && !uses_[n.target].others;
+    return later > 0 && is_kept_for_later(n.target, n.lanes);
+  }
+
+  // At the current point, in the statements behind this one.
+  int reads_after(const std::vector<PlanNode> &nodes, size_t at, VarId var) const {
     std::vector<Uses> later(kernel_.vars.size());
     for (size_t i = at + 1; i < nodes.size(); ++i)
       count(nodes[i], later);
-    return later[n.target].reads == all.reads;
+    return later[var].reads;
+  }
+
+  // In memory, one element for each round of the loops around it. Threads of a block on CUDA share their memory.
+  bool is_kept_for_later(VarId var, AxisSet lanes) const {
+    const Var &v = kernel_.vars[var];
+    return plan_.target == TargetKind::openmp && v.kind == Var::Kind::local && v.array.empty() && v.axes == lanes &&
+           plan_.storage[var].kind == Storage::Kind::program && !uses_[var].others;
+  }
+
+  // Where this starts a fold whose total is kept for later: the loop behind it that has its only step; else `at`.
+  size_t fold_of(const std::vector<PlanNode> &nodes, size_t at) const {
+    const PlanNode &init = nodes[at];
+    if (init.kind != PlanNode::Kind::fold_init || init.partner != kNone || uses_[init.target].writes != 2 ||
+        !is_kept_for_later(init.target, init.lanes))
+      return at;
+    for (size_t i = at + 1; i < nodes.size(); ++i)
+      if (has_step(nodes[i], init.target))
+        return nodes[i].kind == PlanNode::Kind::loop ? i : at;
+    return at;
+  }
+
+  // In loops over what it folds only.
+  static bool has_step(const PlanNode &node, VarId total) {
+    if (node.kind == PlanNode::Kind::fold_step)
+      return node.target == total;
+    return std::any_of(node.body.begin(), node.body.end(), [&](const PlanNode &inner) {
+      return has_step(inner, total) && (node.kind != PlanNode::Kind::loop || folds_along(inner, node.axis, total));
+    });
+  }
+  static bool folds_along(const PlanNode &node, AxisId axis, VarId total) {
+    bool found = false;
+    for_each_node(node, [&](const PlanNode &n) {
+      found = found || (n.kind == PlanNode::Kind::fold_step && n.target == total && n.reduced.contains(axis));
+    });
+    return found;
   }
 
   // y = value; ... y ...  ->  kept = value; y = kept; ... kept ...
   void keep(std::vector<PlanNode> &nodes, size_t at) {
-    const VarId output = nodes[at].target;
-    Var var = kernel_.vars[output];
-    Var kept;
-    kept.kind = Var::Kind::local;
-    kept.name = var.name + "_here";
-    kept.type = var.type;
-    kept.axes = nodes[at].lanes;
-    kept.place = var.place;
-    const VarId fresh = add_var(kernel_, std::move(kept));
+    const VarId output = nodes[at].target, fresh = variable_for(nodes[at]);
     for (size_t i = at + 1; i < nodes.size(); ++i)
       replace_reads(kernel_, nodes[i], output, fresh, true);
     PlanNode first = nodes[at];
@@ -91,6 +126,36 @@ private:
     nodes[at].value = make_read(kernel_, fresh);
     nodes.insert(nodes.begin() + static_cast<std::ptrdiff_t>(at), std::move(first));
     changed_ = true;
+  }
+
+  // The variable is what is folded, and is put into memory behind the loop.
+  void keep_fold(std::vector<PlanNode> &nodes, size_t init, size_t loop) {
+    const VarId total = nodes[init].target, fresh = variable_for(nodes[init]);
+    nodes[init].target = fresh;
+    for_each_node(nodes[loop], [&](PlanNode &n) {
+      if (n.target == total)
+        n.target = fresh;
+    });
+    for (size_t i = loop + 1; i < nodes.size(); ++i)
+      replace_reads(kernel_, nodes[i], total, fresh, true);
+    PlanNode put;
+    put.target = total;
+    put.value = make_read(kernel_, fresh);
+    put.lanes = nodes[init].lanes;
+    put.place = nodes[init].place;
+    nodes.insert(nodes.begin() + static_cast<std::ptrdiff_t>(loop) + 1, std::move(put));
+    changed_ = true;
+  }
+
+  VarId variable_for(const PlanNode &node) {
+    const Var &var = kernel_.vars[node.target];
+    Var kept;
+    kept.kind = Var::Kind::local;
+    kept.name = var.name + "_here";
+    kept.type = var.type;
+    kept.axes = node.lanes;
+    kept.place = var.place;
+    return add_var(kernel_, std::move(kept));
   }
 
   Plan &plan_;

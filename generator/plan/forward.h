@@ -1,4 +1,4 @@
-// Outputs that are read at the point where they have just been written: the value is at hand.
+// What lies in memory and is read at the point where it has just been written: the value is at hand.
 #pragma once
 
 #include "plan/plan.h"

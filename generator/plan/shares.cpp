@@ -121,9 +121,14 @@ private:
     const Size for_all = op(Size::Op::divide, Size::integer(kEnough), op(Size::Op::max, Size::integer(1), items));
     const Size for_length = op(Size::Op::cdiv, folded.size, Size::integer(columns ? kLeastRows : kLeastRounds));
     Axis shares;
+    shares.size = op(Size::Op::max, Size::integer(1), op(Size::Op::min, for_all, for_length));
+    for (AxisId other : plan_.shares.list())
+      if (kernel_.axes[other].size == shares.size) {
+        axis_ = other; // of another fold that is shared alike
+        return;
+      }
     shares.name = free_name(folded);
     shares.derived = true;
-    shares.size = op(Size::Op::max, Size::integer(1), op(Size::Op::min, for_all, for_length));
     shares.start = Size::integer(0);
     shares.block = Size::axis(shares.name);
     shares.place = folded.place;

@@ -232,8 +232,10 @@ private:
     return first;
   }
 
+  // What starts a fold follows its steps.
   bool is_light_local(const Item &item) const {
-    return item.node.kind == PlanNode::Kind::assign && item.local_target && is_light(kernel_, item.node.value);
+    const PlanNode &n = item.node;
+    return starts_fold(n) || (n.kind == PlanNode::Kind::assign && item.local_target && is_light(kernel_, n.value));
   }
 
   AxisId choose_axis(const std::vector<Item> &items, size_t leader, AxisSet open) const {
@@ -367,13 +369,33 @@ private:
         behind.add(item.accesses, item.jumps);
       }
     }
-    leave_to_readers(items, head, inside, members, after);
+    leave_to_readers(items, inside, members, after);
+    start_late(items, before, members, after);
   }
 
-  static bool starts_or_sets(const PlanNode &node) {
-    return node.kind == PlanNode::Kind::assign || node.kind == PlanNode::Kind::fold_init ||
-           node.kind == PlanNode::Kind::scan_init;
+  // What starts a fold waits for its steps.
+  void start_late(const std::vector<Item> &items, std::vector<size_t> &before, const std::vector<size_t> &members,
+                  std::vector<size_t> &after) const {
+    const auto touched = [&](const std::vector<size_t> &list, const Item &start) {
+      return std::any_of(list.begin(), list.end(), [&](size_t i) {
+        return &items[i] != &start &&
+               std::any_of(items[i].accesses.begin(), items[i].accesses.end(),
+                           [&](const Access &a) { return a.var == start.node.target || a.var == start.node.partner; });
+      });
+    };
+    std::vector<size_t> late;
+    for (size_t i : before)
+      if (starts_fold(items[i].node) && !touched(before, items[i]) && !touched(members, items[i]))
+        late.push_back(i);
+    std::erase_if(before, [&](size_t i) { return std::find(late.begin(), late.end(), i) != late.end(); });
+    after.insert(after.end(), late.begin(), late.end());
+    std::sort(after.begin(), after.end());
   }
+
+  static bool starts_fold(const PlanNode &node) {
+    return node.kind == PlanNode::Kind::fold_init || node.kind == PlanNode::Kind::scan_init;
+  }
+  static bool starts_or_sets(const PlanNode &node) { return node.kind == PlanNode::Kind::assign || starts_fold(node); }
 
   // A local that no other statement of the loop reads, made of smaller values that they leave: keeping those is
   // cheaper.
@@ -391,12 +413,13 @@ private:
   }
 
   // A local that no other statement of the loop touches is better computed, or started, where it is read.
-  void leave_to_readers(const std::vector<Item> &items, const Item *head, Touched &inside, std::vector<size_t> &members,
+  void leave_to_readers(const std::vector<Item> &items, Touched &inside, std::vector<size_t> &members,
                         std::vector<size_t> &after) const {
     std::vector<size_t> left;
     for (size_t m = members.size(); m-- > 0;) {
       const Item &item = items[members[m]];
-      if (&item == head || !starts_or_sets(item.node) || !item.local_target ||
+      const bool last = left.size() + 1 == members.size();
+      if (last || !starts_or_sets(item.node) || !item.local_target ||
           (inside.concerns_member(item.accesses, item.jumps) && !only_follows(items, members, item)))
         continue;
       inside.remove(item.accesses, item.jumps);

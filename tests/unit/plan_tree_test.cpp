@@ -165,6 +165,38 @@ TEST_CASE("an output that is read where it was written is read from a variable; 
   CHECK(!forwards("y = 2 * x; z = x;"));
 }
 
+TEST_CASE("what another phase needs is in a variable as well, where it was computed") {
+  const std::string text = shape(plan_of(R"(kernel = "kept"
+inputs.x = "f32[M, N]"
+outputs.y = "f32[M, N]"
+outputs.z = "f32[N]"
+body = '''
+auto s = sum(x * x, N);
+auto r = rsqrt(s);
+y = x * r;
+z = sum(x * r * s, M);
+'''
+)"));
+  CHECK(text.find("  for M: parallel\n    total_here = identity of sum\n    for N: reduction\n"
+                  "      total_here = sum with x * x\n") != std::string::npos);
+  CHECK(text.find("    total = total_here\n") != std::string::npos);
+  CHECK(text.find("y = x * r_here") != std::string::npos);
+}
+
+TEST_CASE("what starts a fold stands before its steps, not in an earlier loop over the same axis") {
+  const std::string text = shape(plan_of(R"(kernel = "two_folds"
+inputs.x = "f32[M, N]"
+outputs.w = "f32[N]"
+outputs.z = "f32[N]"
+body = '''
+w = sum(x, M);
+z = sum(x * rsqrt(sum(x * x, N)), M);
+'''
+)"));
+  CHECK(text.find("      for N: parallel\n        total = identity of sum\n        total = identity of sum\n"
+                  "      for M: reduction, a share, in parts of 512\n") != std::string::npos);
+}
+
 TEST_CASE("a read at other points waits until the value is whole") {
   const Plan plan = plan_of(R"(kernel = "smooth"
 inputs.x = "f32[N]"
