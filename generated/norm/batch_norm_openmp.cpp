@@ -368,37 +368,44 @@ void batch_norm_f32(float momentum, const float* x, const float* gamma, const fl
     OMP(omp for schedule(static) nowait)
     for (int64_t c = 0; c < C; ++c) {
       float total = 0.0f;
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(hw_block, smaller(hw_block + 4096, H * W), [&](int64_t hw, auto active) {
-            total_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-        }
-      }
-      const float m = total / float(B * (H * W));
+      float seen = 0.0f;
       float total2 = 0.0f;
-      batch_mean[c] = m;
-      running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
       for (int64_t b = 0; b < B; ++b) {
-        for (int64_t hw_block2 = 0; hw_block2 < H * W; hw_block2 += 4096) {
+        for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
+          const int64_t hw_end = smaller(hw_first + 4096, H * W);
+          const float here = float(hw_end - hw_first);
+          float total_part = 0.0f;
+          Lanes<float, kLanes32> total_part_lanes = 0.0f;
+          for_lanes<kLanes32>(hw_first, hw_end, [&](int64_t hw, auto active) {
+            total_part_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0f);
+          });
+          total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
+          const float mean = total_part / here;
           Lanes<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(hw_block2, smaller(hw_block2 + 4096, H * W), [&](int64_t hw, auto active) {
-            const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - m;
+          for_lanes<kLanes32>(hw_first, hw_end, [&](int64_t hw, auto active) {
+            const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+          if (seen > 0.0f) {
+            const float apart = mean - total / seen;
+            total2 += apart * apart * (seen * here / (seen + here));
+          }
+          total += total_part;
+          seen += here;
         }
       }
+      const float m = total / float(B * (H * W));
+      batch_mean[c] = m;
+      running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
       const float v = total2 / float(B * (H * W));
       batch_variance[c] = v;
       running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
+      const float root = rsqrt(v + 1e-05f);
       for (int64_t b = 0; b < B; ++b) {
         for_lanes<kLanes32>(0, H * W, [&](int64_t hw, auto active) {
           const auto d_ = load(&x[(b * C + c) * (H * W) + hw], active) - m;
-          store_around(&y[(b * C + c) * (H * W) + hw], active, d_ * rsqrt(v + 1e-05f) * gamma[c] + beta[c],
-                       around_caches);
+          store_around(&y[(b * C + c) * (H * W) + hw], active, d_ * root * gamma[c] + beta[c], around_caches);
         });
       }
     }
@@ -415,37 +422,45 @@ void batch_norm_bf16(float momentum, const uint16_t* x, const float* gamma, cons
     OMP(omp for schedule(static) nowait)
     for (int64_t c = 0; c < C; ++c) {
       float total = 0.0f;
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(hw_block, smaller(hw_block + 4096, H * W), [&](int64_t hw, auto active) {
-            total_lanes += keep(active, from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)), 0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-        }
-      }
-      const float m = total / float(B * (H * W));
+      float seen = 0.0f;
       float total2 = 0.0f;
-      batch_mean[c] = m;
-      running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
       for (int64_t b = 0; b < B; ++b) {
-        for (int64_t hw_block2 = 0; hw_block2 < H * W; hw_block2 += 4096) {
+        for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
+          const int64_t hw_end = smaller(hw_first + 4096, H * W);
+          const float here = float(hw_end - hw_first);
+          float total_part = 0.0f;
+          Lanes<float, kLanes32> total_part_lanes = 0.0f;
+          for_lanes<kLanes32>(hw_first, hw_end, [&](int64_t hw, auto active) {
+            total_part_lanes += keep(active, from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)), 0.0f);
+          });
+          total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
+          const float mean = total_part / here;
           Lanes<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(hw_block2, smaller(hw_block2 + 4096, H * W), [&](int64_t hw, auto active) {
-            const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - m;
+          for_lanes<kLanes32>(hw_first, hw_end, [&](int64_t hw, auto active) {
+            const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+          if (seen > 0.0f) {
+            const float apart = mean - total / seen;
+            total2 += apart * apart * (seen * here / (seen + here));
+          }
+          total += total_part;
+          seen += here;
         }
       }
+      const float m = total / float(B * (H * W));
+      batch_mean[c] = m;
+      running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
       const float v = total2 / float(B * (H * W));
       batch_variance[c] = v;
       running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
+      const float root = rsqrt(v + 1e-05f);
       for (int64_t b = 0; b < B; ++b) {
         for_lanes<kLanes32>(0, H * W, [&](int64_t hw, auto active) {
           const auto d_ = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - m;
-          store_around(&y[(b * C + c) * (H * W) + hw], active,
-                       to_bf16(d_ * rsqrt(v + 1e-05f) * gamma[c] + beta[c]), around_caches);
+          store_around(&y[(b * C + c) * (H * W) + hw], active, to_bf16(d_ * root * gamma[c] + beta[c]),
+                       around_caches);
         });
       }
     }

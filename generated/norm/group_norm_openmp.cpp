@@ -367,25 +367,31 @@ void group_norm_f32(const float* x, const float* gamma, const float* beta, float
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t g = 0; g < G; ++g) {
         float total = 0.0f;
-        for (int64_t c = 0; c < C; ++c) {
-          for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
-            Lanes<float, kLanes32> total_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_block, smaller(hw_block + 4096, H * W), [&](int64_t hw, auto active) {
-              total_lanes += keep(active, load(&x[((b * G + g) * C + c) * (H * W) + hw], active), 0.0f);
-            });
-            total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-          }
-        }
+        float seen = 0.0f;
         float total2 = 0.0f;
         for (int64_t c = 0; c < C; ++c) {
-          for (int64_t hw_block2 = 0; hw_block2 < H * W; hw_block2 += 4096) {
+          for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
+            const int64_t hw_end = smaller(hw_first + 4096, H * W);
+            const float here = float(hw_end - hw_first);
+            float total_part = 0.0f;
+            Lanes<float, kLanes32> total_part_lanes = 0.0f;
+            for_lanes<kLanes32>(hw_first, hw_end, [&](int64_t hw, auto active) {
+              total_part_lanes += keep(active, load(&x[((b * G + g) * C + c) * (H * W) + hw], active), 0.0f);
+            });
+            total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
+            const float mean = total_part / here;
             Lanes<float, kLanes32> total2_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_block2, smaller(hw_block2 + 4096, H * W), [&](int64_t hw, auto active) {
-              const auto d =
-                  load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - total / float(C * (H * W));
+            for_lanes<kLanes32>(hw_first, hw_end, [&](int64_t hw, auto active) {
+              const auto d = load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - mean;
               total2_lanes += keep(active, d * d, 0.0f);
             });
             total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+            if (seen > 0.0f) {
+              const float apart = mean - total / seen;
+              total2 += apart * apart * (seen * here / (seen + here));
+            }
+            total += total_part;
+            seen += here;
           }
         }
         for (int64_t c = 0; c < C; ++c) {
@@ -413,26 +419,32 @@ void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t g = 0; g < G; ++g) {
         float total = 0.0f;
-        for (int64_t c = 0; c < C; ++c) {
-          for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
-            Lanes<float, kLanes32> total_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_block, smaller(hw_block + 4096, H * W), [&](int64_t hw, auto active) {
-              total_lanes +=
-                  keep(active, from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)), 0.0f);
-            });
-            total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-          }
-        }
+        float seen = 0.0f;
         float total2 = 0.0f;
         for (int64_t c = 0; c < C; ++c) {
-          for (int64_t hw_block2 = 0; hw_block2 < H * W; hw_block2 += 4096) {
+          for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
+            const int64_t hw_end = smaller(hw_first + 4096, H * W);
+            const float here = float(hw_end - hw_first);
+            float total_part = 0.0f;
+            Lanes<float, kLanes32> total_part_lanes = 0.0f;
+            for_lanes<kLanes32>(hw_first, hw_end, [&](int64_t hw, auto active) {
+              total_part_lanes +=
+                  keep(active, from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)), 0.0f);
+            });
+            total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
+            const float mean = total_part / here;
             Lanes<float, kLanes32> total2_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_block2, smaller(hw_block2 + 4096, H * W), [&](int64_t hw, auto active) {
-              const auto d = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
-                             total / float(C * (H * W));
+            for_lanes<kLanes32>(hw_first, hw_end, [&](int64_t hw, auto active) {
+              const auto d = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean;
               total2_lanes += keep(active, d * d, 0.0f);
             });
             total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+            if (seen > 0.0f) {
+              const float apart = mean - total / seen;
+              total2 += apart * apart * (seen * here / (seen + here));
+            }
+            total += total_part;
+            seen += here;
           }
         }
         for (int64_t c = 0; c < C; ++c) {

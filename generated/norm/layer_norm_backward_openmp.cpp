@@ -553,35 +553,44 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
       const int64_t m_ahead = N <= 8192 ? smaller(m + 1, M - 1) : m;
       float total_here = 0.0f;
       float total3 = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total_here_lanes = 0.0f;
+      float seen = 0.0f;
+      float total2 = 0.0f;
+      for (int64_t n_first3 = 0; n_first3 < N; n_first3 += 4096) {
+        const int64_t n_end2 = smaller(n_first3 + 4096, N);
+        const float here = float(n_end2 - n_first3);
+        float total_here_part = 0.0f;
+        Lanes<float, kLanes32> total_here_part_lanes = 0.0f;
         Lanes<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-          total_here_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
+        for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
+          total_here_part_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
           const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
           total3_lanes += keep(active, g, 0.0f);
         });
-        total_here += across(total_here_lanes, [](auto a, auto b) { return a + b; });
+        total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-      }
-      total[m] = total_here;
-      float total2 = 0.0f;
-      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+        const float mean = total_here_part / here;
         Lanes<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
           prefetch(&dy[m_ahead * N + n]);
-          const auto d = load(&x[m * N + n], active) - total_here / float(N);
+          const auto d = load(&x[m * N + n], active) - mean;
           total2_lanes += keep(active, d * d, 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+        if (seen > 0.0f) {
+          const float apart = mean - total_here / seen;
+          total2 += apart * apart * (seen * here / (seen + here));
+        }
+        total_here += total_here_part;
+        seen += here;
       }
+      total[m] = total_here;
       const float scale_here = rsqrt(total2 / float(N) + 1e-05f);
       scale[m] = scale_here;
       float total4 = 0.0f;
-      for (int64_t n_block3 = 0; n_block3 < N; n_block3 += 4096) {
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total4_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block3, smaller(n_block3 + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           const auto g_ = load(&dy[m * N + n], active) * load(&gamma[n], active);
           const auto normal = (load(&x[m * N + n], active) - total_here / float(N)) * scale_here;
           total4_lanes += keep(active, g_ * normal, 0.0f);
@@ -600,27 +609,27 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
   const int64_t n_part2 = share_of(N, M_shares, 512);
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-    for (int64_t n_first3 = 0; n_first3 < N; n_first3 += n_part2) {
-      const int64_t n_end2 = smaller(n_first3 + n_part2, N);
+    for (int64_t n_first4 = 0; n_first4 < N; n_first4 += n_part2) {
+      const int64_t n_end3 = smaller(n_first4 + n_part2, N);
       float total8[512] = {};
       const int64_t m_begin2 = m_share * M / M_shares, m_end3 = (m_share + 1) * M / M_shares;
       for (int64_t m_first2 = m_begin2; m_first2 < m_end3; m_first2 += 512) {
         const int64_t m_end4 = smaller(m_first2 + 512, m_end3);
         float part2[512] = {};
         for (int64_t m = m_first2; m < m_end4; ++m) {
-          for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_first4, n_end3, [&](int64_t n, auto active) {
             const auto normal3 = (load(&x[m * N + n], active) - total[m] / float(N)) * scale[m];
-            store(&part2[n - n_first3], active,
-                  load(&part2[n - n_first3], active) + load(&dy[m * N + n], active) * normal3);
+            store(&part2[n - n_first4], active,
+                  load(&part2[n - n_first4], active) + load(&dy[m * N + n], active) * normal3);
           });
         }
-        for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
-          store(&total8[n - n_first3], active,
-                load(&total8[n - n_first3], active) + load(&part2[n - n_first3], active));
+        for_lanes<kLanes32>(n_first4, n_end3, [&](int64_t n, auto active) {
+          store(&total8[n - n_first4], active,
+                load(&total8[n - n_first4], active) + load(&part2[n - n_first4], active));
         });
       }
-      for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
-        store(&total_part2[m_share * N + n], active, load(&total8[n - n_first3], active));
+      for_lanes<kLanes32>(n_first4, n_end3, [&](int64_t n, auto active) {
+        store(&total_part2[m_share * N + n], active, load(&total8[n - n_first4], active));
       });
     }
   }
@@ -628,8 +637,8 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first4 = 0; n_first4 < N; n_first4 += 256) {
-      for_lanes<kLanes32>(n_first4, smaller(n_first4 + 256, N), [&](int64_t n, auto active) {
+    for (int64_t n_first5 = 0; n_first5 < N; n_first5 += 256) {
+      for_lanes<kLanes32>(n_first5, smaller(n_first5 + 256, N), [&](int64_t n, auto active) {
         Lanes<float, kLanes32> total5 = 0.0f;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total5 += load(&total_part2[m_share * N + n], active);
@@ -716,35 +725,44 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
       const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
       float total_here = 0.0f;
       float total3 = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total_here_lanes = 0.0f;
+      float seen = 0.0f;
+      float total2 = 0.0f;
+      for (int64_t n_first3 = 0; n_first3 < N; n_first3 += 4096) {
+        const int64_t n_end2 = smaller(n_first3 + 4096, N);
+        const float here = float(n_end2 - n_first3);
+        float total_here_part = 0.0f;
+        Lanes<float, kLanes32> total_here_part_lanes = 0.0f;
         Lanes<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-          total_here_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
+        for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
+          total_here_part_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
           const auto g = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
           total3_lanes += keep(active, g, 0.0f);
         });
-        total_here += across(total_here_lanes, [](auto a, auto b) { return a + b; });
+        total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-      }
-      total[m] = total_here;
-      float total2 = 0.0f;
-      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+        const float mean = total_here_part / here;
         Lanes<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
           prefetch(&dy[m_ahead * N + n]);
-          const auto d = from_bf16(load(&x[m * N + n], active)) - total_here / float(N);
+          const auto d = from_bf16(load(&x[m * N + n], active)) - mean;
           total2_lanes += keep(active, d * d, 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+        if (seen > 0.0f) {
+          const float apart = mean - total_here / seen;
+          total2 += apart * apart * (seen * here / (seen + here));
+        }
+        total_here += total_here_part;
+        seen += here;
       }
+      total[m] = total_here;
       const float scale_here = rsqrt(total2 / float(N) + 1e-05f);
       scale[m] = scale_here;
       float total4 = 0.0f;
-      for (int64_t n_block3 = 0; n_block3 < N; n_block3 += 4096) {
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total4_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block3, smaller(n_block3 + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           const auto g_ = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
           const auto normal = (from_bf16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
           total4_lanes += keep(active, g_ * normal, 0.0f);
@@ -764,27 +782,27 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
   const int64_t n_part2 = share_of(N, M_shares, 512);
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-    for (int64_t n_first3 = 0; n_first3 < N; n_first3 += n_part2) {
-      const int64_t n_end2 = smaller(n_first3 + n_part2, N);
+    for (int64_t n_first4 = 0; n_first4 < N; n_first4 += n_part2) {
+      const int64_t n_end3 = smaller(n_first4 + n_part2, N);
       float total8[512] = {};
       const int64_t m_begin2 = m_share * M / M_shares, m_end3 = (m_share + 1) * M / M_shares;
       for (int64_t m_first2 = m_begin2; m_first2 < m_end3; m_first2 += 512) {
         const int64_t m_end4 = smaller(m_first2 + 512, m_end3);
         float part2[512] = {};
         for (int64_t m = m_first2; m < m_end4; ++m) {
-          for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_first4, n_end3, [&](int64_t n, auto active) {
             const auto normal3 = (from_bf16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
-            store(&part2[n - n_first3], active,
-                  load(&part2[n - n_first3], active) + from_bf16(load(&dy[m * N + n], active)) * normal3);
+            store(&part2[n - n_first4], active,
+                  load(&part2[n - n_first4], active) + from_bf16(load(&dy[m * N + n], active)) * normal3);
           });
         }
-        for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
-          store(&total8[n - n_first3], active,
-                load(&total8[n - n_first3], active) + load(&part2[n - n_first3], active));
+        for_lanes<kLanes32>(n_first4, n_end3, [&](int64_t n, auto active) {
+          store(&total8[n - n_first4], active,
+                load(&total8[n - n_first4], active) + load(&part2[n - n_first4], active));
         });
       }
-      for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
-        store(&total_part2[m_share * N + n], active, load(&total8[n - n_first3], active));
+      for_lanes<kLanes32>(n_first4, n_end3, [&](int64_t n, auto active) {
+        store(&total_part2[m_share * N + n], active, load(&total8[n - n_first4], active));
       });
     }
   }
@@ -792,8 +810,8 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first4 = 0; n_first4 < N; n_first4 += 256) {
-      for_lanes<kLanes32>(n_first4, smaller(n_first4 + 256, N), [&](int64_t n, auto active) {
+    for (int64_t n_first5 = 0; n_first5 < N; n_first5 += 256) {
+      for_lanes<kLanes32>(n_first5, smaller(n_first5 + 256, N), [&](int64_t n, auto active) {
         Lanes<float, kLanes32> total5 = 0.0f;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total5 += load(&total_part2[m_share * N + n], active);
@@ -880,35 +898,44 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
       const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
       float total_here = 0.0f;
       float total3 = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total_here_lanes = 0.0f;
+      float seen = 0.0f;
+      float total2 = 0.0f;
+      for (int64_t n_first3 = 0; n_first3 < N; n_first3 += 4096) {
+        const int64_t n_end2 = smaller(n_first3 + 4096, N);
+        const float here = float(n_end2 - n_first3);
+        float total_here_part = 0.0f;
+        Lanes<float, kLanes32> total_here_part_lanes = 0.0f;
         Lanes<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-          total_here_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
+        for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
+          total_here_part_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
           const auto g = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
           total3_lanes += keep(active, g, 0.0f);
         });
-        total_here += across(total_here_lanes, [](auto a, auto b) { return a + b; });
+        total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-      }
-      total[m] = total_here;
-      float total2 = 0.0f;
-      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+        const float mean = total_here_part / here;
         Lanes<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
           prefetch(&dy[m_ahead * N + n]);
-          const auto d = from_f16(load(&x[m * N + n], active)) - total_here / float(N);
+          const auto d = from_f16(load(&x[m * N + n], active)) - mean;
           total2_lanes += keep(active, d * d, 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+        if (seen > 0.0f) {
+          const float apart = mean - total_here / seen;
+          total2 += apart * apart * (seen * here / (seen + here));
+        }
+        total_here += total_here_part;
+        seen += here;
       }
+      total[m] = total_here;
       const float scale_here = rsqrt(total2 / float(N) + 1e-05f);
       scale[m] = scale_here;
       float total4 = 0.0f;
-      for (int64_t n_block3 = 0; n_block3 < N; n_block3 += 4096) {
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Lanes<float, kLanes32> total4_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block3, smaller(n_block3 + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           const auto g_ = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
           const auto normal = (from_f16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
           total4_lanes += keep(active, g_ * normal, 0.0f);
@@ -928,27 +955,27 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
   const int64_t n_part2 = share_of(N, M_shares, 512);
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-    for (int64_t n_first3 = 0; n_first3 < N; n_first3 += n_part2) {
-      const int64_t n_end2 = smaller(n_first3 + n_part2, N);
+    for (int64_t n_first4 = 0; n_first4 < N; n_first4 += n_part2) {
+      const int64_t n_end3 = smaller(n_first4 + n_part2, N);
       float total8[512] = {};
       const int64_t m_begin2 = m_share * M / M_shares, m_end3 = (m_share + 1) * M / M_shares;
       for (int64_t m_first2 = m_begin2; m_first2 < m_end3; m_first2 += 512) {
         const int64_t m_end4 = smaller(m_first2 + 512, m_end3);
         float part2[512] = {};
         for (int64_t m = m_first2; m < m_end4; ++m) {
-          for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_first4, n_end3, [&](int64_t n, auto active) {
             const auto normal3 = (from_f16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
-            store(&part2[n - n_first3], active,
-                  load(&part2[n - n_first3], active) + from_f16(load(&dy[m * N + n], active)) * normal3);
+            store(&part2[n - n_first4], active,
+                  load(&part2[n - n_first4], active) + from_f16(load(&dy[m * N + n], active)) * normal3);
           });
         }
-        for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
-          store(&total8[n - n_first3], active,
-                load(&total8[n - n_first3], active) + load(&part2[n - n_first3], active));
+        for_lanes<kLanes32>(n_first4, n_end3, [&](int64_t n, auto active) {
+          store(&total8[n - n_first4], active,
+                load(&total8[n - n_first4], active) + load(&part2[n - n_first4], active));
         });
       }
-      for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
-        store(&total_part2[m_share * N + n], active, load(&total8[n - n_first3], active));
+      for_lanes<kLanes32>(n_first4, n_end3, [&](int64_t n, auto active) {
+        store(&total_part2[m_share * N + n], active, load(&total8[n - n_first4], active));
       });
     }
   }
@@ -956,8 +983,8 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first4 = 0; n_first4 < N; n_first4 += 256) {
-      for_lanes<kLanes32>(n_first4, smaller(n_first4 + 256, N), [&](int64_t n, auto active) {
+    for (int64_t n_first5 = 0; n_first5 < N; n_first5 += 256) {
+      for_lanes<kLanes32>(n_first5, smaller(n_first5 + 256, N), [&](int64_t n, auto active) {
         Lanes<float, kLanes32> total5 = 0.0f;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total5 += load(&total_part2[m_share * N + n], active);

@@ -435,29 +435,37 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
       float total = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-          total_lanes += keep(active, load(&x[row * N + n], active), 0.0f);
-        });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
-      }
+      float seen = 0.0f;
       float total2 = 0.0f;
-      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        const int64_t n_end = smaller(n_first + 4096, N);
+        const float here = float(n_end - n_first);
+        float total_part = 0.0f;
+        Lanes<float, kLanes32> total_part_lanes = 0.0f;
+        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          total_part_lanes += keep(active, load(&x[row * N + n], active), 0.0f);
+        });
+        total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
+        const float mean = total_part / here;
         Lanes<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
           prefetch(&x[row_ahead * N + n]);
-          const auto d = load(&x[row * N + n], active) - total / float(N);
+          const auto d = load(&x[row * N + n], active) - mean;
           total2_lanes += keep(active, d * d, 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+        if (seen > 0.0f) {
+          const float apart = mean - total / seen;
+          total2 += apart * apart * (seen * here / (seen + here));
+        }
+        total += total_part;
+        seen += here;
       }
+      const float root = rsqrt(total2 / float(N) + 1e-05f);
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         const auto d_ = load(&x[row * N + n], active) - total / float(N);
-        store_around(
-            &y[row * N + n], active,
-            d_ * rsqrt(total2 / float(N) + 1e-05f) * load(&gamma[n], active) + load(&beta[n], active),
-            around_caches);
+        store_around(&y[row * N + n], active, d_ * root * load(&gamma[n], active) + load(&beta[n], active),
+                     around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -473,29 +481,37 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
       float total = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-          total_lanes += keep(active, from_bf16(load(&x[row * N + n], active)), 0.0f);
-        });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
-      }
+      float seen = 0.0f;
       float total2 = 0.0f;
-      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        const int64_t n_end = smaller(n_first + 4096, N);
+        const float here = float(n_end - n_first);
+        float total_part = 0.0f;
+        Lanes<float, kLanes32> total_part_lanes = 0.0f;
+        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          total_part_lanes += keep(active, from_bf16(load(&x[row * N + n], active)), 0.0f);
+        });
+        total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
+        const float mean = total_part / here;
         Lanes<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
           prefetch(&x[row_ahead * N + n]);
-          const auto d = from_bf16(load(&x[row * N + n], active)) - total / float(N);
+          const auto d = from_bf16(load(&x[row * N + n], active)) - mean;
           total2_lanes += keep(active, d * d, 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+        if (seen > 0.0f) {
+          const float apart = mean - total / seen;
+          total2 += apart * apart * (seen * here / (seen + here));
+        }
+        total += total_part;
+        seen += here;
       }
+      const float root = rsqrt(total2 / float(N) + 1e-05f);
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         const auto d_ = from_bf16(load(&x[row * N + n], active)) - total / float(N);
         store_around(&y[row * N + n], active,
-                     to_bf16(d_ * rsqrt(total2 / float(N) + 1e-05f) * load(&gamma[n], active) +
-                             load(&beta[n], active)),
-                     around_caches);
+                     to_bf16(d_ * root * load(&gamma[n], active) + load(&beta[n], active)), around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -511,29 +527,37 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
       float total = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-          total_lanes += keep(active, from_f16(load(&x[row * N + n], active)), 0.0f);
-        });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
-      }
+      float seen = 0.0f;
       float total2 = 0.0f;
-      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        const int64_t n_end = smaller(n_first + 4096, N);
+        const float here = float(n_end - n_first);
+        float total_part = 0.0f;
+        Lanes<float, kLanes32> total_part_lanes = 0.0f;
+        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          total_part_lanes += keep(active, from_f16(load(&x[row * N + n], active)), 0.0f);
+        });
+        total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
+        const float mean = total_part / here;
         Lanes<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
           prefetch(&x[row_ahead * N + n]);
-          const auto d = from_f16(load(&x[row * N + n], active)) - total / float(N);
+          const auto d = from_f16(load(&x[row * N + n], active)) - mean;
           total2_lanes += keep(active, d * d, 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+        if (seen > 0.0f) {
+          const float apart = mean - total / seen;
+          total2 += apart * apart * (seen * here / (seen + here));
+        }
+        total += total_part;
+        seen += here;
       }
+      const float root = rsqrt(total2 / float(N) + 1e-05f);
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         const auto d_ = from_f16(load(&x[row * N + n], active)) - total / float(N);
-        store_around(
-            &y[row * N + n], active,
-            to_f16(d_ * rsqrt(total2 / float(N) + 1e-05f) * load(&gamma[n], active) + load(&beta[n], active)),
-            around_caches);
+        store_around(&y[row * N + n], active,
+                     to_f16(d_ * root * load(&gamma[n], active) + load(&beta[n], active)), around_caches);
       });
     }
     if (around_caches) finish_stores();

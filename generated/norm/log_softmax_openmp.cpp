@@ -574,24 +574,33 @@ void log_softmax_f32(const float* x, float* y, int64_t rows, int64_t N) {
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
       float greatest = -INFINITY;
-      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-        greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
-      });
-      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
       float total = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        const int64_t n_end = smaller(n_first + 4096, N);
+        float greatest_now = greatest;
+        Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          greatest_now_lanes =
+              maximum(greatest_now_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
+        });
+        greatest_now =
+            maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        if (greatest_now > greatest) {
+          total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+        }
+        greatest = greatest_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
           prefetch(&x[row_ahead * N + n]);
           const auto d = load(&x[row * N + n], active) - greatest;
           total_lanes += keep(active, exp(d), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
+      const float logarithm = std::log(total);
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         const auto d_ = load(&x[row * N + n], active) - greatest;
-        store_around(&y[row * N + n], active, d_ - std::log(total), around_caches);
+        store_around(&y[row * N + n], active, d_ - logarithm, around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -606,25 +615,33 @@ void log_softmax_f64(const double* x, double* y, int64_t rows, int64_t N) {
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
       double greatest = -double(INFINITY);
-      Extreme<double, kLanes64> greatest_lanes = -double(INFINITY);
-      for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
-        greatest_lanes =
-            maximum(greatest_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
-      });
-      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
       double total = 0.0;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        const int64_t n_end = smaller(n_first + 4096, N);
+        double greatest_now = greatest;
+        Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
+        for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
+          greatest_now_lanes =
+              maximum(greatest_now_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
+        });
+        greatest_now =
+            maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        if (greatest_now > greatest) {
+          total = greatest > -double(INFINITY) ? total * std::exp(greatest - greatest_now) : 0.0;
+        }
+        greatest = greatest_now;
         Lanes<double, kLanes64> total_lanes = 0.0;
-        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
           prefetch(&x[row_ahead * N + n]);
           const auto d = load(&x[row * N + n], active) - greatest;
           total_lanes += keep(active, exp(d), 0.0);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
+      const double logarithm = std::log(total);
       for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
         const auto d_ = load(&x[row * N + n], active) - greatest;
-        store_around(&y[row * N + n], active, d_ - std::log(total), around_caches);
+        store_around(&y[row * N + n], active, d_ - logarithm, around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -639,25 +656,33 @@ void log_softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
       float greatest = -INFINITY;
-      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-        greatest_lanes =
-            maximum(greatest_lanes, keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
-      });
-      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
       float total = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        const int64_t n_end = smaller(n_first + 4096, N);
+        float greatest_now = greatest;
+        Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          greatest_now_lanes =
+              maximum(greatest_now_lanes, keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
+        });
+        greatest_now =
+            maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        if (greatest_now > greatest) {
+          total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+        }
+        greatest = greatest_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
           prefetch(&x[row_ahead * N + n]);
           const auto d = from_bf16(load(&x[row * N + n], active)) - greatest;
           total_lanes += keep(active, exp(d), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
+      const float logarithm = std::log(total);
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         const auto d_ = from_bf16(load(&x[row * N + n], active)) - greatest;
-        store_around(&y[row * N + n], active, to_bf16(d_ - std::log(total)), around_caches);
+        store_around(&y[row * N + n], active, to_bf16(d_ - logarithm), around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -672,25 +697,33 @@ void log_softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
       float greatest = -INFINITY;
-      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-        greatest_lanes =
-            maximum(greatest_lanes, keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
-      });
-      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
       float total = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        const int64_t n_end = smaller(n_first + 4096, N);
+        float greatest_now = greatest;
+        Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          greatest_now_lanes =
+              maximum(greatest_now_lanes, keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
+        });
+        greatest_now =
+            maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        if (greatest_now > greatest) {
+          total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+        }
+        greatest = greatest_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
           prefetch(&x[row_ahead * N + n]);
           const auto d = from_f16(load(&x[row * N + n], active)) - greatest;
           total_lanes += keep(active, exp(d), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
+      const float logarithm = std::log(total);
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         const auto d_ = from_f16(load(&x[row * N + n], active)) - greatest;
-        store_around(&y[row * N + n], active, to_f16(d_ - std::log(total)), around_caches);
+        store_around(&y[row * N + n], active, to_f16(d_ - logarithm), around_caches);
       });
     }
     if (around_caches) finish_stores();

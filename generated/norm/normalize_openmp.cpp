@@ -605,11 +605,10 @@ void normalize_l2_f32(const float* x, float* y, int64_t rows, int64_t N) {
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
+      const float fixed = maximum(std::sqrt(total), 1e-12f);
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
-        store_around(&y[row * N + n], active,
-                     quotient(load(&x[row * N + n], active), maximum(std::sqrt(total), 1e-12f)),
-                     around_caches);
+        store_around(&y[row * N + n], active, quotient(load(&x[row * N + n], active), fixed), around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -631,11 +630,10 @@ void normalize_l2_f64(const double* x, double* y, int64_t rows, int64_t N) {
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
+      const double fixed = maximum(std::sqrt(total), 1e-12);
       for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
-        store_around(&y[row * N + n], active,
-                     quotient(load(&x[row * N + n], active), maximum(std::sqrt(total), 1e-12)),
-                     around_caches);
+        store_around(&y[row * N + n], active, quotient(load(&x[row * N + n], active), fixed), around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -659,12 +657,11 @@ void normalize_l2_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) 
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
+      const float fixed = maximum(std::sqrt(total), 1e-12f);
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
-        store_around(
-            &y[row * N + n], active,
-            to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), maximum(std::sqrt(total), 1e-12f))),
-            around_caches);
+        store_around(&y[row * N + n], active,
+                     to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), fixed)), around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -688,12 +685,11 @@ void normalize_l2_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
+      const float fixed = maximum(std::sqrt(total), 1e-12f);
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
-        store_around(
-            &y[row * N + n], active,
-            to_f16(quotient(from_f16(load(&x[row * N + n], active)), maximum(std::sqrt(total), 1e-12f))),
-            around_caches);
+        store_around(&y[row * N + n], active,
+                     to_f16(quotient(from_f16(load(&x[row * N + n], active)), fixed)), around_caches);
       });
     }
     if (around_caches) finish_stores();

@@ -441,12 +441,11 @@ void rms_norm_f32(const float* x, const float* gamma, float* y, int64_t rows, in
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
+      const float root = rsqrt(total / float(N) + 1e-06f);
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
-        store_around(
-            &y[row * N + n], active,
-            load(&x[row * N + n], active) * rsqrt(total / float(N) + 1e-06f) * load(&gamma[n], active),
-            around_caches);
+        store_around(&y[row * N + n], active, load(&x[row * N + n], active) * root * load(&gamma[n], active),
+                     around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -470,11 +469,11 @@ void rms_norm_bf16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t r
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
+      const float root = rsqrt(total / float(N) + 1e-06f);
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
-                     to_bf16(from_bf16(load(&x[row * N + n], active)) * rsqrt(total / float(N) + 1e-06f) *
-                             load(&gamma[n], active)),
+                     to_bf16(from_bf16(load(&x[row * N + n], active)) * root * load(&gamma[n], active)),
                      around_caches);
       });
     }
@@ -499,11 +498,11 @@ void rms_norm_f16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t ro
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
+      const float root = rsqrt(total / float(N) + 1e-06f);
       for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
-                     to_f16(from_f16(load(&x[row * N + n], active)) * rsqrt(total / float(N) + 1e-06f) *
-                            load(&gamma[n], active)),
+                     to_f16(from_f16(load(&x[row * N + n], active)) * root * load(&gamma[n], active)),
                      around_caches);
       });
     }

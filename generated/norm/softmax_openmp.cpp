@@ -643,25 +643,54 @@ void softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* worksp
     OMP(omp for schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
-      float greatest = -INFINITY;
-      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-        greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
-      });
-      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-      float total = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-          prefetch(&x[row_ahead * N + n]);
-          store(&e[n], active, exp(load(&x[row * N + n], active) - greatest));
-          total_lanes += keep(active, load(&e[n], active), 0.0f);
+      if (N <= 524288) {
+        float greatest = -INFINITY;
+        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
+        for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+          greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
         });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        float total = 0.0f;
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+            prefetch(&x[row_ahead * N + n]);
+            store(&e[n], active, exp(load(&x[row * N + n], active) - greatest));
+            total_lanes += keep(active, load(&e[n], active), 0.0f);
+          });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+          store_around(&y[row * N + n], active, quotient(load(&e[n], active), total), around_caches);
+        });
+      } else {
+        float greatest2 = -INFINITY;
+        float total2 = 0.0f;
+        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+          const int64_t n_end = smaller(n_first + 4096, N);
+          float greatest_now = greatest2;
+          Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+            greatest_now_lanes =
+                maximum(greatest_now_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
+          });
+          greatest_now =
+              maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (greatest_now > greatest2) {
+            total2 = greatest2 > -INFINITY ? total2 * std::exp(greatest2 - greatest_now) : 0.0f;
+          }
+          greatest2 = greatest_now;
+          Lanes<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+            total2_lanes += keep(active, exp(load(&x[row * N + n], active) - greatest2), 0.0f);
+          });
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+        }
+        for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+          store_around(&y[row * N + n], active,
+                       quotient(exp(load(&x[row * N + n], active) - greatest2), total2), around_caches);
+        });
       }
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-        store_around(&y[row * N + n], active, quotient(load(&e[n], active), total), around_caches);
-      });
     }
     if (around_caches) finish_stores();
   }
@@ -692,26 +721,55 @@ void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* work
     OMP(omp for schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
-      double greatest = -double(INFINITY);
-      Extreme<double, kLanes64> greatest_lanes = -double(INFINITY);
-      for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
-        greatest_lanes =
-            maximum(greatest_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
-      });
-      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-      double total = 0.0;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<double, kLanes64> total_lanes = 0.0;
-        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-          prefetch(&x[row_ahead * N + n]);
-          store(&e[n], active, exp(load(&x[row * N + n], active) - greatest));
-          total_lanes += keep(active, load(&e[n], active), 0.0);
+      if (N <= 262144) {
+        double greatest = -double(INFINITY);
+        Extreme<double, kLanes64> greatest_lanes = -double(INFINITY);
+        for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
+          greatest_lanes =
+              maximum(greatest_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
         });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        double total = 0.0;
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Lanes<double, kLanes64> total_lanes = 0.0;
+          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+            prefetch(&x[row_ahead * N + n]);
+            store(&e[n], active, exp(load(&x[row * N + n], active) - greatest));
+            total_lanes += keep(active, load(&e[n], active), 0.0);
+          });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
+          store_around(&y[row * N + n], active, quotient(load(&e[n], active), total), around_caches);
+        });
+      } else {
+        double greatest2 = -double(INFINITY);
+        double total2 = 0.0;
+        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+          const int64_t n_end = smaller(n_first + 4096, N);
+          double greatest_now = greatest2;
+          Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
+          for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
+            greatest_now_lanes =
+                maximum(greatest_now_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
+          });
+          greatest_now =
+              maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (greatest_now > greatest2) {
+            total2 = greatest2 > -double(INFINITY) ? total2 * std::exp(greatest2 - greatest_now) : 0.0;
+          }
+          greatest2 = greatest_now;
+          Lanes<double, kLanes64> total2_lanes = 0.0;
+          for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
+            total2_lanes += keep(active, exp(load(&x[row * N + n], active) - greatest2), 0.0);
+          });
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+        }
+        for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
+          store_around(&y[row * N + n], active,
+                       quotient(exp(load(&x[row * N + n], active) - greatest2), total2), around_caches);
+        });
       }
-      for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
-        store_around(&y[row * N + n], active, quotient(load(&e[n], active), total), around_caches);
-      });
     }
     if (around_caches) finish_stores();
   }
@@ -742,26 +800,56 @@ void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char*
     OMP(omp for schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-      float greatest = -INFINITY;
-      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-        greatest_lanes =
-            maximum(greatest_lanes, keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
-      });
-      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-      float total = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-          prefetch(&x[row_ahead * N + n]);
-          store(&e[n], active, exp(from_bf16(load(&x[row * N + n], active)) - greatest));
-          total_lanes += keep(active, load(&e[n], active), 0.0f);
+      if (N <= 699050) {
+        float greatest = -INFINITY;
+        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
+        for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+          greatest_lanes =
+              maximum(greatest_lanes, keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
         });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        float total = 0.0f;
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+            prefetch(&x[row_ahead * N + n]);
+            store(&e[n], active, exp(from_bf16(load(&x[row * N + n], active)) - greatest));
+            total_lanes += keep(active, load(&e[n], active), 0.0f);
+          });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+          store_around(&y[row * N + n], active, to_bf16(quotient(load(&e[n], active), total)), around_caches);
+        });
+      } else {
+        float greatest2 = -INFINITY;
+        float total2 = 0.0f;
+        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+          const int64_t n_end = smaller(n_first + 4096, N);
+          float greatest_now = greatest2;
+          Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+            greatest_now_lanes = maximum(greatest_now_lanes,
+                                         keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
+          });
+          greatest_now =
+              maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (greatest_now > greatest2) {
+            total2 = greatest2 > -INFINITY ? total2 * std::exp(greatest2 - greatest_now) : 0.0f;
+          }
+          greatest2 = greatest_now;
+          Lanes<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+            total2_lanes += keep(active, exp(from_bf16(load(&x[row * N + n], active)) - greatest2), 0.0f);
+          });
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+        }
+        for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+          store_around(&y[row * N + n], active,
+                       to_bf16(quotient(exp(from_bf16(load(&x[row * N + n], active)) - greatest2), total2)),
+                       around_caches);
+        });
       }
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-        store_around(&y[row * N + n], active, to_bf16(quotient(load(&e[n], active), total)), around_caches);
-      });
     }
     if (around_caches) finish_stores();
   }
@@ -792,26 +880,56 @@ void softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* 
     OMP(omp for schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-      float greatest = -INFINITY;
-      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-        greatest_lanes =
-            maximum(greatest_lanes, keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
-      });
-      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-      float total = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-          prefetch(&x[row_ahead * N + n]);
-          store(&e[n], active, exp(from_f16(load(&x[row * N + n], active)) - greatest));
-          total_lanes += keep(active, load(&e[n], active), 0.0f);
+      if (N <= 699050) {
+        float greatest = -INFINITY;
+        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
+        for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+          greatest_lanes =
+              maximum(greatest_lanes, keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
         });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        float total = 0.0f;
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+            prefetch(&x[row_ahead * N + n]);
+            store(&e[n], active, exp(from_f16(load(&x[row * N + n], active)) - greatest));
+            total_lanes += keep(active, load(&e[n], active), 0.0f);
+          });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+          store_around(&y[row * N + n], active, to_f16(quotient(load(&e[n], active), total)), around_caches);
+        });
+      } else {
+        float greatest2 = -INFINITY;
+        float total2 = 0.0f;
+        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+          const int64_t n_end = smaller(n_first + 4096, N);
+          float greatest_now = greatest2;
+          Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+            greatest_now_lanes =
+                maximum(greatest_now_lanes, keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
+          });
+          greatest_now =
+              maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (greatest_now > greatest2) {
+            total2 = greatest2 > -INFINITY ? total2 * std::exp(greatest2 - greatest_now) : 0.0f;
+          }
+          greatest2 = greatest_now;
+          Lanes<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+            total2_lanes += keep(active, exp(from_f16(load(&x[row * N + n], active)) - greatest2), 0.0f);
+          });
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+        }
+        for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+          store_around(&y[row * N + n], active,
+                       to_f16(quotient(exp(from_f16(load(&x[row * N + n], active)) - greatest2), total2)),
+                       around_caches);
+        });
       }
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-        store_around(&y[row * N + n], active, to_f16(quotient(load(&e[n], active), total)), around_caches);
-      });
     }
     if (around_caches) finish_stores();
   }

@@ -474,20 +474,28 @@ void cross_entropy_f32(const float* score, const int32_t* target, float* loss, f
     const int64_t b_end = smaller(b_first + b_chunk, B);
     for (int64_t b = b_first; b < b_end; ++b) {
       float greatest = -INFINITY;
-      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(0, V, [&](int64_t v, auto active) {
-        greatest_lanes = maximum(greatest_lanes, keep(active, load(&score[b * V + v], active), -INFINITY));
-      });
-      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
-      const float top = greatest;
       float total = 0.0f;
-      for (int64_t v_block = 0; v_block < V; v_block += 4096) {
+      for (int64_t v_first = 0; v_first < V; v_first += 4096) {
+        const int64_t v_end = smaller(v_first + 4096, V);
+        float greatest_now = greatest;
+        Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+        for_lanes<kLanes32>(v_first, v_end, [&](int64_t v, auto active) {
+          greatest_now_lanes =
+              maximum(greatest_now_lanes, keep(active, load(&score[b * V + v], active), -INFINITY));
+        });
+        greatest_now =
+            maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
+        if (greatest_now > greatest) {
+          total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+        }
+        greatest = greatest_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [&](int64_t v, auto active) {
-          total_lanes += keep(active, exp(load(&score[b * V + v], active) - top), 0.0f);
+        for_lanes<kLanes32>(v_first, v_end, [&](int64_t v, auto active) {
+          total_lanes += keep(active, exp(load(&score[b * V + v], active) - greatest), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
+      const float top = greatest;
       const float loss_here =
           std::log(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f);
       loss[b] = loss_here;
@@ -526,21 +534,28 @@ void cross_entropy_bf16(const uint16_t* score, const int32_t* target, float* los
     const int64_t b_end = smaller(b_first + b_chunk, B);
     for (int64_t b = b_first; b < b_end; ++b) {
       float greatest = -INFINITY;
-      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(0, V, [&](int64_t v, auto active) {
-        greatest_lanes =
-            maximum(greatest_lanes, keep(active, from_bf16(load(&score[b * V + v], active)), -INFINITY));
-      });
-      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
-      const float top = greatest;
       float total = 0.0f;
-      for (int64_t v_block = 0; v_block < V; v_block += 4096) {
+      for (int64_t v_first = 0; v_first < V; v_first += 4096) {
+        const int64_t v_end = smaller(v_first + 4096, V);
+        float greatest_now = greatest;
+        Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+        for_lanes<kLanes32>(v_first, v_end, [&](int64_t v, auto active) {
+          greatest_now_lanes = maximum(greatest_now_lanes,
+                                       keep(active, from_bf16(load(&score[b * V + v], active)), -INFINITY));
+        });
+        greatest_now =
+            maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
+        if (greatest_now > greatest) {
+          total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+        }
+        greatest = greatest_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [&](int64_t v, auto active) {
-          total_lanes += keep(active, exp(from_bf16(load(&score[b * V + v], active)) - top), 0.0f);
+        for_lanes<kLanes32>(v_first, v_end, [&](int64_t v, auto active) {
+          total_lanes += keep(active, exp(from_bf16(load(&score[b * V + v], active)) - greatest), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
+      const float top = greatest;
       const float loss_here =
           std::log(total) + top -
           (inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f);

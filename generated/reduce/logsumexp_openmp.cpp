@@ -494,21 +494,29 @@ void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N) {
   for (int64_t m_ = 0; m_ < M; ++m_) {
     const int64_t m__ahead = N <= 16384 ? smaller(m_ + 1, M - 1) : m_;
     float greatest = -INFINITY;
-    Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-    for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-      greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[m_ * N + n], active), -INFINITY));
-    });
-    greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-    const float m = greatest;
     float total = 0.0f;
-    for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+      const int64_t n_end = smaller(n_first + 4096, N);
+      float greatest_now = greatest;
+      Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        greatest_now_lanes =
+            maximum(greatest_now_lanes, keep(active, load(&x[m_ * N + n], active), -INFINITY));
+      });
+      greatest_now =
+          maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+      if (greatest_now > greatest) {
+        total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+      }
+      greatest = greatest_now;
       Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
         prefetch(&x[m__ahead * N + n]);
-        total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - m), 0.0f);
+        total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - greatest), 0.0f);
       });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
+    const float m = greatest;
     y[m_] = m == -INFINITY ? m : m + std::log(total);
   }
 }
@@ -518,21 +526,29 @@ void logsumexp_f64(const double* x, double* y, int64_t M, int64_t N) {
   for (int64_t m_ = 0; m_ < M; ++m_) {
     const int64_t m__ahead = N <= 8192 ? smaller(m_ + 1, M - 1) : m_;
     double greatest = -double(INFINITY);
-    Extreme<double, kLanes64> greatest_lanes = -double(INFINITY);
-    for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
-      greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[m_ * N + n], active), -double(INFINITY)));
-    });
-    greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-    const double m = greatest;
     double total = 0.0;
-    for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+      const int64_t n_end = smaller(n_first + 4096, N);
+      double greatest_now = greatest;
+      Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
+      for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
+        greatest_now_lanes =
+            maximum(greatest_now_lanes, keep(active, load(&x[m_ * N + n], active), -double(INFINITY)));
+      });
+      greatest_now =
+          maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+      if (greatest_now > greatest) {
+        total = greatest > -double(INFINITY) ? total * std::exp(greatest - greatest_now) : 0.0;
+      }
+      greatest = greatest_now;
       Lanes<double, kLanes64> total_lanes = 0.0;
-      for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+      for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
         prefetch(&x[m__ahead * N + n]);
-        total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - m), 0.0);
+        total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - greatest), 0.0);
       });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
+    const double m = greatest;
     y[m_] = m == -double(INFINITY) ? m : m + std::log(total);
   }
 }
@@ -542,22 +558,29 @@ void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
   for (int64_t m_ = 0; m_ < M; ++m_) {
     const int64_t m__ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
     float greatest = -INFINITY;
-    Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-    for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-      greatest_lanes =
-          maximum(greatest_lanes, keep(active, from_bf16(load(&x[m_ * N + n], active)), -INFINITY));
-    });
-    greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-    const float m = greatest;
     float total = 0.0f;
-    for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+      const int64_t n_end = smaller(n_first + 4096, N);
+      float greatest_now = greatest;
+      Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        greatest_now_lanes =
+            maximum(greatest_now_lanes, keep(active, from_bf16(load(&x[m_ * N + n], active)), -INFINITY));
+      });
+      greatest_now =
+          maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+      if (greatest_now > greatest) {
+        total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+      }
+      greatest = greatest_now;
       Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
         prefetch(&x[m__ahead * N + n]);
-        total_lanes += keep(active, exp(from_bf16(load(&x[m_ * N + n], active)) - m), 0.0f);
+        total_lanes += keep(active, exp(from_bf16(load(&x[m_ * N + n], active)) - greatest), 0.0f);
       });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
+    const float m = greatest;
     y[m_] = to_bf16(m == -INFINITY ? m : m + std::log(total));
   }
 }
@@ -567,22 +590,29 @@ void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
   for (int64_t m_ = 0; m_ < M; ++m_) {
     const int64_t m__ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
     float greatest = -INFINITY;
-    Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-    for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
-      greatest_lanes =
-          maximum(greatest_lanes, keep(active, from_f16(load(&x[m_ * N + n], active)), -INFINITY));
-    });
-    greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-    const float m = greatest;
     float total = 0.0f;
-    for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+      const int64_t n_end = smaller(n_first + 4096, N);
+      float greatest_now = greatest;
+      Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        greatest_now_lanes =
+            maximum(greatest_now_lanes, keep(active, from_f16(load(&x[m_ * N + n], active)), -INFINITY));
+      });
+      greatest_now =
+          maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+      if (greatest_now > greatest) {
+        total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+      }
+      greatest = greatest_now;
       Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
         prefetch(&x[m__ahead * N + n]);
-        total_lanes += keep(active, exp(from_f16(load(&x[m_ * N + n], active)) - m), 0.0f);
+        total_lanes += keep(active, exp(from_f16(load(&x[m_ * N + n], active)) - greatest), 0.0f);
       });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
+    const float m = greatest;
     y[m_] = to_f16(m == -INFINITY ? m : m + std::log(total));
   }
 }

@@ -325,25 +325,34 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
   for (int64_t m_ = 0; m_ < M; ++m_) {
     const int64_t m__ahead = N <= 16384 ? smaller(m_ + 1, M - 1) : m_;
     float total = 0.0f;
-    for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-      Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-        total_lanes += keep(active, load(&x[m_ * N + n], active), 0.0f);
-      });
-      total += across(total_lanes, [](auto a, auto b) { return a + b; });
-    }
-    const float m = total / float(N);
-    row_mean[m_] = m;
+    float seen = 0.0f;
     float total2 = 0.0f;
-    for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+      const int64_t n_end = smaller(n_first + 4096, N);
+      const float here = float(n_end - n_first);
+      float total_part = 0.0f;
+      Lanes<float, kLanes32> total_part_lanes = 0.0f;
+      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        total_part_lanes += keep(active, load(&x[m_ * N + n], active), 0.0f);
+      });
+      total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
+      const float mean = total_part / here;
       Lanes<float, kLanes32> total2_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
         prefetch(&x[m__ahead * N + n]);
-        const auto d = load(&x[m_ * N + n], active) - m;
+        const auto d = load(&x[m_ * N + n], active) - mean;
         total2_lanes += keep(active, d * d, 0.0f);
       });
       total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+      if (seen > 0.0f) {
+        const float apart = mean - total / seen;
+        total2 += apart * apart * (seen * here / (seen + here));
+      }
+      total += total_part;
+      seen += here;
     }
+    const float m = total / float(N);
+    row_mean[m_] = m;
     row_variance[m_] = total2 / float(N);
   }
 }
@@ -353,25 +362,34 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
   for (int64_t m_ = 0; m_ < M; ++m_) {
     const int64_t m__ahead = N <= 8192 ? smaller(m_ + 1, M - 1) : m_;
     double total = 0.0;
-    for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-      Lanes<double, kLanes64> total_lanes = 0.0;
-      for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-        total_lanes += keep(active, load(&x[m_ * N + n], active), 0.0);
-      });
-      total += across(total_lanes, [](auto a, auto b) { return a + b; });
-    }
-    const double m = total / double(N);
-    row_mean[m_] = m;
+    double seen = 0.0;
     double total2 = 0.0;
-    for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+      const int64_t n_end = smaller(n_first + 4096, N);
+      const double here = double(n_end - n_first);
+      double total_part = 0.0;
+      Lanes<double, kLanes64> total_part_lanes = 0.0;
+      for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
+        total_part_lanes += keep(active, load(&x[m_ * N + n], active), 0.0);
+      });
+      total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
+      const double mean = total_part / here;
       Lanes<double, kLanes64> total2_lanes = 0.0;
-      for_lanes<kLanes64>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+      for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
         prefetch(&x[m__ahead * N + n]);
-        const auto d = load(&x[m_ * N + n], active) - m;
+        const auto d = load(&x[m_ * N + n], active) - mean;
         total2_lanes += keep(active, d * d, 0.0);
       });
       total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+      if (seen > 0.0) {
+        const double apart = mean - total / seen;
+        total2 += apart * apart * (seen * here / (seen + here));
+      }
+      total += total_part;
+      seen += here;
     }
+    const double m = total / double(N);
+    row_mean[m_] = m;
     row_variance[m_] = total2 / double(N);
   }
 }
@@ -381,25 +399,34 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
   for (int64_t m_ = 0; m_ < M; ++m_) {
     const int64_t m__ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
     float total = 0.0f;
-    for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-      Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-        total_lanes += keep(active, from_bf16(load(&x[m_ * N + n], active)), 0.0f);
-      });
-      total += across(total_lanes, [](auto a, auto b) { return a + b; });
-    }
-    const float m = total / float(N);
-    row_mean[m_] = m;
+    float seen = 0.0f;
     float total2 = 0.0f;
-    for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+      const int64_t n_end = smaller(n_first + 4096, N);
+      const float here = float(n_end - n_first);
+      float total_part = 0.0f;
+      Lanes<float, kLanes32> total_part_lanes = 0.0f;
+      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        total_part_lanes += keep(active, from_bf16(load(&x[m_ * N + n], active)), 0.0f);
+      });
+      total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
+      const float mean = total_part / here;
       Lanes<float, kLanes32> total2_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
         prefetch(&x[m__ahead * N + n]);
-        const auto d = from_bf16(load(&x[m_ * N + n], active)) - m;
+        const auto d = from_bf16(load(&x[m_ * N + n], active)) - mean;
         total2_lanes += keep(active, d * d, 0.0f);
       });
       total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+      if (seen > 0.0f) {
+        const float apart = mean - total / seen;
+        total2 += apart * apart * (seen * here / (seen + here));
+      }
+      total += total_part;
+      seen += here;
     }
+    const float m = total / float(N);
+    row_mean[m_] = m;
     row_variance[m_] = total2 / float(N);
   }
 }
@@ -409,25 +436,34 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
   for (int64_t m_ = 0; m_ < M; ++m_) {
     const int64_t m__ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
     float total = 0.0f;
-    for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-      Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
-        total_lanes += keep(active, from_f16(load(&x[m_ * N + n], active)), 0.0f);
-      });
-      total += across(total_lanes, [](auto a, auto b) { return a + b; });
-    }
-    const float m = total / float(N);
-    row_mean[m_] = m;
+    float seen = 0.0f;
     float total2 = 0.0f;
-    for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
+    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+      const int64_t n_end = smaller(n_first + 4096, N);
+      const float here = float(n_end - n_first);
+      float total_part = 0.0f;
+      Lanes<float, kLanes32> total_part_lanes = 0.0f;
+      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        total_part_lanes += keep(active, from_f16(load(&x[m_ * N + n], active)), 0.0f);
+      });
+      total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
+      const float mean = total_part / here;
       Lanes<float, kLanes32> total2_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N), [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
         prefetch(&x[m__ahead * N + n]);
-        const auto d = from_f16(load(&x[m_ * N + n], active)) - m;
+        const auto d = from_f16(load(&x[m_ * N + n], active)) - mean;
         total2_lanes += keep(active, d * d, 0.0f);
       });
       total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+      if (seen > 0.0f) {
+        const float apart = mean - total / seen;
+        total2 += apart * apart * (seen * here / (seen + here));
+      }
+      total += total_part;
+      seen += here;
     }
+    const float m = total / float(N);
+    row_mean[m_] = m;
     row_variance[m_] = total2 / float(N);
   }
 }

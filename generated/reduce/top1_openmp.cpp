@@ -495,31 +495,37 @@ void top1_f32(const float* score, int32_t* best, float* probability, int64_t B, 
     int64_t where = -1;
     float best2 = 0.0f;
     float greatest = -INFINITY;
-    for (int64_t v_block = 0; v_block < V; v_block += 65536) {
+    float total = 0.0f;
+    for (int64_t v_first = 0; v_first < V; v_first += 4096) {
+      const int64_t v_end = smaller(v_first + 4096, V);
+      float greatest_now = greatest;
       Lanes<int32_t, kLanes32> where_lanes = -1;
       Lanes<float, kLanes32> best2_lanes = 0.0f;
-      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(v_block, smaller(v_block + 65536, V), [&](int64_t v, auto active) {
+      Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+      for_lanes<kLanes32>(v_first, v_end, [&](int64_t v, auto active) {
         const Lanes<float, kLanes32> value = load(&score[b * V + v], active);
         const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
                                                 (value != value && best2_lanes == best2_lanes));
         best2_lanes = choose(better, value, best2_lanes);
-        where_lanes = choose(better, positions_as<int32_t, kLanes32>(v - v_block), where_lanes);
-        greatest_lanes = maximum(greatest_lanes, keep(active, load(&score[b * V + v], active), -INFINITY));
+        where_lanes = choose(better, positions_as<int32_t, kLanes32>(v - v_first), where_lanes);
+        greatest_now_lanes =
+            maximum(greatest_now_lanes, keep(active, load(&score[b * V + v], active), -INFINITY));
       });
-      fold_best(where_lanes, best2_lanes, v_block, where, best2, above<float>);
-      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
-    }
-    best[b] = int32_t(where);
-    float total = 0.0f;
-    for (int64_t v_block2 = 0; v_block2 < V; v_block2 += 4096) {
+      fold_best(where_lanes, best2_lanes, v_first, where, best2, above<float>);
+      greatest_now =
+          maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
+      if (greatest_now > greatest) {
+        total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+      }
+      greatest = greatest_now;
       Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(v_block2, smaller(v_block2 + 4096, V), [&](int64_t v, auto active) {
+      for_lanes<kLanes32>(v_first, v_end, [&](int64_t v, auto active) {
         prefetch(&score[b_ahead * V + v]);
         total_lanes += keep(active, exp(load(&score[b * V + v], active) - greatest), 0.0f);
       });
       total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
     }
+    best[b] = int32_t(where);
     probability[b] = 1.0f / total;
   }
 }
@@ -531,32 +537,37 @@ void top1_bf16(const uint16_t* score, int32_t* best, float* probability, int64_t
     int64_t where = -1;
     float best2 = 0.0f;
     float greatest = -INFINITY;
-    for (int64_t v_block = 0; v_block < V; v_block += 65536) {
+    float total = 0.0f;
+    for (int64_t v_first = 0; v_first < V; v_first += 4096) {
+      const int64_t v_end = smaller(v_first + 4096, V);
+      float greatest_now = greatest;
       Lanes<int32_t, kLanes32> where_lanes = -1;
       Lanes<float, kLanes32> best2_lanes = 0.0f;
-      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(v_block, smaller(v_block + 65536, V), [&](int64_t v, auto active) {
+      Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+      for_lanes<kLanes32>(v_first, v_end, [&](int64_t v, auto active) {
         const Lanes<float, kLanes32> value = from_bf16(load(&score[b * V + v], active));
         const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
                                                 (value != value && best2_lanes == best2_lanes));
         best2_lanes = choose(better, value, best2_lanes);
-        where_lanes = choose(better, positions_as<int32_t, kLanes32>(v - v_block), where_lanes);
-        greatest_lanes =
-            maximum(greatest_lanes, keep(active, from_bf16(load(&score[b * V + v], active)), -INFINITY));
+        where_lanes = choose(better, positions_as<int32_t, kLanes32>(v - v_first), where_lanes);
+        greatest_now_lanes =
+            maximum(greatest_now_lanes, keep(active, from_bf16(load(&score[b * V + v], active)), -INFINITY));
       });
-      fold_best(where_lanes, best2_lanes, v_block, where, best2, above<float>);
-      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
-    }
-    best[b] = int32_t(where);
-    float total = 0.0f;
-    for (int64_t v_block2 = 0; v_block2 < V; v_block2 += 4096) {
+      fold_best(where_lanes, best2_lanes, v_first, where, best2, above<float>);
+      greatest_now =
+          maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
+      if (greatest_now > greatest) {
+        total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+      }
+      greatest = greatest_now;
       Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(v_block2, smaller(v_block2 + 4096, V), [&](int64_t v, auto active) {
+      for_lanes<kLanes32>(v_first, v_end, [&](int64_t v, auto active) {
         prefetch(&score[b_ahead * V + v]);
         total_lanes += keep(active, exp(from_bf16(load(&score[b * V + v], active)) - greatest), 0.0f);
       });
       total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
     }
+    best[b] = int32_t(where);
     probability[b] = 1.0f / total;
   }
 }
@@ -568,32 +579,37 @@ void top1_f16(const uint16_t* score, int32_t* best, float* probability, int64_t 
     int64_t where = -1;
     float best2 = 0.0f;
     float greatest = -INFINITY;
-    for (int64_t v_block = 0; v_block < V; v_block += 65536) {
+    float total = 0.0f;
+    for (int64_t v_first = 0; v_first < V; v_first += 4096) {
+      const int64_t v_end = smaller(v_first + 4096, V);
+      float greatest_now = greatest;
       Lanes<int32_t, kLanes32> where_lanes = -1;
       Lanes<float, kLanes32> best2_lanes = 0.0f;
-      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(v_block, smaller(v_block + 65536, V), [&](int64_t v, auto active) {
+      Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+      for_lanes<kLanes32>(v_first, v_end, [&](int64_t v, auto active) {
         const Lanes<float, kLanes32> value = from_f16(load(&score[b * V + v], active));
         const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
                                                 (value != value && best2_lanes == best2_lanes));
         best2_lanes = choose(better, value, best2_lanes);
-        where_lanes = choose(better, positions_as<int32_t, kLanes32>(v - v_block), where_lanes);
-        greatest_lanes =
-            maximum(greatest_lanes, keep(active, from_f16(load(&score[b * V + v], active)), -INFINITY));
+        where_lanes = choose(better, positions_as<int32_t, kLanes32>(v - v_first), where_lanes);
+        greatest_now_lanes =
+            maximum(greatest_now_lanes, keep(active, from_f16(load(&score[b * V + v], active)), -INFINITY));
       });
-      fold_best(where_lanes, best2_lanes, v_block, where, best2, above<float>);
-      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
-    }
-    best[b] = int32_t(where);
-    float total = 0.0f;
-    for (int64_t v_block2 = 0; v_block2 < V; v_block2 += 4096) {
+      fold_best(where_lanes, best2_lanes, v_first, where, best2, above<float>);
+      greatest_now =
+          maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
+      if (greatest_now > greatest) {
+        total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+      }
+      greatest = greatest_now;
       Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(v_block2, smaller(v_block2 + 4096, V), [&](int64_t v, auto active) {
+      for_lanes<kLanes32>(v_first, v_end, [&](int64_t v, auto active) {
         prefetch(&score[b_ahead * V + v]);
         total_lanes += keep(active, exp(from_f16(load(&score[b * V + v], active)) - greatest), 0.0f);
       });
       total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
     }
+    best[b] = int32_t(where);
     probability[b] = 1.0f / total;
   }
 }

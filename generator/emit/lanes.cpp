@@ -110,7 +110,7 @@ int64_t LanePrinter::block_of(const PlanNode &loop) const {
   }
   const Axis &axis = kernel_.axes[loop.axis];
   const bool is_short = axis.uniform && axis.ragged == kNone && axis.block.is_integer() && axis.block.value <= block;
-  return is_short ? 0 : block;
+  return is_short || printer_.in_part(loop.axis) ? 0 : block;
 }
 
 void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {

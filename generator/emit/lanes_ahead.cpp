@@ -13,9 +13,15 @@ constexpr int kRowBytes = 64 * 1024; // longer rows would push out what the loop
 
 } // namespace
 
-// What the loop reads along its lanes, of the row of this step.
+// What the loop reads along its lanes, of the row of this step; loops inside it read further elements.
 std::vector<const Expr *> LanePrinter::row_reads(const PlanNode &loop, AxisId row) {
   std::vector<const Expr *> out;
+  AxisSet inside;
+  for (const PlanNode &child : loop.body)
+    for_each_node(child, [&](const PlanNode &node) {
+      if (node.kind == PlanNode::Kind::loop)
+        inside |= AxisSet::of(node.axis);
+    });
   lane_ = loop.axis;
   for_each_node(loop, [&](const PlanNode &node) {
     for (ExprId id : expressions_of(node))
@@ -25,8 +31,8 @@ std::vector<const Expr *> LanePrinter::row_reads(const PlanNode &loop, AxisId ro
           return true;
         const bool here =
             std::all_of(e.coords.begin(), e.coords.end(), [&](const Coordinate &c) { return is_identity(kernel_, c); });
-        if (here && !kernel_.vars[e.ref].optional && guard_of(e).empty() &&
-            analysis_.step_of(e.ref, e.coords, lane_).kind == LaneStep::Kind::neighbour &&
+        if (here && !kernel_.vars[e.ref].optional && (kernel_.vars[e.ref].axes & inside).empty() &&
+            guard_of(e).empty() && analysis_.step_of(e.ref, e.coords, lane_).kind == LaneStep::Kind::neighbour &&
             analysis_.step_of(e.ref, e.coords, row).kind == LaneStep::Kind::stride)
           out.push_back(&e);
         return true;
@@ -38,9 +44,15 @@ std::vector<const Expr *> LanePrinter::row_reads(const PlanNode &loop, AxisId ro
 
 void LanePrinter::fetch_ahead(const PlanNode &rows) {
   std::vector<const PlanNode *> loops;
-  for (const PlanNode &node : rows.body)
+  // Of rows that are computed in two ways, by their length, the short ones.
+  const bool by_length = rows.body.size() == 1 && rows.body[0].kind == PlanNode::Kind::branch;
+  for (const PlanNode &node : by_length ? rows.body[0].body : rows.body) {
+    for (const PlanNode &inner : node.body)
+      if (node.parts > 0 && takes(inner))
+        loops.push_back(&inner);
     if (takes(node))
       loops.push_back(&node);
+  }
   const Printer::Range range = printer_.range(rows);
   if (loops.size() < 2 || loops[0]->axis != loops[1]->axis || kernel_.axes[rows.axis].ragged != kNone ||
       kernel_.axes[loops[0]->axis].ragged != kNone || range.begin != "0")

@@ -316,14 +316,30 @@ private:
     return text;
   }
 
+  // By one statement, or by one of each arm of a condition.
   bool is_only_written(VarId var) {
     if (uses_.empty())
       for (const Phase &phase : plan_.phases)
-        for (const PlanNode &root : phase.nodes)
-          for (const Access &a : accesses_of(plan_.kernel, root))
-            for (VarId touched : std::set<VarId>{a.memory, a.var})
-              ++uses_[touched];
+        count_uses(phase.nodes, uses_);
     return uses_[var] == 1;
+  }
+
+  void count_uses(const std::vector<PlanNode> &list, std::map<VarId, int> &uses) const {
+    for (const PlanNode &node : list) {
+      PlanNode alone = node;
+      alone.body.clear(), alone.otherwise.clear(), alone.step.clear();
+      for (const Access &a : accesses_of(plan_.kernel, alone))
+        for (VarId touched : std::set<VarId>{a.memory, a.var})
+          uses[touched] += a.write ? 1 : 2;
+      std::map<VarId, int> one, other;
+      count_uses(node.body, one);
+      count_uses(node.step, one);
+      count_uses(node.otherwise, other);
+      for (const auto &[touched, count] : other)
+        one[touched] = std::max(one[touched], count);
+      for (const auto &[touched, count] : one)
+        uses[touched] += count;
+    }
   }
 
   bool takes_lanes(const PlanNode &n) const { return printer_.lanes != nullptr && printer_.lanes->takes(n); }

@@ -316,9 +316,12 @@ Code Printer::expression(ExprId id) {
       for (const Dim &dim : kernel.vars[e.ref].dims)
         if (dim.axis == e.axis)
           return size(dim.extent);
-    if (a.ragged != kNone && e.integer == 0) {
-      return row_length(e.axis, axis_names_[a.over]);
+    if (e.integer == kSizeOfPart) {
+      const Range &part = parts_.at(e.axis);
+      return {part.end + " - " + part.begin, binding::kAdd};
     }
+    if (a.ragged != kNone && e.integer == kSizeOfAxis)
+      return row_length(e.axis, axis_names_[a.over]);
     const Code code = size(a.size);
     return index_type != "int64_t" ? Code{"int64_t(" + code.text + ")"} : code;
   }

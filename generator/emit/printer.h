@@ -59,6 +59,7 @@ public:
   Code row_length(AxisId axis, const std::string &row);
   // Loops over the axis go over this part of their range, until it is cleared.
   void set_part(AxisId axis, Range part) { parts_[axis] = std::move(part); }
+  bool in_part(AxisId axis) const { return parts_.count(axis) != 0; }
   void clear_parts() { parts_.clear(); }
   const std::string &axis_name(AxisId axis) const { return axis_names_[axis]; }
   const std::string &grid_name(GridId grid) const { return grid_names_[grid]; }

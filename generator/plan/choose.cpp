@@ -5,7 +5,9 @@
 #include "plan/columns.h"
 #include "plan/exprs.h"
 #include "plan/forward.h"
+#include "plan/hoist.h"
 #include "plan/lower.h"
+#include "plan/one_pass.h"
 #include "plan/plan.h"
 #include "plan/prune.h"
 #include "plan/shares.h"
@@ -182,8 +184,11 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
   for (Phase &phase : plan.phases)
     if (target == TargetKind::openmp || phase.mapping == Phase::Mapping::item_per_thread)
       find_apart(phase, plan.kernel);
-  if (target == TargetKind::openmp)
+  if (target == TargetKind::openmp) {
     turn_columns(plan);
+    fold_in_one_pass(plan);
+    hoist_heavy(plan);
+  }
   return plan;
 }
 

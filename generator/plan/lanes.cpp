@@ -67,7 +67,8 @@ bool LaneAnalysis::find_varying(ExprId id, AxisId lane) const {
       found = found || e.axis == lane;
       break;
     case Op::size:
-      found = found || (kernel_.axes[e.axis].ragged != kNone && kernel_.axes[e.axis].over == lane && e.integer == 0);
+      found = found ||
+              (kernel_.axes[e.axis].ragged != kNone && kernel_.axes[e.axis].over == lane && e.integer == kSizeOfAxis);
       break;
     case Op::inside:
       found = found || axes_asked(kernel_, e).contains(lane);

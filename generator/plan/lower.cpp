@@ -326,7 +326,7 @@ private:
         size.axis = axis;
         if (a.ragged != kNone && !e.reduced.contains(a.over))
           size.axes = AxisSet::of(a.over);
-        size.integer = a.ragged != kNone && e.reduced.contains(a.over) ? 1 : 0; // 1: the total, not the row
+        size.integer = a.ragged != kNone && e.reduced.contains(a.over) ? kSizeOfRows : kSizeOfAxis;
         const ExprId factor = kernel_.add(std::move(size));
         count = count == kNone ? factor : make_op(kernel_, Op::mul, Type::i64, {count, factor});
       }

@@ -16,6 +16,10 @@ namespace kgen {
 
 enum class TargetKind { openmp, cuda };
 
+// Expr::integer of a size: of the axis, or of the row at hand where it is ragged; of all rows together; of the part at
+// hand of a loop in parts.
+constexpr int64_t kSizeOfAxis = 0, kSizeOfRows = 1, kSizeOfPart = 2;
+
 // One statement of the program, before and in the tree.
 struct PlanNode {
   enum class Kind {

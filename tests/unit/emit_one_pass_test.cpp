@@ -1,0 +1,75 @@
+// Rows that OpenMP code goes over once, where several folds over them hang on each other; and what leaves its loops.
+#include <doctest/doctest.h>
+
+#include "emit_testing.h"
+
+namespace kgen {
+namespace {
+
+std::string text_for(const std::string &spec_text) { return emitted_text(spec_text, ".cpp", "\nvoid "); }
+
+TEST_CASE("a sum of exponentials is rescaled as its maximum grows, so that a row is read once") {
+  const std::string spec = R"(
+kernel = "entropy"
+inputs.x = "f32[M, N]"
+inputs.w = "f32[M, N]"
+outputs.y = "f32[M]"
+body = 'auto top = max(x, N); y = )";
+  const auto text = [&](const std::string &value) { return text_for(spec + value + ";'\n"); };
+  const std::string once = text("sum(w * exp(x - top), N) / sum(exp(x - top), N)");
+  CHECK(has(once, "for (int64_t n_first = 0; n_first < N; n_first += 4096) {"));
+  CHECK(has(once, "if (greatest_now > greatest) { "
+                  "total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f; "
+                  "total2 = greatest > -INFINITY ? total2 * std::exp(greatest - greatest_now) : 0.0f; }"));
+  CHECK(has(once, "n_block") == false);
+  // What is no power of the distance from that maximum cannot be put right by a factor.
+  for (const std::string other : {"sum(exp(2 * x - top), N)", "sum((x - top) * exp(x - top), N)", "sum(exp(top - x), N)",
+                            "sum(abs(x - top), N)", "sum(exp(x - top), N, where(x > 0))"})
+    CHECK_MESSAGE(!has(text(other), "greatest_now"), other);
+}
+
+TEST_CASE("a sum of squares about a mean is put right by that of each block") {
+  const std::string spec = R"(
+kernel = "spread"
+inputs.x = "f32[M, N]"
+scalars.count = "f32"
+outputs.y = "f32[M]"
+body = 'auto m = )";
+  const auto text = [&](const std::string &rest) { return text_for(spec + rest + ";'\n"); };
+  const std::string once = text("mean(x, N); y = sum((x - m) * (x - m), N)");
+  CHECK(has(once, "const float mean = total_part / here;"));
+  CHECK(has(once, "if (seen > 0.0f) { const float apart = mean - total / seen; "
+                  "total2 += apart * apart * (seen * here / (seen + here)); } total += total_part; seen += here;"));
+  for (const std::string other :
+       {"sum(x, N) / count; y = sum((x - m) * (x - m), N)", "mean(x, N); y = sum(abs(x - m), N)",
+        "mean(x, N, where(x > 0)); y = sum((x - m) * (x - m), N)", "mean(x, N); y = sum((2 * x - m) * (2 * x - m), N)"})
+    CHECK_MESSAGE(!has(text(other), "apart"), other);
+}
+
+TEST_CASE("exponentials that are kept for a later loop are computed again in rows that no cache holds") {
+  const std::string text = text_for(R"(
+kernel = "softmax"
+inputs.x = "f64[M, N]"
+outputs.y = "f64[M, N]"
+body = 'auto e = exp(x - max(x, N)); y = e / sum(e, N);'
+)");
+  CHECK(has(text, "if (N <= 262144) {"));
+  CHECK(has(text, "store(&e[n], active, exp(load(&x[m * N + n], active) - greatest));"));
+  CHECK(has(text, "store_around(&y[m * N + n], active, "
+                  "quotient(exp(load(&x[m * N + n], active) - greatest2), total2), around_caches);"));
+}
+
+TEST_CASE("functions of what a loop does not change are called before it") {
+  const std::string text = text_for(R"(
+kernel = "scaled"
+inputs.x = "f32[M, N]"
+inputs.s = "f32[M]"
+outputs.y = "f32[M, N]"
+body = 'y = (x < 0 ? log(s) * x : x) * sqrt(s) / sum(x, N);'
+)");
+  CHECK(has(text, "const float root = std::sqrt(s[m]);"));
+  CHECK(has(text, "logarithm") == false); // only where the condition holds
+}
+
+} // namespace
+} // namespace kgen
