@@ -131,6 +131,10 @@ static Code binary(std::string_view symbol, int level, const std::vector<Code> &
   return {argument(args[0], level) + " " + std::string(symbol) + " " + argument(args[1], level + 1), level};
 }
 
+static bool is_made_of_numbers(const std::string &text) {
+  return text.find_first_not_of("0123456789 +-*/%&|^~()<>") == std::string::npos;
+}
+
 Code Spelling::operation(Op op, Type type, const std::vector<Code> &args, bool wraps) {
   const OpRow &r = row(op);
   const bool f64 = type == Type::f64;
@@ -139,9 +143,9 @@ Code Spelling::operation(Op op, Type type, const std::vector<Code> &args, bool w
   const bool integer = is_integer(type);
   auto call = [&](const std::string &name) {
     std::string text = name + "(";
-    // A plain number is an `int`: where all arguments have one type it needs its own.
+    // What is made of plain numbers is an `int`: where all arguments have one type it needs its own.
     for (size_t i = 0; i < args.size(); ++i)
-      text += (i > 0 ? ", " : "") + (integer && type != Type::i32 && is_number(args[i].text)
+      text += (i > 0 ? ", " : "") + (integer && type != Type::i32 && is_made_of_numbers(args[i].text)
                                          ? c_type(type) + "{" + args[i].text + "}"
                                          : args[i].text);
     return Code{text + ")"};
