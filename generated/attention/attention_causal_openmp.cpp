@@ -408,6 +408,24 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
+// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
+template <class T, int N>
+struct Sum {
+  static constexpr int kLanes = N;
+  Lanes<T, N> next, other = T(0);
+  Sum(T first) : next(first) {}
+  Sum& operator+=(Lanes<T, N> met) {
+    const Lanes<T, N> sum = next + met;
+    next = other;
+    other = sum;
+    return *this;
+  }
+};
+template <class T, int N, class Combine>
+inline T across(Sum<T, N> sum, Combine combine) {
+  return across(combine(sum.next, sum.other), combine);
+}
+
 template <class T, size_t... kLane>
 inline Lanes<T, int(sizeof...(kLane))> lane_numbers(std::index_sequence<kLane...>) {
   const typename VectorOf<T, int(sizeof...(kLane))>::type numbers = {T(kLane)...};
@@ -499,12 +517,18 @@ template <class T, int N>
 inline Lanes<T, N> power_of_two(Ints<T, N> n) {
   return of_bits<T, N>((n + Real<T>::kBias).v << Real<T>::kFraction);
 }
-// y 2^n in two steps, so that the smallest results come out as well.
+// y 2^n: in two steps where there is no instruction for it, so that the smallest results come out as well.
 template <class T, int N>
-inline Lanes<T, N> scaled(Lanes<T, N> y, Ints<T, N> n) {
+inline Lanes<T, N> scaled(Lanes<T, N> y, Whole<T, N> n) {
+#if defined(__AVX512F__) && !defined(__clang__)
+  if constexpr (sizeof(y.v) == 64 && sizeof(T) == 4)
+    return __builtin_ia32_scalefps512_mask(y.v, n.value.v, y.v, -1, 4);
+  else if constexpr (sizeof(y.v) == 64)
+    return __builtin_ia32_scalefpd512_mask(y.v, n.value.v, y.v, -1, 4);
+#endif
   constexpr auto kBias = Real<T>::kBias;
-  const Ints<T, N> half = shifted_down(Ints<T, N>(n + 2 * kBias), 1) - kBias;
-  return y * power_of_two<T, N>(half) * power_of_two<T, N>(n - half);
+  const Ints<T, N> half = shifted_down(Ints<T, N>(n.number + 2 * kBias), 1) - kBias;
+  return y * power_of_two<T, N>(half) * power_of_two<T, N>(n.number - half);
 }
 
 // e^r - 1 for |r| <= ln 2 / 2: the polynomial is within 2^-28 of (e^r - 1 - r) / r^2, as a part of e^r.
@@ -523,7 +547,7 @@ inline Lanes<float, N> without_ln2(Lanes<float, N> x, Lanes<float, N> n) {
 template <int N>
 inline Lanes<float, N> exp(Lanes<float, N> x) {
   const Whole<float, N> n = nearest(x * 1.44269504f);
-  const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n.number);
+  const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n);
   return choose(x < -104.0f, 0.0f, choose(x > 89.0f, INFINITY, y));
 }
 
@@ -562,7 +586,7 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
         float greatest = -INFINITY;
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
+          Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
             total_lanes += keep(
                 active, load(&q[(bh * S + s_3) * 64 + d], active) * load(&k[(bh * R + r) * 64 + d], active),
@@ -577,7 +601,7 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
         }
         float total2 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Lanes<float, kLanes64> total2_lanes = 0.0f;
+          Sum<float, kLanes64> total2_lanes = 0.0f;
           for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
             store(&p[r], active, exp(load(&s_[r], active) - greatest));
             const auto chosen = active && positions<kLanes64>(r) <= s_3;
@@ -637,7 +661,7 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
         float greatest = -INFINITY;
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
+          Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
             total_lanes += keep(
                 active, load(&q[(bh * S + s_3) * 128 + d], active) * load(&k[(bh * R + r) * 128 + d], active),
@@ -652,7 +676,7 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
         }
         float total2 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Lanes<float, kLanes64> total2_lanes = 0.0f;
+          Sum<float, kLanes64> total2_lanes = 0.0f;
           for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
             store(&p[r], active, exp(load(&s_[r], active) - greatest));
             const auto chosen = active && positions<kLanes64>(r) <= s_3;
@@ -713,7 +737,7 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
         float greatest = -INFINITY;
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
+          Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
             total_lanes += keep(active,
                                 from_bf16(load(&q[(bh * S + s_3) * 64 + d], active)) *
@@ -729,7 +753,7 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
         }
         float total2 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Lanes<float, kLanes64> total2_lanes = 0.0f;
+          Sum<float, kLanes64> total2_lanes = 0.0f;
           for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
             store(&p[r], active, exp(load(&s_[r], active) - greatest));
             const auto chosen = active && positions<kLanes64>(r) <= s_3;
@@ -790,7 +814,7 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
         float greatest = -INFINITY;
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
+          Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
             total_lanes += keep(active,
                                 from_bf16(load(&q[(bh * S + s_3) * 128 + d], active)) *
@@ -806,7 +830,7 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
         }
         float total2 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Lanes<float, kLanes64> total2_lanes = 0.0f;
+          Sum<float, kLanes64> total2_lanes = 0.0f;
           for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
             store(&p[r], active, exp(load(&s_[r], active) - greatest));
             const auto chosen = active && positions<kLanes64>(r) <= s_3;

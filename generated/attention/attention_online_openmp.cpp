@@ -377,6 +377,24 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
+// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
+template <class T, int N>
+struct Sum {
+  static constexpr int kLanes = N;
+  Lanes<T, N> next, other = T(0);
+  Sum(T first) : next(first) {}
+  Sum& operator+=(Lanes<T, N> met) {
+    const Lanes<T, N> sum = next + met;
+    next = other;
+    other = sum;
+    return *this;
+  }
+};
+template <class T, int N, class Combine>
+inline T across(Sum<T, N> sum, Combine combine) {
+  return across(combine(sum.next, sum.other), combine);
+}
+
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
@@ -456,12 +474,18 @@ template <class T, int N>
 inline Lanes<T, N> power_of_two(Ints<T, N> n) {
   return of_bits<T, N>((n + Real<T>::kBias).v << Real<T>::kFraction);
 }
-// y 2^n in two steps, so that the smallest results come out as well.
+// y 2^n: in two steps where there is no instruction for it, so that the smallest results come out as well.
 template <class T, int N>
-inline Lanes<T, N> scaled(Lanes<T, N> y, Ints<T, N> n) {
+inline Lanes<T, N> scaled(Lanes<T, N> y, Whole<T, N> n) {
+#if defined(__AVX512F__) && !defined(__clang__)
+  if constexpr (sizeof(y.v) == 64 && sizeof(T) == 4)
+    return __builtin_ia32_scalefps512_mask(y.v, n.value.v, y.v, -1, 4);
+  else if constexpr (sizeof(y.v) == 64)
+    return __builtin_ia32_scalefpd512_mask(y.v, n.value.v, y.v, -1, 4);
+#endif
   constexpr auto kBias = Real<T>::kBias;
-  const Ints<T, N> half = shifted_down(Ints<T, N>(n + 2 * kBias), 1) - kBias;
-  return y * power_of_two<T, N>(half) * power_of_two<T, N>(n - half);
+  const Ints<T, N> half = shifted_down(Ints<T, N>(n.number + 2 * kBias), 1) - kBias;
+  return y * power_of_two<T, N>(half) * power_of_two<T, N>(n.number - half);
 }
 
 // e^r - 1 for |r| <= ln 2 / 2: the polynomial is within 2^-28 of (e^r - 1 - r) / r^2, as a part of e^r.
@@ -480,7 +504,7 @@ inline Lanes<float, N> without_ln2(Lanes<float, N> x, Lanes<float, N> n) {
 template <int N>
 inline Lanes<float, N> exp(Lanes<float, N> x) {
   const Whole<float, N> n = nearest(x * 1.44269504f);
-  const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n.number);
+  const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n);
   return choose(x < -104.0f, 0.0f, choose(x > 89.0f, INFINITY, y));
 }
 
@@ -503,7 +527,7 @@ void attention_online_f32_d64(float scale, const float* q, const float* k, const
         float s[64] = {};
         for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
           float total = 0.0f;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
+          Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
             total_lanes += keep(
                 active, load(&q[(bh * S + s_) * 64 + d], active) * load(&k[(bh * R + r) * 64 + d], active),
@@ -518,7 +542,7 @@ void attention_online_f32_d64(float scale, const float* q, const float* k, const
         float total2 = 0.0f;
         m = m_new;
         float p[64] = {};
-        Lanes<float, kLanes32> total2_lanes = 0.0f;
+        Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R), [&](int64_t r, auto active) {
           store(
               &p[r - j * 64], active,
@@ -584,7 +608,7 @@ void attention_online_f32_d128(float scale, const float* q, const float* k, cons
           float s[64] = {};
           for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
             float total = 0.0f;
-            Lanes<float, kLanes32> total_lanes = 0.0f;
+            Sum<float, kLanes32> total_lanes = 0.0f;
             for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
               total_lanes += keep(
                   active,
@@ -599,7 +623,7 @@ void attention_online_f32_d128(float scale, const float* q, const float* k, cons
           float total2 = 0.0f;
           m = m_new;
           float p[64] = {};
-          Lanes<float, kLanes32> total2_lanes = 0.0f;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R), [&](int64_t r, auto active) {
             store(&p[r - j * 64], active,
                   m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
@@ -644,7 +668,7 @@ void attention_online_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
         float s[64] = {};
         for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
           float total = 0.0f;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
+          Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
             total_lanes += keep(active,
                                 from_bf16(load(&q[(bh * S + s_) * 64 + d], active)) *
@@ -660,7 +684,7 @@ void attention_online_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
         float total2 = 0.0f;
         m = m_new;
         float p[64] = {};
-        Lanes<float, kLanes32> total2_lanes = 0.0f;
+        Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R), [&](int64_t r, auto active) {
           store(
               &p[r - j * 64], active,
@@ -727,7 +751,7 @@ void attention_online_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
           float s[64] = {};
           for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
             float total = 0.0f;
-            Lanes<float, kLanes32> total_lanes = 0.0f;
+            Sum<float, kLanes32> total_lanes = 0.0f;
             for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
               total_lanes += keep(active,
                                   from_bf16(load(&q[(bh * S + s_) * 128 + d], active)) *
@@ -743,7 +767,7 @@ void attention_online_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
           float total2 = 0.0f;
           m = m_new;
           float p[64] = {};
-          Lanes<float, kLanes32> total2_lanes = 0.0f;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R), [&](int64_t r, auto active) {
             store(&p[r - j * 64], active,
                   m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)

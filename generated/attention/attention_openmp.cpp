@@ -437,6 +437,24 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
+// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
+template <class T, int N>
+struct Sum {
+  static constexpr int kLanes = N;
+  Lanes<T, N> next, other = T(0);
+  Sum(T first) : next(first) {}
+  Sum& operator+=(Lanes<T, N> met) {
+    const Lanes<T, N> sum = next + met;
+    next = other;
+    other = sum;
+    return *this;
+  }
+};
+template <class T, int N, class Combine>
+inline T across(Sum<T, N> sum, Combine combine) {
+  return across(combine(sum.next, sum.other), combine);
+}
+
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
@@ -581,12 +599,18 @@ template <class T, int N>
 inline Lanes<T, N> power_of_two(Ints<T, N> n) {
   return of_bits<T, N>((n + Real<T>::kBias).v << Real<T>::kFraction);
 }
-// y 2^n in two steps, so that the smallest results come out as well.
+// y 2^n: in two steps where there is no instruction for it, so that the smallest results come out as well.
 template <class T, int N>
-inline Lanes<T, N> scaled(Lanes<T, N> y, Ints<T, N> n) {
+inline Lanes<T, N> scaled(Lanes<T, N> y, Whole<T, N> n) {
+#if defined(__AVX512F__) && !defined(__clang__)
+  if constexpr (sizeof(y.v) == 64 && sizeof(T) == 4)
+    return __builtin_ia32_scalefps512_mask(y.v, n.value.v, y.v, -1, 4);
+  else if constexpr (sizeof(y.v) == 64)
+    return __builtin_ia32_scalefpd512_mask(y.v, n.value.v, y.v, -1, 4);
+#endif
   constexpr auto kBias = Real<T>::kBias;
-  const Ints<T, N> half = shifted_down(Ints<T, N>(n + 2 * kBias), 1) - kBias;
-  return y * power_of_two<T, N>(half) * power_of_two<T, N>(n - half);
+  const Ints<T, N> half = shifted_down(Ints<T, N>(n.number + 2 * kBias), 1) - kBias;
+  return y * power_of_two<T, N>(half) * power_of_two<T, N>(n.number - half);
 }
 
 // e^r - 1 for |r| <= ln 2 / 2: the polynomial is within 2^-28 of (e^r - 1 - r) / r^2, as a part of e^r.
@@ -605,7 +629,7 @@ inline Lanes<float, N> without_ln2(Lanes<float, N> x, Lanes<float, N> n) {
 template <int N>
 inline Lanes<float, N> exp(Lanes<float, N> x) {
   const Whole<float, N> n = nearest(x * 1.44269504f);
-  const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n.number);
+  const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n);
   return choose(x < -104.0f, 0.0f, choose(x > 89.0f, INFINITY, y));
 }
 
@@ -644,7 +668,7 @@ void attention_f32_d64(const float* q, const float* k, const float* v, float sca
         float greatest = -INFINITY;
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
+          Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
             total_lanes += keep(
                 active, load(&q[(bh * S + s_3) * 64 + d], active) * load(&k[(bh * R + r) * 64 + d], active),
@@ -657,7 +681,7 @@ void attention_f32_d64(const float* q, const float* k, const float* v, float sca
         }
         float total3 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Lanes<float, kLanes32> total3_lanes = 0.0f;
+          Sum<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
             store(&p[r], active, exp(load(&s_[r], active) - greatest));
             total3_lanes += keep(active, load(&p[r], active), 0.0f);
@@ -712,7 +736,7 @@ void attention_f32_d128(const float* q, const float* k, const float* v, float sc
         float greatest = -INFINITY;
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
+          Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
             total_lanes += keep(
                 active, load(&q[(bh * S + s_3) * 128 + d], active) * load(&k[(bh * R + r) * 128 + d], active),
@@ -725,7 +749,7 @@ void attention_f32_d128(const float* q, const float* k, const float* v, float sc
         }
         float total3 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Lanes<float, kLanes32> total3_lanes = 0.0f;
+          Sum<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
             store(&p[r], active, exp(load(&s_[r], active) - greatest));
             total3_lanes += keep(active, load(&p[r], active), 0.0f);
@@ -780,7 +804,7 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
         float greatest = -INFINITY;
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
+          Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
             total_lanes += keep(active,
                                 from_bf16(load(&q[(bh * S + s_3) * 64 + d], active)) *
@@ -794,7 +818,7 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
         }
         float total3 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Lanes<float, kLanes32> total3_lanes = 0.0f;
+          Sum<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
             store(&p[r], active, exp(load(&s_[r], active) - greatest));
             total3_lanes += keep(active, load(&p[r], active), 0.0f);
@@ -849,7 +873,7 @@ void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v
         float greatest = -INFINITY;
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
+          Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
             total_lanes += keep(active,
                                 from_bf16(load(&q[(bh * S + s_3) * 128 + d], active)) *
@@ -863,7 +887,7 @@ void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v
         }
         float total3 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Lanes<float, kLanes32> total3_lanes = 0.0f;
+          Sum<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
             store(&p[r], active, exp(load(&s_[r], active) - greatest));
             total3_lanes += keep(active, load(&p[r], active), 0.0f);
@@ -919,7 +943,7 @@ void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, 
         float greatest = -INFINITY;
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
+          Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
             total_lanes += keep(active,
                                 from_f16(load(&q[(bh * S + s_3) * 64 + d], active)) *
@@ -933,7 +957,7 @@ void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, 
         }
         float total3 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Lanes<float, kLanes32> total3_lanes = 0.0f;
+          Sum<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
             store(&p[r], active, exp(load(&s_[r], active) - greatest));
             total3_lanes += keep(active, load(&p[r], active), 0.0f);
@@ -988,7 +1012,7 @@ void attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v,
         float greatest = -INFINITY;
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
+          Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
             total_lanes += keep(active,
                                 from_f16(load(&q[(bh * S + s_3) * 128 + d], active)) *
@@ -1002,7 +1026,7 @@ void attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v,
         }
         float total3 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Lanes<float, kLanes32> total3_lanes = 0.0f;
+          Sum<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
             store(&p[r], active, exp(load(&s_[r], active) - greatest));
             total3_lanes += keep(active, load(&p[r], active), 0.0f);

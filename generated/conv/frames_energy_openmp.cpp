@@ -403,12 +403,30 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
+// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
+template <class T, int N>
+struct Sum {
+  static constexpr int kLanes = N;
+  Lanes<T, N> next, other = T(0);
+  Sum(T first) : next(first) {}
+  Sum& operator+=(Lanes<T, N> met) {
+    const Lanes<T, N> sum = next + met;
+    next = other;
+    other = sum;
+    return *this;
+  }
+};
+template <class T, int N, class Combine>
+inline T across(Sum<T, N> sum, Combine combine) {
+  return across(combine(sum.next, sum.other), combine);
+}
+
 void frames_energy(const float* x, float* energy, int64_t W) {
   const int64_t F = larger(floor_div(W - 400, 160) + 1, 0);
   OMP(omp parallel for schedule(static))
   for (int64_t f_ = 0; f_ < F; ++f_) {
     float total = 0.0f;
-    Lanes<float, kLanes32> total_lanes = 0.0f;
+    Sum<float, kLanes32> total_lanes = 0.0f;
     for_lanes<kLanes32>(160 * f_, 160 * f_ + 400, [&](int64_t w, auto active) {
       total_lanes +=
           keep(active, load_inside<1>(&x[w], w, W, active, 0.0f) * load_inside<1>(&x[w], w, W, active, 0.0f),

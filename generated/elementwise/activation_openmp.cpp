@@ -447,12 +447,18 @@ template <class T, int N>
 inline Lanes<T, N> power_of_two(Ints<T, N> n) {
   return of_bits<T, N>((n + Real<T>::kBias).v << Real<T>::kFraction);
 }
-// y 2^n in two steps, so that the smallest results come out as well.
+// y 2^n: in two steps where there is no instruction for it, so that the smallest results come out as well.
 template <class T, int N>
-inline Lanes<T, N> scaled(Lanes<T, N> y, Ints<T, N> n) {
+inline Lanes<T, N> scaled(Lanes<T, N> y, Whole<T, N> n) {
+#if defined(__AVX512F__) && !defined(__clang__)
+  if constexpr (sizeof(y.v) == 64 && sizeof(T) == 4)
+    return __builtin_ia32_scalefps512_mask(y.v, n.value.v, y.v, -1, 4);
+  else if constexpr (sizeof(y.v) == 64)
+    return __builtin_ia32_scalefpd512_mask(y.v, n.value.v, y.v, -1, 4);
+#endif
   constexpr auto kBias = Real<T>::kBias;
-  const Ints<T, N> half = shifted_down(Ints<T, N>(n + 2 * kBias), 1) - kBias;
-  return y * power_of_two<T, N>(half) * power_of_two<T, N>(n - half);
+  const Ints<T, N> half = shifted_down(Ints<T, N>(n.number + 2 * kBias), 1) - kBias;
+  return y * power_of_two<T, N>(half) * power_of_two<T, N>(n.number - half);
 }
 
 // e^r - 1 for |r| <= ln 2 / 2: the polynomial is within 2^-28 of (e^r - 1 - r) / r^2, as a part of e^r.
@@ -471,7 +477,7 @@ inline Lanes<float, N> without_ln2(Lanes<float, N> x, Lanes<float, N> n) {
 template <int N>
 inline Lanes<float, N> exp(Lanes<float, N> x) {
   const Whole<float, N> n = nearest(x * 1.44269504f);
-  const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n.number);
+  const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n);
   return choose(x < -104.0f, 0.0f, choose(x > 89.0f, INFINITY, y));
 }
 

@@ -432,6 +432,24 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
+// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
+template <class T, int N>
+struct Sum {
+  static constexpr int kLanes = N;
+  Lanes<T, N> next, other = T(0);
+  Sum(T first) : next(first) {}
+  Sum& operator+=(Lanes<T, N> met) {
+    const Lanes<T, N> sum = next + met;
+    next = other;
+    other = sum;
+    return *this;
+  }
+};
+template <class T, int N, class Combine>
+inline T across(Sum<T, N> sum, Combine combine) {
+  return across(combine(sum.next, sum.other), combine);
+}
+
 // Numbers of another type; of a mask: 1 or 0.
 template <class To, class From, int N>
 inline Lanes<To, N> convert(Lanes<From, N> from) {
@@ -474,7 +492,7 @@ void giou_loss_conditional(const float* pred, const float* target, float* giou, 
     int64_t total2 = 0;
     const int64_t bn_end = smaller(bn_first + bn_chunk, B * N);
     for (int64_t bn_block = bn_first; bn_block < bn_end; bn_block += 4096) {
-      Lanes<float, kLanes32> total_lanes = 0.0f;
+      Sum<float, kLanes32> total_lanes = 0.0f;
       Lanes<int32_t, kLanes32> total2_lanes = 0;
       for_lanes<kLanes32>(bn_block, smaller(bn_block + 4096, bn_end), [&](int64_t bn, auto active) {
         const auto mask_here = load_field<4, 3>(&target[bn * 4], active) != 0.0f;

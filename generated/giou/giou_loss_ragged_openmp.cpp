@@ -452,6 +452,24 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
+// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
+template <class T, int N>
+struct Sum {
+  static constexpr int kLanes = N;
+  Lanes<T, N> next, other = T(0);
+  Sum(T first) : next(first) {}
+  Sum& operator+=(Lanes<T, N> met) {
+    const Lanes<T, N> sum = next + met;
+    next = other;
+    other = sum;
+    return *this;
+  }
+};
+template <class T, int N, class Combine>
+inline T across(Sum<T, N> sum, Combine combine) {
+  return across(combine(sum.next, sum.other), combine);
+}
+
 // Where the intermediates lie in the workspace.
 struct GiouLossRaggedWorkspace {
   int64_t total3_parts;
@@ -485,8 +503,8 @@ void giou_loss_ragged(const int64_t* box_start, const float* pred, const float* 
         float total = 0.0f;
         total3 = total3 + (box_start[b + 1] - box_start[b]);
         for (int64_t n_block = 0; n_block < box_start[b + 1] - box_start[b]; n_block += 4096) {
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          Lanes<float, kLanes32> total2_lanes = 0.0f;
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(
               n_block, smaller(n_block + 4096, box_start[b + 1] - box_start[b]), [&](int64_t n, auto active) {
                 const auto left_p = load_field<4, 0>(&pred[(box_start[b] + n) * 4], active);

@@ -363,6 +363,24 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
+// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
+template <class T, int N>
+struct Sum {
+  static constexpr int kLanes = N;
+  Lanes<T, N> next, other = T(0);
+  Sum(T first) : next(first) {}
+  Sum& operator+=(Lanes<T, N> met) {
+    const Lanes<T, N> sum = next + met;
+    next = other;
+    other = sum;
+    return *this;
+  }
+};
+template <class T, int N, class Combine>
+inline T across(Sum<T, N> sum, Combine combine) {
+  return across(combine(sum.next, sum.other), combine);
+}
+
 // A function of single values, lane by lane; an argument may be the same for all lanes.
 template <class V>
 struct LaneValues {
@@ -534,9 +552,9 @@ void cosine_similarity_f32(const float* x, const float* y, float* similarity, in
       float total6 = 0.0f;
       const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
       for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-        Lanes<float, kLanes32> total4_lanes = 0.0f;
-        Lanes<float, kLanes32> total5_lanes = 0.0f;
-        Lanes<float, kLanes32> total6_lanes = 0.0f;
+        Sum<float, kLanes32> total4_lanes = 0.0f;
+        Sum<float, kLanes32> total5_lanes = 0.0f;
+        Sum<float, kLanes32> total6_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
           total4_lanes += keep(active, load(&x[m * N + n], active) * load(&y[m * N + n], active), 0.0f);
           total5_lanes += keep(active, load(&x[m * N + n], active) * load(&x[m * N + n], active), 0.0f);
@@ -604,9 +622,9 @@ void cosine_similarity_f64(const double* x, const double* y, double* similarity,
       double total6 = 0.0;
       const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
       for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-        Lanes<double, kLanes64> total4_lanes = 0.0;
-        Lanes<double, kLanes64> total5_lanes = 0.0;
-        Lanes<double, kLanes64> total6_lanes = 0.0;
+        Sum<double, kLanes64> total4_lanes = 0.0;
+        Sum<double, kLanes64> total5_lanes = 0.0;
+        Sum<double, kLanes64> total6_lanes = 0.0;
         for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
           total4_lanes += keep(active, load(&x[m * N + n], active) * load(&y[m * N + n], active), 0.0);
           total5_lanes += keep(active, load(&x[m * N + n], active) * load(&x[m * N + n], active), 0.0);
@@ -674,9 +692,9 @@ void cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_t* simi
       float total6 = 0.0f;
       const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
       for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-        Lanes<float, kLanes32> total4_lanes = 0.0f;
-        Lanes<float, kLanes32> total5_lanes = 0.0f;
-        Lanes<float, kLanes32> total6_lanes = 0.0f;
+        Sum<float, kLanes32> total4_lanes = 0.0f;
+        Sum<float, kLanes32> total5_lanes = 0.0f;
+        Sum<float, kLanes32> total6_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
           total4_lanes += keep(
               active, from_bf16(load(&x[m * N + n], active)) * from_bf16(load(&y[m * N + n], active)), 0.0f);
@@ -747,9 +765,9 @@ void cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t* simil
       float total6 = 0.0f;
       const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
       for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-        Lanes<float, kLanes32> total4_lanes = 0.0f;
-        Lanes<float, kLanes32> total5_lanes = 0.0f;
-        Lanes<float, kLanes32> total6_lanes = 0.0f;
+        Sum<float, kLanes32> total4_lanes = 0.0f;
+        Sum<float, kLanes32> total5_lanes = 0.0f;
+        Sum<float, kLanes32> total6_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
           total4_lanes += keep(
               active, from_f16(load(&x[m * N + n], active)) * from_f16(load(&y[m * N + n], active)), 0.0f);

@@ -354,6 +354,24 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
+// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
+template <class T, int N>
+struct Sum {
+  static constexpr int kLanes = N;
+  Lanes<T, N> next, other = T(0);
+  Sum(T first) : next(first) {}
+  Sum& operator+=(Lanes<T, N> met) {
+    const Lanes<T, N> sum = next + met;
+    next = other;
+    other = sum;
+    return *this;
+  }
+};
+template <class T, int N, class Combine>
+inline T across(Sum<T, N> sum, Combine combine) {
+  return across(combine(sum.next, sum.other), combine);
+}
+
 template <class T, size_t... kLane>
 inline Lanes<T, int(sizeof...(kLane))> lane_numbers(std::index_sequence<kLane...>) {
   const typename VectorOf<T, int(sizeof...(kLane))>::type numbers = {T(kLane)...};
@@ -427,7 +445,7 @@ void hinge_loss_f32(const float* score, const int32_t* target, float* loss, floa
       const float own = inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f;
       float total = 0.0f;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
-        Lanes<float, kLanes64> total_lanes = 0.0f;
+        Sum<float, kLanes64> total_lanes = 0.0f;
         for_lanes<kLanes64>(v_block, smaller(v_block + 4096, V), [&](int64_t v, auto active) {
           const auto chosen = active && positions<kLanes64>(v) != int64_t(target[b]);
           total_lanes += keep(chosen, maximum(1.0f + load(&score[b * V + v], active) - own, 0.0f), 0.0f);
@@ -473,7 +491,7 @@ void hinge_loss_bf16(const uint16_t* score, const int32_t* target, float* loss, 
       const float own = inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f;
       float total = 0.0f;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
-        Lanes<float, kLanes64> total_lanes = 0.0f;
+        Sum<float, kLanes64> total_lanes = 0.0f;
         for_lanes<kLanes64>(v_block, smaller(v_block + 4096, V), [&](int64_t v, auto active) {
           const auto chosen = active && positions<kLanes64>(v) != int64_t(target[b]);
           total_lanes +=
@@ -520,7 +538,7 @@ void hinge_loss_f16(const uint16_t* score, const int32_t* target, float* loss, f
       const float own = inside(int64_t(target[b]), V) ? from_f16(score[b * V + int64_t(target[b])]) : 0.0f;
       float total = 0.0f;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
-        Lanes<float, kLanes64> total_lanes = 0.0f;
+        Sum<float, kLanes64> total_lanes = 0.0f;
         for_lanes<kLanes64>(v_block, smaller(v_block + 4096, V), [&](int64_t v, auto active) {
           const auto chosen = active && positions<kLanes64>(v) != int64_t(target[b]);
           total_lanes +=

@@ -320,6 +320,24 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
+// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
+template <class T, int N>
+struct Sum {
+  static constexpr int kLanes = N;
+  Lanes<T, N> next, other = T(0);
+  Sum(T first) : next(first) {}
+  Sum& operator+=(Lanes<T, N> met) {
+    const Lanes<T, N> sum = next + met;
+    next = other;
+    other = sum;
+    return *this;
+  }
+};
+template <class T, int N, class Combine>
+inline T across(Sum<T, N> sum, Combine combine) {
+  return across(combine(sum.next, sum.other), combine);
+}
+
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
@@ -376,7 +394,7 @@ void mse_loss_f32(const float* prediction, const float* target, float* loss, int
     float total = 0.0f;
     const int64_t n_end = smaller(n_first + n_chunk, N);
     for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
-      Lanes<float, kLanes32> total_lanes = 0.0f;
+      Sum<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
         const auto e = load(&prediction[n], active) - load(&target[n], active);
         total_lanes += keep(active, e * e, 0.0f);
@@ -414,7 +432,7 @@ void mse_loss_bf16(const uint16_t* prediction, const uint16_t* target, float* lo
     float total = 0.0f;
     const int64_t n_end = smaller(n_first + n_chunk, N);
     for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
-      Lanes<float, kLanes32> total_lanes = 0.0f;
+      Sum<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
         const auto e = from_bf16(load(&prediction[n], active)) - from_bf16(load(&target[n], active));
         total_lanes += keep(active, e * e, 0.0f);
@@ -452,7 +470,7 @@ void mse_loss_f16(const uint16_t* prediction, const uint16_t* target, float* los
     float total = 0.0f;
     const int64_t n_end = smaller(n_first + n_chunk, N);
     for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
-      Lanes<float, kLanes32> total_lanes = 0.0f;
+      Sum<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
         const auto e = from_f16(load(&prediction[n], active)) - from_f16(load(&target[n], active));
         total_lanes += keep(active, e * e, 0.0f);

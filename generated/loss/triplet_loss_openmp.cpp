@@ -321,6 +321,24 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
+// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
+template <class T, int N>
+struct Sum {
+  static constexpr int kLanes = N;
+  Lanes<T, N> next, other = T(0);
+  Sum(T first) : next(first) {}
+  Sum& operator+=(Lanes<T, N> met) {
+    const Lanes<T, N> sum = next + met;
+    next = other;
+    other = sum;
+    return *this;
+  }
+};
+template <class T, int N, class Combine>
+inline T across(Sum<T, N> sum, Combine combine) {
+  return across(combine(sum.next, sum.other), combine);
+}
+
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
@@ -382,8 +400,8 @@ void triplet_loss_f32(const float* anchor, const float* positive, const float* n
       float total = 0.0f;
       float total2 = 0.0f;
       for (int64_t d_block = 0; d_block < D; d_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        Lanes<float, kLanes32> total2_lanes = 0.0f;
+        Sum<float, kLanes32> total_lanes = 0.0f;
+        Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(d_block, smaller(d_block + 4096, D), [&](int64_t d, auto active) {
           const auto v = load(&anchor[b * D + d], active) - load(&positive[b * D + d], active);
           const auto v_2 = load(&anchor[b * D + d], active) - load(&negative[b * D + d], active);
@@ -432,8 +450,8 @@ void triplet_loss_bf16(const uint16_t* anchor, const uint16_t* positive, const u
       float total = 0.0f;
       float total2 = 0.0f;
       for (int64_t d_block = 0; d_block < D; d_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        Lanes<float, kLanes32> total2_lanes = 0.0f;
+        Sum<float, kLanes32> total_lanes = 0.0f;
+        Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(d_block, smaller(d_block + 4096, D), [&](int64_t d, auto active) {
           const auto v =
               from_bf16(load(&anchor[b * D + d], active)) - from_bf16(load(&positive[b * D + d], active));
@@ -484,8 +502,8 @@ void triplet_loss_f16(const uint16_t* anchor, const uint16_t* positive, const ui
       float total = 0.0f;
       float total2 = 0.0f;
       for (int64_t d_block = 0; d_block < D; d_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        Lanes<float, kLanes32> total2_lanes = 0.0f;
+        Sum<float, kLanes32> total_lanes = 0.0f;
+        Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(d_block, smaller(d_block + 4096, D), [&](int64_t d, auto active) {
           const auto v =
               from_f16(load(&anchor[b * D + d], active)) - from_f16(load(&positive[b * D + d], active));

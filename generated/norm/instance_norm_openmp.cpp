@@ -335,6 +335,24 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
+// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
+template <class T, int N>
+struct Sum {
+  static constexpr int kLanes = N;
+  Lanes<T, N> next, other = T(0);
+  Sum(T first) : next(first) {}
+  Sum& operator+=(Lanes<T, N> met) {
+    const Lanes<T, N> sum = next + met;
+    next = other;
+    other = sum;
+    return *this;
+  }
+};
+template <class T, int N, class Combine>
+inline T across(Sum<T, N> sum, Combine combine) {
+  return across(combine(sum.next, sum.other), combine);
+}
+
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
@@ -377,13 +395,13 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
           const int64_t hw_end = smaller(hw_first + 4096, H * W);
           const float here = float(hw_end - hw_first);
           float total_part = 0.0f;
-          Lanes<float, kLanes32> total_part_lanes = 0.0f;
+          Sum<float, kLanes32> total_part_lanes = 0.0f;
           for_lanes<kLanes32>(hw_first, hw_end, [&](int64_t hw, auto active) {
             total_part_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0f);
           });
           total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
           const float mean = total_part / here;
-          Lanes<float, kLanes32> total2_lanes = 0.0f;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(hw_first, hw_end, [&](int64_t hw, auto active) {
             prefetch(&x[(b * C + c_ahead) * (H * W) + hw]);
             const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
@@ -426,13 +444,13 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
           const int64_t hw_end = smaller(hw_first + 4096, H * W);
           const float here = float(hw_end - hw_first);
           float total_part = 0.0f;
-          Lanes<float, kLanes32> total_part_lanes = 0.0f;
+          Sum<float, kLanes32> total_part_lanes = 0.0f;
           for_lanes<kLanes32>(hw_first, hw_end, [&](int64_t hw, auto active) {
             total_part_lanes += keep(active, from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)), 0.0f);
           });
           total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
           const float mean = total_part / here;
-          Lanes<float, kLanes32> total2_lanes = 0.0f;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(hw_first, hw_end, [&](int64_t hw, auto active) {
             prefetch(&x[(b * C + c_ahead) * (H * W) + hw]);
             const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;

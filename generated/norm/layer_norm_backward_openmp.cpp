@@ -387,6 +387,24 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
+// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
+template <class T, int N>
+struct Sum {
+  static constexpr int kLanes = N;
+  Lanes<T, N> next, other = T(0);
+  Sum(T first) : next(first) {}
+  Sum& operator+=(Lanes<T, N> met) {
+    const Lanes<T, N> sum = next + met;
+    next = other;
+    other = sum;
+    return *this;
+  }
+};
+template <class T, int N, class Combine>
+inline T across(Sum<T, N> sum, Combine combine) {
+  return across(combine(sum.next, sum.other), combine);
+}
+
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
@@ -559,8 +577,8 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
         const int64_t n_end2 = smaller(n_first3 + 4096, N);
         const float here = float(n_end2 - n_first3);
         float total_here_part = 0.0f;
-        Lanes<float, kLanes32> total_here_part_lanes = 0.0f;
-        Lanes<float, kLanes32> total3_lanes = 0.0f;
+        Sum<float, kLanes32> total_here_part_lanes = 0.0f;
+        Sum<float, kLanes32> total3_lanes = 0.0f;
         for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
           total_here_part_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
           const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
@@ -569,7 +587,7 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
         total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         const float mean = total_here_part / here;
-        Lanes<float, kLanes32> total2_lanes = 0.0f;
+        Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
           prefetch(&dy[m_ahead * N + n]);
@@ -589,7 +607,7 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
       scale[m] = scale_here;
       float total4 = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total4_lanes = 0.0f;
+        Sum<float, kLanes32> total4_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           const auto g_ = load(&dy[m * N + n], active) * load(&gamma[n], active);
           const auto normal = (load(&x[m * N + n], active) - total_here / float(N)) * scale_here;
@@ -731,8 +749,8 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
         const int64_t n_end2 = smaller(n_first3 + 4096, N);
         const float here = float(n_end2 - n_first3);
         float total_here_part = 0.0f;
-        Lanes<float, kLanes32> total_here_part_lanes = 0.0f;
-        Lanes<float, kLanes32> total3_lanes = 0.0f;
+        Sum<float, kLanes32> total_here_part_lanes = 0.0f;
+        Sum<float, kLanes32> total3_lanes = 0.0f;
         for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
           total_here_part_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
           const auto g = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
@@ -741,7 +759,7 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
         total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         const float mean = total_here_part / here;
-        Lanes<float, kLanes32> total2_lanes = 0.0f;
+        Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
           prefetch(&dy[m_ahead * N + n]);
@@ -761,7 +779,7 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
       scale[m] = scale_here;
       float total4 = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total4_lanes = 0.0f;
+        Sum<float, kLanes32> total4_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           const auto g_ = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
           const auto normal = (from_bf16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
@@ -904,8 +922,8 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
         const int64_t n_end2 = smaller(n_first3 + 4096, N);
         const float here = float(n_end2 - n_first3);
         float total_here_part = 0.0f;
-        Lanes<float, kLanes32> total_here_part_lanes = 0.0f;
-        Lanes<float, kLanes32> total3_lanes = 0.0f;
+        Sum<float, kLanes32> total_here_part_lanes = 0.0f;
+        Sum<float, kLanes32> total3_lanes = 0.0f;
         for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
           total_here_part_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
           const auto g = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
@@ -914,7 +932,7 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
         total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         const float mean = total_here_part / here;
-        Lanes<float, kLanes32> total2_lanes = 0.0f;
+        Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
           prefetch(&dy[m_ahead * N + n]);
@@ -934,7 +952,7 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
       scale[m] = scale_here;
       float total4 = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total4_lanes = 0.0f;
+        Sum<float, kLanes32> total4_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           const auto g_ = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
           const auto normal = (from_f16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;

@@ -335,6 +335,24 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
+// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
+template <class T, int N>
+struct Sum {
+  static constexpr int kLanes = N;
+  Lanes<T, N> next, other = T(0);
+  Sum(T first) : next(first) {}
+  Sum& operator+=(Lanes<T, N> met) {
+    const Lanes<T, N> sum = next + met;
+    next = other;
+    other = sum;
+    return *this;
+  }
+};
+template <class T, int N, class Combine>
+inline T across(Sum<T, N> sum, Combine combine) {
+  return across(combine(sum.next, sum.other), combine);
+}
+
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
@@ -441,13 +459,13 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
         const int64_t n_end = smaller(n_first + 4096, N);
         const float here = float(n_end - n_first);
         float total_part = 0.0f;
-        Lanes<float, kLanes32> total_part_lanes = 0.0f;
+        Sum<float, kLanes32> total_part_lanes = 0.0f;
         for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
           total_part_lanes += keep(active, load(&x[row * N + n], active), 0.0f);
         });
         total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
         const float mean = total_part / here;
-        Lanes<float, kLanes32> total2_lanes = 0.0f;
+        Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
           prefetch(&x[row_ahead * N + n]);
           const auto d = load(&x[row * N + n], active) - mean;
@@ -487,13 +505,13 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
         const int64_t n_end = smaller(n_first + 4096, N);
         const float here = float(n_end - n_first);
         float total_part = 0.0f;
-        Lanes<float, kLanes32> total_part_lanes = 0.0f;
+        Sum<float, kLanes32> total_part_lanes = 0.0f;
         for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
           total_part_lanes += keep(active, from_bf16(load(&x[row * N + n], active)), 0.0f);
         });
         total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
         const float mean = total_part / here;
-        Lanes<float, kLanes32> total2_lanes = 0.0f;
+        Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
           prefetch(&x[row_ahead * N + n]);
           const auto d = from_bf16(load(&x[row * N + n], active)) - mean;
@@ -533,13 +551,13 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
         const int64_t n_end = smaller(n_first + 4096, N);
         const float here = float(n_end - n_first);
         float total_part = 0.0f;
-        Lanes<float, kLanes32> total_part_lanes = 0.0f;
+        Sum<float, kLanes32> total_part_lanes = 0.0f;
         for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
           total_part_lanes += keep(active, from_f16(load(&x[row * N + n], active)), 0.0f);
         });
         total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
         const float mean = total_part / here;
-        Lanes<float, kLanes32> total2_lanes = 0.0f;
+        Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
           prefetch(&x[row_ahead * N + n]);
           const auto d = from_f16(load(&x[row * N + n], active)) - mean;

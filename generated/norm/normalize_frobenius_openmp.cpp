@@ -413,6 +413,24 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
+// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
+template <class T, int N>
+struct Sum {
+  static constexpr int kLanes = N;
+  Lanes<T, N> next, other = T(0);
+  Sum(T first) : next(first) {}
+  Sum& operator+=(Lanes<T, N> met) {
+    const Lanes<T, N> sum = next + met;
+    next = other;
+    other = sum;
+    return *this;
+  }
+};
+template <class T, int N, class Combine>
+inline T across(Sum<T, N> sum, Combine combine) {
+  return across(combine(sum.next, sum.other), combine);
+}
+
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
@@ -527,7 +545,7 @@ void normalize_frobenius_f32(const float* x, float* frobenius, float* y, int64_t
     float total = 0.0f;
     const int64_t mn_end = smaller(mn_first + mn_chunk, M * N);
     for (int64_t mn_block = mn_first; mn_block < mn_end; mn_block += 4096) {
-      Lanes<float, kLanes32> total_lanes = 0.0f;
+      Sum<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(mn_block, smaller(mn_block + 4096, mn_end), [&](int64_t mn, auto active) {
         total_lanes += keep(active, load(&x[mn], active) * load(&x[mn], active), 0.0f);
       });
@@ -577,7 +595,7 @@ void normalize_frobenius_f64(const double* x, double* frobenius, double* y, int6
     double total = 0.0;
     const int64_t mn_end = smaller(mn_first + mn_chunk, M * N);
     for (int64_t mn_block = mn_first; mn_block < mn_end; mn_block += 4096) {
-      Lanes<double, kLanes64> total_lanes = 0.0;
+      Sum<double, kLanes64> total_lanes = 0.0;
       for_lanes<kLanes64>(mn_block, smaller(mn_block + 4096, mn_end), [&](int64_t mn, auto active) {
         total_lanes += keep(active, load(&x[mn], active) * load(&x[mn], active), 0.0);
       });
@@ -627,7 +645,7 @@ void normalize_frobenius_bf16(const uint16_t* x, uint16_t* frobenius, uint16_t* 
     float total = 0.0f;
     const int64_t mn_end = smaller(mn_first + mn_chunk, M * N);
     for (int64_t mn_block = mn_first; mn_block < mn_end; mn_block += 4096) {
-      Lanes<float, kLanes32> total_lanes = 0.0f;
+      Sum<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(mn_block, smaller(mn_block + 4096, mn_end), [&](int64_t mn, auto active) {
         total_lanes += keep(active, from_bf16(load(&x[mn], active)) * from_bf16(load(&x[mn], active)), 0.0f);
       });
@@ -679,7 +697,7 @@ void normalize_frobenius_f16(const uint16_t* x, uint16_t* frobenius, uint16_t* y
     float total = 0.0f;
     const int64_t mn_end = smaller(mn_first + mn_chunk, M * N);
     for (int64_t mn_block = mn_first; mn_block < mn_end; mn_block += 4096) {
-      Lanes<float, kLanes32> total_lanes = 0.0f;
+      Sum<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(mn_block, smaller(mn_block + 4096, mn_end), [&](int64_t mn, auto active) {
         total_lanes += keep(active, from_f16(load(&x[mn], active)) * from_f16(load(&x[mn], active)), 0.0f);
       });

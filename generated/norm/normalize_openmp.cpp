@@ -355,6 +355,24 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
+// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
+template <class T, int N>
+struct Sum {
+  static constexpr int kLanes = N;
+  Lanes<T, N> next, other = T(0);
+  Sum(T first) : next(first) {}
+  Sum& operator+=(Lanes<T, N> met) {
+    const Lanes<T, N> sum = next + met;
+    next = other;
+    other = sum;
+    return *this;
+  }
+};
+template <class T, int N, class Combine>
+inline T across(Sum<T, N> sum, Combine combine) {
+  return across(combine(sum.next, sum.other), combine);
+}
+
 // The greatest or least of what each lane has met. NaN is noted beside it, as the largest magnitude by its
 // bits, so that a round waits for one comparison only.
 template <class T, int N>
@@ -497,7 +515,7 @@ void normalize_l1_f32(const float* x, float* y, int64_t rows, int64_t N) {
       const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
       float total = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
+        Sum<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           total_lanes += keep(active, absolute(load(&x[row * N + n], active)), 0.0f);
         });
@@ -522,7 +540,7 @@ void normalize_l1_f64(const double* x, double* y, int64_t rows, int64_t N) {
       const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
       double total = 0.0;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<double, kLanes64> total_lanes = 0.0;
+        Sum<double, kLanes64> total_lanes = 0.0;
         for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           total_lanes += keep(active, absolute(load(&x[row * N + n], active)), 0.0);
         });
@@ -547,7 +565,7 @@ void normalize_l1_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) 
       const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
       float total = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
+        Sum<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           total_lanes += keep(active, absolute(from_bf16(load(&x[row * N + n], active))), 0.0f);
         });
@@ -573,7 +591,7 @@ void normalize_l1_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
       const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
       float total = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
+        Sum<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           total_lanes += keep(active, absolute(from_f16(load(&x[row * N + n], active))), 0.0f);
         });
@@ -599,7 +617,7 @@ void normalize_l2_f32(const float* x, float* y, int64_t rows, int64_t N) {
       const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
       float total = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
+        Sum<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           total_lanes += keep(active, load(&x[row * N + n], active) * load(&x[row * N + n], active), 0.0f);
         });
@@ -624,7 +642,7 @@ void normalize_l2_f64(const double* x, double* y, int64_t rows, int64_t N) {
       const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
       double total = 0.0;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<double, kLanes64> total_lanes = 0.0;
+        Sum<double, kLanes64> total_lanes = 0.0;
         for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           total_lanes += keep(active, load(&x[row * N + n], active) * load(&x[row * N + n], active), 0.0);
         });
@@ -649,7 +667,7 @@ void normalize_l2_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) 
       const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
       float total = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
+        Sum<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           total_lanes +=
               keep(active,
@@ -677,7 +695,7 @@ void normalize_l2_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
       const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
       float total = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
+        Sum<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
           total_lanes +=
               keep(active, from_f16(load(&x[row * N + n], active)) * from_f16(load(&x[row * N + n], active)),

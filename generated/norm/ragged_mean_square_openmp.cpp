@@ -344,6 +344,24 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
+// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
+template <class T, int N>
+struct Sum {
+  static constexpr int kLanes = N;
+  Lanes<T, N> next, other = T(0);
+  Sum(T first) : next(first) {}
+  Sum& operator+=(Lanes<T, N> met) {
+    const Lanes<T, N> sum = next + met;
+    next = other;
+    other = sum;
+    return *this;
+  }
+};
+template <class T, int N, class Combine>
+inline T across(Sum<T, N> sum, Combine combine) {
+  return across(combine(sum.next, sum.other), combine);
+}
+
 void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, float* y, int64_t B,
                         int64_t N) {
   const bool around_caches = N * 4 >= kBeyondCaches;
@@ -353,7 +371,7 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
     for (int64_t b = 0; b < B; ++b) {
       float total = 0.0f;
       for (int64_t n_block = 0; n_block < row_start[b + 1] - row_start[b]; n_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
+        Sum<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(
             n_block, smaller(n_block + 4096, row_start[b + 1] - row_start[b]), [&](int64_t n, auto active) {
               total_lanes +=

@@ -391,6 +391,24 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
+// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
+template <class T, int N>
+struct Sum {
+  static constexpr int kLanes = N;
+  Lanes<T, N> next, other = T(0);
+  Sum(T first) : next(first) {}
+  Sum& operator+=(Lanes<T, N> met) {
+    const Lanes<T, N> sum = next + met;
+    next = other;
+    other = sum;
+    return *this;
+  }
+};
+template <class T, int N, class Combine>
+inline T across(Sum<T, N> sum, Combine combine) {
+  return across(combine(sum.next, sum.other), combine);
+}
+
 // The greatest or least of what each lane has met. NaN is noted beside it, as the largest magnitude by its
 // bits, so that a round waits for one comparison only.
 template <class T, int N>
@@ -567,12 +585,18 @@ template <class T, int N>
 inline Lanes<T, N> power_of_two(Ints<T, N> n) {
   return of_bits<T, N>((n + Real<T>::kBias).v << Real<T>::kFraction);
 }
-// y 2^n in two steps, so that the smallest results come out as well.
+// y 2^n: in two steps where there is no instruction for it, so that the smallest results come out as well.
 template <class T, int N>
-inline Lanes<T, N> scaled(Lanes<T, N> y, Ints<T, N> n) {
+inline Lanes<T, N> scaled(Lanes<T, N> y, Whole<T, N> n) {
+#if defined(__AVX512F__) && !defined(__clang__)
+  if constexpr (sizeof(y.v) == 64 && sizeof(T) == 4)
+    return __builtin_ia32_scalefps512_mask(y.v, n.value.v, y.v, -1, 4);
+  else if constexpr (sizeof(y.v) == 64)
+    return __builtin_ia32_scalefpd512_mask(y.v, n.value.v, y.v, -1, 4);
+#endif
   constexpr auto kBias = Real<T>::kBias;
-  const Ints<T, N> half = shifted_down(Ints<T, N>(n + 2 * kBias), 1) - kBias;
-  return y * power_of_two<T, N>(half) * power_of_two<T, N>(n - half);
+  const Ints<T, N> half = shifted_down(Ints<T, N>(n.number + 2 * kBias), 1) - kBias;
+  return y * power_of_two<T, N>(half) * power_of_two<T, N>(n.number - half);
 }
 
 // e^r - 1 for |r| <= ln 2 / 2: the polynomial is within 2^-28 of (e^r - 1 - r) / r^2, as a part of e^r.
@@ -606,7 +630,7 @@ inline Lanes<double, N> without_ln2(Lanes<double, N> x, Lanes<double, N> n) {
 template <int N>
 inline Lanes<float, N> exp(Lanes<float, N> x) {
   const Whole<float, N> n = nearest(x * 1.44269504f);
-  const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n.number);
+  const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n);
   return choose(x < -104.0f, 0.0f, choose(x > 89.0f, INFINITY, y));
 }
 
@@ -614,7 +638,7 @@ inline Lanes<float, N> exp(Lanes<float, N> x) {
 template <int N>
 inline Lanes<double, N> exp(Lanes<double, N> x) {
   const Whole<double, N> n = nearest(x * 1.4426950408889634);
-  const Lanes<double, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0, n.number);
+  const Lanes<double, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0, n);
   return choose(x < -746.0, 0.0, choose(x > 710.0, double(INFINITY), y));
 }
 
@@ -652,7 +676,7 @@ void softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* worksp
         greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
         float total = 0.0f;
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Lanes<float, kLanes32> total_lanes = 0.0f;
+          Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
             prefetch(&x[row_ahead * N + n]);
             store(&e[n], active, exp(load(&x[row * N + n], active) - greatest));
@@ -731,7 +755,7 @@ void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* work
         greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
         double total = 0.0;
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Lanes<double, kLanes64> total_lanes = 0.0;
+          Sum<double, kLanes64> total_lanes = 0.0;
           for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
             prefetch(&x[row_ahead * N + n]);
             store(&e[n], active, exp(load(&x[row * N + n], active) - greatest));
@@ -810,7 +834,7 @@ void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char*
         greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
         float total = 0.0f;
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Lanes<float, kLanes32> total_lanes = 0.0f;
+          Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
             prefetch(&x[row_ahead * N + n]);
             store(&e[n], active, exp(from_bf16(load(&x[row * N + n], active)) - greatest));
@@ -890,7 +914,7 @@ void softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* 
         greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
         float total = 0.0f;
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Lanes<float, kLanes32> total_lanes = 0.0f;
+          Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
             prefetch(&x[row_ahead * N + n]);
             store(&e[n], active, exp(from_f16(load(&x[row * N + n], active)) - greatest));

@@ -285,6 +285,24 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
+// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
+template <class T, int N>
+struct Sum {
+  static constexpr int kLanes = N;
+  Lanes<T, N> next, other = T(0);
+  Sum(T first) : next(first) {}
+  Sum& operator+=(Lanes<T, N> met) {
+    const Lanes<T, N> sum = next + met;
+    next = other;
+    other = sum;
+    return *this;
+  }
+};
+template <class T, int N, class Combine>
+inline T across(Sum<T, N> sum, Combine combine) {
+  return across(combine(sum.next, sum.other), combine);
+}
+
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
@@ -331,13 +349,13 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
       const int64_t n_end = smaller(n_first + 4096, N);
       const float here = float(n_end - n_first);
       float total_part = 0.0f;
-      Lanes<float, kLanes32> total_part_lanes = 0.0f;
+      Sum<float, kLanes32> total_part_lanes = 0.0f;
       for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
         total_part_lanes += keep(active, load(&x[m_ * N + n], active), 0.0f);
       });
       total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
       const float mean = total_part / here;
-      Lanes<float, kLanes32> total2_lanes = 0.0f;
+      Sum<float, kLanes32> total2_lanes = 0.0f;
       for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
         prefetch(&x[m__ahead * N + n]);
         const auto d = load(&x[m_ * N + n], active) - mean;
@@ -368,13 +386,13 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
       const int64_t n_end = smaller(n_first + 4096, N);
       const double here = double(n_end - n_first);
       double total_part = 0.0;
-      Lanes<double, kLanes64> total_part_lanes = 0.0;
+      Sum<double, kLanes64> total_part_lanes = 0.0;
       for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
         total_part_lanes += keep(active, load(&x[m_ * N + n], active), 0.0);
       });
       total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
       const double mean = total_part / here;
-      Lanes<double, kLanes64> total2_lanes = 0.0;
+      Sum<double, kLanes64> total2_lanes = 0.0;
       for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
         prefetch(&x[m__ahead * N + n]);
         const auto d = load(&x[m_ * N + n], active) - mean;
@@ -405,13 +423,13 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
       const int64_t n_end = smaller(n_first + 4096, N);
       const float here = float(n_end - n_first);
       float total_part = 0.0f;
-      Lanes<float, kLanes32> total_part_lanes = 0.0f;
+      Sum<float, kLanes32> total_part_lanes = 0.0f;
       for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
         total_part_lanes += keep(active, from_bf16(load(&x[m_ * N + n], active)), 0.0f);
       });
       total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
       const float mean = total_part / here;
-      Lanes<float, kLanes32> total2_lanes = 0.0f;
+      Sum<float, kLanes32> total2_lanes = 0.0f;
       for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
         prefetch(&x[m__ahead * N + n]);
         const auto d = from_bf16(load(&x[m_ * N + n], active)) - mean;
@@ -442,13 +460,13 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
       const int64_t n_end = smaller(n_first + 4096, N);
       const float here = float(n_end - n_first);
       float total_part = 0.0f;
-      Lanes<float, kLanes32> total_part_lanes = 0.0f;
+      Sum<float, kLanes32> total_part_lanes = 0.0f;
       for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
         total_part_lanes += keep(active, from_f16(load(&x[m_ * N + n], active)), 0.0f);
       });
       total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
       const float mean = total_part / here;
-      Lanes<float, kLanes32> total2_lanes = 0.0f;
+      Sum<float, kLanes32> total2_lanes = 0.0f;
       for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
         prefetch(&x[m__ahead * N + n]);
         const auto d = from_f16(load(&x[m_ * N + n], active)) - mean;

@@ -363,6 +363,24 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across<Lanes<T, N>, Combine>(lanes, combine);
 }
 
+// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
+template <class T, int N>
+struct Sum {
+  static constexpr int kLanes = N;
+  Lanes<T, N> next, other = T(0);
+  Sum(T first) : next(first) {}
+  Sum& operator+=(Lanes<T, N> met) {
+    const Lanes<T, N> sum = next + met;
+    next = other;
+    other = sum;
+    return *this;
+  }
+};
+template <class T, int N, class Combine>
+inline T across(Sum<T, N> sum, Combine combine) {
+  return across(combine(sum.next, sum.other), combine);
+}
+
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
@@ -420,7 +438,7 @@ void row_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char* w
       float total3 = 0.0f;
       const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
       for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-        Lanes<float, kLanes32> total3_lanes = 0.0f;
+        Sum<float, kLanes32> total3_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
           total3_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
         });
@@ -468,7 +486,7 @@ void row_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, char*
       double total3 = 0.0;
       const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
       for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-        Lanes<double, kLanes64> total3_lanes = 0.0;
+        Sum<double, kLanes64> total3_lanes = 0.0;
         for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
           total3_lanes += keep(active, load(&x[m * N + n], active), 0.0);
         });
@@ -516,7 +534,7 @@ void row_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, cha
       float total3 = 0.0f;
       const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
       for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-        Lanes<float, kLanes32> total3_lanes = 0.0f;
+        Sum<float, kLanes32> total3_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
           total3_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
         });
@@ -564,7 +582,7 @@ void row_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char
       float total3 = 0.0f;
       const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
       for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-        Lanes<float, kLanes32> total3_lanes = 0.0f;
+        Sum<float, kLanes32> total3_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
           total3_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
         });

@@ -138,9 +138,7 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
   for (const Accumulator &a : accumulators_) {
     const Type type = a.type;
     note(type);
-    const bool extreme = is_floating(type) && (a.step->monoid == Monoid::max || a.step->monoid == Monoid::min);
-    out.add((extreme ? helper("Extreme") + lanes_type(type).substr(5) : lanes_type(type)) + " " + a.lanes + " = " +
-            printer_.spelling.identity(a.step->monoid, type) + ";");
+    out.add(accumulator_type(a) + " " + a.lanes + " = " + printer_.spelling.identity(a.step->monoid, type) + ";");
     if (a.best.empty())
       continue;
     const Type best = kernel_.vars[a.step->partner].type;
@@ -165,6 +163,19 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
   replace_word(text, kLaneCount, helper("kLanes" + std::to_string(8 * widest_)));
   printer_.lines.append(text);
   accumulators_.clear();
+}
+
+// Sums of floats wait for each addition, unless other work is enough to fill the time; and registers are few.
+std::string LanePrinter::accumulator_type(const Accumulator &a) {
+  constexpr size_t kMostChains = 4;
+  const Monoid monoid = a.step->monoid;
+  const std::string type = lanes_type(a.type), arguments = type.substr(type.find('<'));
+  if (is_floating(a.type) && (monoid == Monoid::max || monoid == Monoid::min))
+    return helper("Extreme") + arguments;
+  if (is_floating(a.type) && monoid == Monoid::sum && accumulators_.size() <= kMostChains &&
+      is_light(kernel_, a.step->value))
+    return helper("Sum") + arguments;
+  return type;
 }
 
 // The lanes' results join what the loop found before.

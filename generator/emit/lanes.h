@@ -94,6 +94,7 @@ private:
   void jump(const PlanNode &node);
   std::vector<std::string> jump_masks(const PlanNode &jump) const;
   void masked(const std::string &mask, const std::vector<PlanNode> &nodes);
+  std::string accumulator_type(const Accumulator &accumulator);
   void combine(const Accumulator &accumulator);
   std::string combined(Monoid monoid, Type type, const std::string &total, const std::string &value);
   std::vector<Accumulator> accumulators(const PlanNode &loop);

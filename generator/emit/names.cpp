@@ -49,8 +49,8 @@ const std::set<std::string> kUsed = {
     // CUDA's variables, macros and types.
     "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "OMP", "EOF", "NULL", "NAN", "INFINITY",
     "errno", "stdin", "stdout", "stderr", "linux", "unix", "typeof", "std", "main", "Index", "Lanes", "Mask", "Best",
-    "Extent", "WindowSet", "Pack", "Tile", "Square", "Extreme", "Aligned", "kElements", "elements", "kWide", "wide",
-    "AllLanes", "FirstLanes", "VectorOf", "IntegerOf", "LanesOf", "kVectorBytes", "complex", "imaginary",
+    "Extent", "WindowSet", "Pack", "Tile", "Square", "Extreme", "Sum", "Aligned", "kElements", "elements", "kWide",
+    "wide", "AllLanes", "FirstLanes", "VectorOf", "IntegerOf", "LanesOf", "kVectorBytes", "complex", "imaginary",
     "cudaStream_t", "cudaError_t", "cudaSuccess", "kLanes8", "kLanes16", "kLanes32", "kLanes64", "kBeyondCaches",
     "kLineBytes", "float2", "float4", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t",
     "uint64_t", "size_t", "ptrdiff_t", "max_align_t", "signgam",

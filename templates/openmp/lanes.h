@@ -497,6 +497,22 @@ inline Lanes<T, N> scan_before(T& carry, Lanes<T, N> lanes, std::enable_if_t<tru
   carry = combine(before, group)[kStep > 0 ? N - 1 : 0];
   return combine(before, shifted<kStep>(group, identity, std::make_index_sequence<N>{}));
 }
+//@ Sum: across
+// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
+template <class T, int N> struct Sum {
+  static constexpr int kLanes = N;
+  Lanes<T, N> next, other = T(0);
+  Sum(T first) : next(first) {}
+  Sum& operator+=(Lanes<T, N> met) {
+    const Lanes<T, N> sum = next + met;
+    next = other;
+    other = sum;
+    return *this;
+  }
+};
+template <class T, int N, class Combine> inline T across(Sum<T, N> sum, Combine combine) {
+  return across(combine(sum.next, sum.other), combine);
+}
 //@ Extreme: across
 // The greatest or least of what each lane has met. NaN is noted beside it, as the largest magnitude by its bits, so that
 // a round waits for one comparison only.

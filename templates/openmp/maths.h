@@ -71,17 +71,23 @@ template <class T, int N> inline Whole<T, N> nearest(Lanes<T, N> x) {
   const Lanes<T, N> shifted = x + Real<T>::kRounder;
   return {shifted - Real<T>::kRounder, bits_of(shifted) - bits_of(Lanes<T, N>(Real<T>::kRounder))};
 }
-//@ power_of_two: Real
+//@ power_of_two: nearest
 template <class T, int N> inline Lanes<T, N> power_of_two(Ints<T, N> n) {
   return of_bits<T, N>((n + Real<T>::kBias).v << Real<T>::kFraction);
 }
-// y 2^n in two steps, so that the smallest results come out as well.
-template <class T, int N> inline Lanes<T, N> scaled(Lanes<T, N> y, Ints<T, N> n) {
+// y 2^n: in two steps where there is no instruction for it, so that the smallest results come out as well.
+template <class T, int N> inline Lanes<T, N> scaled(Lanes<T, N> y, Whole<T, N> n) {
+#if defined(__AVX512F__) && !defined(__clang__)
+  if constexpr (sizeof(y.v) == 64 && sizeof(T) == 4)
+    return __builtin_ia32_scalefps512_mask(y.v, n.value.v, y.v, -1, 4);
+  else if constexpr (sizeof(y.v) == 64)
+    return __builtin_ia32_scalefpd512_mask(y.v, n.value.v, y.v, -1, 4);
+#endif
   constexpr auto kBias = Real<T>::kBias;
-  const Ints<T, N> half = shifted_down(Ints<T, N>(n + 2 * kBias), 1) - kBias;
-  return y * power_of_two<T, N>(half) * power_of_two<T, N>(n - half);
+  const Ints<T, N> half = shifted_down(Ints<T, N>(n.number + 2 * kBias), 1) - kBias;
+  return y * power_of_two<T, N>(half) * power_of_two<T, N>(n.number - half);
 }
-//@ exp_f32: horner nearest power_of_two
+//@ exp_f32: horner power_of_two
 // e^r - 1 for |r| <= ln 2 / 2: the polynomial is within 2^-28 of (e^r - 1 - r) / r^2, as a part of e^r.
 template <int N> inline Lanes<float, N> expm1_near_0(Lanes<float, N> r) {
   const Lanes<float, N> p = horner(r, 0.0013814465f, 0.008368708f, 0.04166839f, 0.16666521f, 0.49999994f);
@@ -91,7 +97,7 @@ template <int N> inline Lanes<float, N> expm1_near_0(Lanes<float, N> r) {
 template <int N> inline Lanes<float, N> without_ln2(Lanes<float, N> x, Lanes<float, N> n) {
   return x - n * 0.693145752f - n * 1.42860677e-6f;
 }
-//@ exp_f64: horner nearest power_of_two
+//@ exp_f64: horner power_of_two
 // e^r - 1 for |r| <= ln 2 / 2: the polynomial is within 2^-64 of (e^r - 1 - r) / r^2, as a part of e^r.
 template <int N> inline Lanes<double, N> expm1_near_0(Lanes<double, N> r) {
   const Lanes<double, N> p =
@@ -106,28 +112,28 @@ template <int N> inline Lanes<double, N> without_ln2(Lanes<double, N> x, Lanes<d
 // Within 1.1 ulp.
 template <int N> inline Lanes<float, N> exp(Lanes<float, N> x) {
   const Whole<float, N> n = nearest(x * 1.44269504f);
-  const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n.number);
+  const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n);
   return choose(x < -104.0f, 0.0f, choose(x > 89.0f, INFINITY, y));
 }
 //@ lanes_exp_f64: exp_f64
 // Within 1.1 ulp.
 template <int N> inline Lanes<double, N> exp(Lanes<double, N> x) {
   const Whole<double, N> n = nearest(x * 1.4426950408889634);
-  const Lanes<double, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0, n.number);
+  const Lanes<double, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0, n);
   return choose(x < -746.0, 0.0, choose(x > 710.0, double(INFINITY), y));
 }
 //@ lanes_exp2_f32: exp_f32
 // Within 1.1 ulp.
 template <int N> inline Lanes<float, N> exp2(Lanes<float, N> x) {
   const Whole<float, N> n = nearest(x);
-  const Lanes<float, N> y = scaled(expm1_near_0((x - n.value) * 0.693147182f) + 1.0f, n.number);
+  const Lanes<float, N> y = scaled(expm1_near_0((x - n.value) * 0.693147182f) + 1.0f, n);
   return choose(x < -151.0f, 0.0f, choose(x > 128.0f, INFINITY, y));
 }
 //@ lanes_exp2_f64: exp_f64
 // Within 1.1 ulp.
 template <int N> inline Lanes<double, N> exp2(Lanes<double, N> x) {
   const Whole<double, N> n = nearest(x);
-  const Lanes<double, N> y = scaled(expm1_near_0((x - n.value) * 0.6931471805599453) + 1.0, n.number);
+  const Lanes<double, N> y = scaled(expm1_near_0((x - n.value) * 0.6931471805599453) + 1.0, n);
   return choose(x < -1076.0, 0.0, choose(x > 1024.0, double(INFINITY), y));
 }
 //@ lanes_expm1_f32: exp_f32 with_sign
