@@ -23,6 +23,12 @@
 
 namespace {
 
+// NaN where either is NaN; of equals the first.
+template <class T>
+inline T maximum(T a, T b) {
+  return b > a || b != b ? b : a;
+}
+
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
   int64_t product = 1;
@@ -322,13 +328,22 @@ inline Lanes<T, N> scan_group(Lanes<T, N> lanes, T identity, Combine combine) {
     return scan_group<2 * kBy>(combine(shifted<kBy>(lanes, identity, std::make_index_sequence<N>{}), lanes),
                                identity, combine);
 }
+// Of two numbers: floats by themselves, so that the next group waits for one operation; whole ones wrap
+// around as lanes.
+template <class T, int N, class Combine>
+inline T combined(T a, T b, Combine combine) {
+  if constexpr (std::is_floating_point_v<T>)
+    return combine(a, b);
+  else
+    return combine(Lanes<T, N>(a), Lanes<T, N>(b))[0];
+}
 // Running results along the lanes after `carry`, which becomes the last of them. kStep: 1 up, -1 down.
 template <int kStep, class T, int N, class Combine>
 inline Lanes<T, N> scan_lanes(T& carry, Lanes<T, N> lanes, std::enable_if_t<true, T> identity,
                               Combine combine) {
-  const Lanes<T, N> all = combine(Lanes<T, N>(carry), scan_group<kStep>(lanes, identity, combine));
-  carry = all[kStep > 0 ? N - 1 : 0];
-  return all;
+  const Lanes<T, N> before(carry), group = scan_group<kStep>(lanes, identity, combine);
+  carry = combined<T, N>(carry, group[kStep > 0 ? N - 1 : 0], combine);
+  return combine(before, group);
 }
 
 // The same without the lane's own value.
@@ -336,7 +351,7 @@ template <int kStep, class T, int N, class Combine>
 inline Lanes<T, N> scan_before(T& carry, Lanes<T, N> lanes, std::enable_if_t<true, T> identity,
                                Combine combine) {
   const Lanes<T, N> before(carry), group = scan_group<kStep>(lanes, identity, combine);
-  carry = combine(before, group)[kStep > 0 ? N - 1 : 0];
+  carry = combined<T, N>(carry, group[kStep > 0 ? N - 1 : 0], combine);
   return combine(before, shifted<kStep>(group, identity, std::make_index_sequence<N>{}));
 }
 

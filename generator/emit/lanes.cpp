@@ -522,6 +522,8 @@ void LanePrinter::scan_along(const PlanNode &n, const std::vector<PlanNode> &sib
   const Monoid monoid = monoid_of(n.scan);
   const std::string identity = printer_.spelling.identity(monoid, type);
   const auto &[one, other] = names_.pair();
+  if (monoid == Monoid::max && is_floating(type))
+    printer_.spelling.helper("maximum"); // of the carries
   const std::string value = helper("keep") + "(" + current() + ", " + widened(n.value, type, 0) + ", " + identity + ")";
   set_text(n.partner,
            helper(n.exclusive ? "scan_before" : "scan_lanes") + "<" + (n.reverse ? "-1" : "1") + ">(" +

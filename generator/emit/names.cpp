@@ -64,11 +64,11 @@ const std::set<std::string> kUsed = {
     "has_duplicates", "in_lane", "is_inf", "is_nan", "keep", "larger", "launch", "load", "load_every", "load_field",
     "load_inside", "mask_of", "maximum", "minimum", "overflows", "overlap", "overlapping", "next_line", "thread_bytes",
     "padded_bytes", "pick_field", "positions", "positions_as", "prefetch", "quotient", "remainder_of", "reserve",
-    "resized", "saturate", "shift_left", "row_at", "scan_before", "scan_lanes", "scan_group", "share_of", "shifted",
-    "longest_row", "shift_right", "smaller", "store", "store_around", "finish_stores", "write_around", "store_every",
-    "table_at", "take", "thread_count", "thread_number", "to_bf16", "to_f16", "workspace_tiles", "aligned", "turn_tile",
-    "load_pack", "store_pack", "from_lane", "first_above", "first_below", "is_last_block", "column_fold", "ColumnShape",
-    "RowShape", "shape"};
+    "resized", "saturate", "shift_left", "row_at", "scan_before", "scan_lanes", "scan_group", "combined", "share_of",
+    "shifted", "longest_row", "shift_right", "smaller", "store", "store_around", "finish_stores", "write_around",
+    "store_every", "table_at", "take", "thread_count", "thread_number", "to_bf16", "to_f16", "workspace_tiles",
+    "aligned", "turn_tile", "load_pack", "store_pack", "from_lane", "first_above", "first_below", "is_last_block",
+    "column_fold", "ColumnShape", "RowShape", "shape"};
 
 // Macros of the C library, whoever includes it: families by their beginning and end, and single ones.
 bool is_macro(std::string_view name) {

@@ -482,19 +482,26 @@ template <int kBy, class T, int N, class Combine> inline Lanes<T, N> scan_group(
   else
     return scan_group<2 * kBy>(combine(shifted<kBy>(lanes, identity, std::make_index_sequence<N>{}), lanes), identity, combine);
 }
+// Of two numbers: floats by themselves, so that the next group waits for one operation; whole ones wrap around as lanes.
+template <class T, int N, class Combine> inline T combined(T a, T b, Combine combine) {
+  if constexpr (std::is_floating_point_v<T>)
+    return combine(a, b);
+  else
+    return combine(Lanes<T, N>(a), Lanes<T, N>(b))[0];
+}
 // Running results along the lanes after `carry`, which becomes the last of them. kStep: 1 up, -1 down.
 template <int kStep, class T, int N, class Combine>
 inline Lanes<T, N> scan_lanes(T& carry, Lanes<T, N> lanes, std::enable_if_t<true, T> identity, Combine combine) {
-  const Lanes<T, N> all = combine(Lanes<T, N>(carry), scan_group<kStep>(lanes, identity, combine));
-  carry = all[kStep > 0 ? N - 1 : 0];
-  return all;
+  const Lanes<T, N> before(carry), group = scan_group<kStep>(lanes, identity, combine);
+  carry = combined<T, N>(carry, group[kStep > 0 ? N - 1 : 0], combine);
+  return combine(before, group);
 }
 //@ scan_before: scan_lanes
 // The same without the lane's own value.
 template <int kStep, class T, int N, class Combine>
 inline Lanes<T, N> scan_before(T& carry, Lanes<T, N> lanes, std::enable_if_t<true, T> identity, Combine combine) {
   const Lanes<T, N> before(carry), group = scan_group<kStep>(lanes, identity, combine);
-  carry = combine(before, group)[kStep > 0 ? N - 1 : 0];
+  carry = combined<T, N>(carry, group[kStep > 0 ? N - 1 : 0], combine);
   return combine(before, shifted<kStep>(group, identity, std::make_index_sequence<N>{}));
 }
 //@ Sum: across
