@@ -98,6 +98,25 @@ public:
     return found;
   }
 
+  // Of what a step computes it has its own block only: others read at other points would find more in one step.
+  std::string other_points() const {
+    std::string found;
+    visit_statements(kernel_.statements, [&](const Stmt &stmt, const auto &) {
+      for (ExprId root : expressions_of(stmt))
+        visit_expressions(kernel_, root, [&](const Expr &expr, ExprId) {
+          if (expr.op != Op::read || kernel_.vars[expr.ref].kind == Var::Kind::input)
+            return;
+          for (const Coordinate &c : expr.coords) {
+            const Expr &at = kernel_.expr(c.value);
+            const bool here = at.op == Op::index && at.axis == c.axis && at.ref == kNone;
+            if (c.axis == dim_.axis && !here)
+              found = kernel_.vars[expr.ref].name + " is read at other points of its block";
+          }
+        });
+    });
+    return found;
+  }
+
 private:
   bool names(const Size &size) const {
     return mentions(size, Size::Op::grid, dim_.name) || mentions(size, Size::Op::grid_size, dim_.name);
@@ -154,9 +173,9 @@ private:
     const std::string windows = uses.windows();
     if (!windows.empty())
       return windows;
-    const std::string body = uses.body(false);
-    if (!body.empty())
-      return body;
+    for (const std::string &reason : {uses.body(false), uses.other_points()})
+      if (!reason.empty())
+        return reason;
     for (size_t v = 0; v < kernel_.vars.size(); ++v)
       if (kernel_.vars[v].kind == Var::Kind::scratch || kernel_.vars[v].kind == Var::Kind::output)
         if (carried(static_cast<VarId>(v)))
