@@ -4,8 +4,10 @@
 #include "plan/lower.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
+#include "ir/evaluate.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
 #include "support/check.h"
@@ -158,6 +160,8 @@ private:
       const Expr e = kernel_.expr(at);
       if (compares_with_itself(e)) // compilers warn
         return make_constant(kernel_, Type::boolean, e.op == Op::eq || e.op == Op::le || e.op == Op::ge, 0);
+      if (const std::optional<int64_t> known = compares_constants(at))
+        return make_constant(kernel_, Type::boolean, *known, 0);
       if (e.op == Op::choose && mentions_present(e.args[0]))
         return hoist_optional(e, context, out);
       if (e.op == Op::fold)
@@ -166,6 +170,29 @@ private:
         return scan(e, context, out);
       return kNone;
     });
+  }
+
+  std::optional<int64_t> compares_constants(ExprId id) const {
+    return kernel_.expr(id).type == Type::boolean ? known_value(id) : std::nullopt;
+  }
+
+  // Of operations on whole constants.
+  std::optional<int64_t> known_value(ExprId id) const {
+    const Expr &e = kernel_.expr(id);
+    if (is_floating(e.type))
+      return std::nullopt;
+    if (e.op == Op::constant)
+      return e.integer;
+    if (!is_scalar_op(e.op) || e.args.empty() || is_floating(kernel_.expr(e.args[0]).type))
+      return std::nullopt;
+    std::vector<Value> values;
+    for (ExprId arg : e.args) {
+      const std::optional<int64_t> value = known_value(arg);
+      if (!value)
+        return std::nullopt;
+      values.push_back(integer_value(*value));
+    }
+    return evaluate(e.op, e.type, kernel_.expr(e.args[0]).type, values.data()).integer;
   }
 
   // Whole numbers that are surely one. What reads arrays stays: it says which lanes there are.
