@@ -50,9 +50,6 @@ inline T maximum(T a, T b) {
   return b > a || b != b ? b : a;
 }
 
-// Signed arithmetic that wraps around.
-inline int32_t wrapping_add(int32_t a, int32_t b) { return int32_t(uint32_t(a) + uint32_t(b)); }
-
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
   int64_t product = 1;
@@ -496,7 +493,7 @@ void giou_loss_conditional(const float* pred, const float* target, float* giou, 
         total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
       });
       total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-      total2 = total2 + across(total2_lanes, [](int32_t a, int32_t b_) { return wrapping_add(a, b_); });
+      total2 = total2 + across(total2_lanes, [](int32_t a, int32_t b_) { return a + b_; });
     }
     total_parts[bn_first / bn_chunk] = total;
     total2_parts[bn_first / bn_chunk] = total2;

@@ -5,6 +5,7 @@
 #include "emit/target_file.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
+#include "plan/width.h"
 #include "support/check.h"
 
 namespace kgen {
@@ -181,14 +182,15 @@ void LanePrinter::combine(const Accumulator &a) {
   }
   const std::string c = Spelling::arithmetic(a.type);
   const auto &[one, other] = names_.pair();
-  const std::string pair = printer_.spelling.combine(step.monoid, a.type, one, {other}).text;
+  const bool wraps = a.type == type && total_may_wrap(kernel_, step); // narrow totals fit
+  const std::string pair = printer_.spelling.combine(step.monoid, a.type, one, {other}, wraps).text;
   const std::string parameter = is_floating(type) ? "auto " : c + " "; // vectors are combined by the same operators
   const std::string value = helper("across") + "(" + a.lanes + ", [](" + parameter + one + ", " + parameter + other +
                             ") { return " + pair + "; })";
   if (step.monoid == Monoid::sum && is_floating(type))
     printer_.lines.add(place + " += " + value + ";");
   else
-    printer_.lines.add(place + " = " + printer_.spelling.combine(step.monoid, type, place, {value}).text + ";");
+    printer_.lines.add(place + " = " + printer_.combined(step, place, {value}).text + ";");
 }
 
 // ---- statements -----------------------------------------------------------------------------------------------------

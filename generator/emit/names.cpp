@@ -36,8 +36,9 @@ constexpr const char *kReserved[] = {
     "padded_bytes", "pick_field", "positions", "positions_as", "prefetch", "quotient", "random_uniform", "remainder_of",
     "row_at", "rsqrt", "scan_before", "scan_lanes", "shift_left", "shift_right", "sigmoid", "smaller", "store",
     "store_around", "finish_stores", "store_every", "table_at", "take", "thread_count", "thread_number", "to_bf16",
-    "to_f16", "turn_tile", "load_pack", "store_pack", "wrapping_add", "wrapping_multiply", "wrapping_negate",
-    "wrapping_subtract", "from_lane", "first_above", "first_below", "is_last_block", "column_fold", "share_of"};
+    "to_f16", "turn_tile", "load_pack", "store_pack", "wrapping_absolute", "wrapping_add", "wrapping_multiply",
+    "wrapping_negate", "wrapping_subtract", "from_lane", "first_above", "first_below", "is_last_block", "column_fold",
+    "share_of"};
 
 // What emitted files use beside the names above; operands, sizes, scalars and tables of these names are renamed.
 const std::set<std::string> kUsed = {

@@ -397,7 +397,6 @@ private:
     for_partials(phase, [&](const PlanNode &step, VarId var, bool is_partner) {
       if (is_partner)
         return;
-      const Type type = plan_.kernel.vars[var].type;
       const std::string part = partials_name(var) + "[" + slot + "]";
       if (step.partner != kNone) {
         const std::string best = printer_.name(step.partner), other = partials_name(step.partner) + "[" + slot + "]";
@@ -409,8 +408,7 @@ private:
         out.add("}");
         return;
       }
-      out.add(printer_.name(var) + " = " + spelling().combine(step.monoid, type, printer_.name(var), {part}).text +
-              ";");
+      out.add(printer_.name(var) + " = " + printer_.combined(step, printer_.name(var), {part}).text + ";");
     });
     out.add("}");
   }

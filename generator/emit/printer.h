@@ -76,6 +76,8 @@ public:
   Code position(AxisId axis);        // within the step's window
   Size extent_of(AxisId axis) const; // positions that a buffer must hold
   std::string buffer_elements(VarId var);
+  // A fold's total, or a scan's carry, with a further value or with another total.
+  Code combined(const PlanNode &step, const std::string &total, const Code &value);
   // Lines that leave a step whose windows, by entries of device tables, would lie outside; they note it in
   // table_status.
   std::string step_guard(Statuses &statuses, const std::string &leave = "continue");
@@ -116,11 +118,10 @@ private:
   Code index_text(VarId var, const std::vector<Coordinate> &coords,
                   std::vector<std::pair<std::string, std::string>> *checks);
   Code window_edge(const Expr &e);
-  bool counts_positions(ExprId id) const;
   Code coordinate(const Dim &dim);
   bool given_elsewhere(const Dim &dim, const std::vector<Coordinate> &coords) const;
-  std::pair<std::string, std::string> within(const Code &coordinate, const Size &start, const Size &block,
-                                             const Size &extent);
+  std::pair<std::string, std::string> within(const Code &coordinate, const Coordinate *given, const Size &start,
+                                             const Size &block, const Size &extent);
   std::string coordinate_text(const Dim &dim, const std::vector<Coordinate> &coords);
   Size origin(AxisId axis) const;
   bool counts_rows(GridId grid) const;

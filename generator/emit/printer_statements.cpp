@@ -6,6 +6,7 @@
 #include "emit/printer.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
+#include "plan/width.h"
 #include "support/check.h"
 
 namespace kgen {
@@ -241,9 +242,9 @@ void Printer::store(const PlanNode &n) {
       statement = spelling.helper("atomic_add") + "(&" + place + ", " + text + ");";
     else
       statement = place + " = " +
-                  spelling.stored(
-                      spelling.operation(Op::add, value.type, {spelling.loaded(place, var.type), expression(n.value)}),
-                      value.type, var.type) +
+                  spelling.stored(spelling.operation(Op::add, value.type,
+                                                     {spelling.loaded(place, var.type), expression(n.value)}, true),
+                                  value.type, var.type) +
                   ";";
   }
   if (!checks.empty())
@@ -271,10 +272,15 @@ void Printer::fold_step(const PlanNode &n) {
   } else if (n.monoid == Monoid::sum && is_floating(var.type)) {
     lines.add(place + " += " + expression(n.value).text + ";");
   } else {
-    lines.add(place + " = " + spelling.combine(n.monoid, var.type, place, expression(n.value)).text + ";");
+    lines.add(place + " = " + combined(n, place, expression(n.value)).text + ";");
   }
   if (!condition.text.empty())
     lines.add("}");
+}
+
+Code Printer::combined(const PlanNode &step, const std::string &total, const Code &value) {
+  const Monoid monoid = step.kind == PlanNode::Kind::scan_step ? monoid_of(step.scan) : step.monoid;
+  return spelling.combine(monoid, kernel.vars[step.target].type, total, value, total_may_wrap(kernel, step));
 }
 
 void Printer::scan_step(const PlanNode &n, const std::vector<PlanNode> &siblings) {
@@ -282,12 +288,14 @@ void Printer::scan_step(const PlanNode &n, const std::vector<PlanNode> &siblings
   const std::string carry = element(n.target, {}, {});
   std::string next;
   if (n.scan == ScanKind::linear) {
-    next = spelling
-               .operation(Op::add, type,
-                          {spelling.operation(Op::mul, type, {expression(n.value), {carry}}), expression(n.second)})
-               .text;
+    next =
+        spelling
+            .operation(Op::add, type,
+                       {spelling.operation(Op::mul, type, {expression(n.value), {carry}}, true), expression(n.second)},
+                       true)
+            .text;
   } else {
-    next = spelling.combine(monoid_of(n.scan), type, carry, expression(n.value)).text;
+    next = combined(n, carry, expression(n.value)).text;
   }
   if (n.exclusive)
     set(n.partner, carry, siblings);
