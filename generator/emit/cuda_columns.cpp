@@ -118,6 +118,7 @@ void CudaKernel::reserve_parts(Phase &phase) {
   const PlanNode *split = columns                                           ? split_fold(body)
                           : phase.mapping == Phase::Mapping::item_per_block ? split_row(chain)
                                                                             : nullptr;
+  phase.divided = split != nullptr;
   if (split == nullptr)
     return;
   lengths_ = {length_of(chain_of(*split, kMostNested, PlanNode::Order::reduction))};
