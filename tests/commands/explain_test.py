@@ -59,7 +59,7 @@ class Explain(Sandbox):
 
     def test_who_computes_an_item_is_as_emitted(self):
         def work(body, shape):
-            text = f'kernel = "k"\ninputs.x = "f32[M, N]"\noutputs.z = "f32[{shape}]"\nbody = "{body}"\n'
+            text = f'kernel = "k"\ninputs.x = "f32[M, N]"\noutputs.z = "f32[{shape}]"\n' + f"body = '{body}'\n"
             return self.spec(text)["cuda"][0]["does"]
 
         shared = "; several blocks share one where they are few and long"
