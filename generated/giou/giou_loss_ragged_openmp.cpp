@@ -473,38 +473,39 @@ void giou_loss_ragged(const int64_t* box_start, const float* pred, const float* 
       float total2 = 0.0f;
       const int64_t b_end = smaller(b_first + b_chunk, B);
       for (int64_t b = b_first; b < b_end; ++b) {
+        const int64_t n_start = box_start[b];
+        const int64_t n_count = box_start[b + 1] - n_start;
         float total = 0.0f;
-        total3 = total3 + (box_start[b + 1] - box_start[b]);
-        for (int64_t n_block = 0; n_block < box_start[b + 1] - box_start[b]; n_block += 4096) {
+        total3 = total3 + n_count;
+        for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
           Lanes<float, kLanes32> total_lanes = 0.0f;
           Lanes<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(
-              n_block, smaller(n_block + 4096, box_start[b + 1] - box_start[b]), [&](int64_t n, auto active) {
-                const auto left_p = load_field<4, 0>(&pred[(box_start[b] + n) * 4], active);
-                const auto top_p = load_field<4, 1>(&pred[(box_start[b] + n) * 4], active);
-                const auto right_p = load_field<4, 2>(&pred[(box_start[b] + n) * 4], active);
-                const auto bottom_p = load_field<4, 3>(&pred[(box_start[b] + n) * 4], active);
-                const auto left_t = load_field<4, 0>(&target[(box_start[b] + n) * 4], active);
-                const auto top_t = load_field<4, 1>(&target[(box_start[b] + n) * 4], active);
-                const auto right_t = load_field<4, 2>(&target[(box_start[b] + n) * 4], active);
-                const auto bottom_t = load_field<4, 3>(&target[(box_start[b] + n) * 4], active);
-                const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-                const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-                const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                                     (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
-                const auto joined = area_p + area_t - overlap;
-                const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                                  (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-                const auto giou_here =
-                    overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
-                store_around(&giou[box_start[b] + n], active, giou_here, around_caches);
-                total_lanes += keep(active, giou_here, 0.0f);
-                total2_lanes += keep(active, giou_here, 0.0f);
-              });
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_count), [&](int64_t n, auto active) {
+            const auto left_p = load_field<4, 0>(&pred[(n_start + n) * 4], active);
+            const auto top_p = load_field<4, 1>(&pred[(n_start + n) * 4], active);
+            const auto right_p = load_field<4, 2>(&pred[(n_start + n) * 4], active);
+            const auto bottom_p = load_field<4, 3>(&pred[(n_start + n) * 4], active);
+            const auto left_t = load_field<4, 0>(&target[(n_start + n) * 4], active);
+            const auto top_t = load_field<4, 1>(&target[(n_start + n) * 4], active);
+            const auto right_t = load_field<4, 2>(&target[(n_start + n) * 4], active);
+            const auto bottom_t = load_field<4, 3>(&target[(n_start + n) * 4], active);
+            const auto area_p = (right_p - left_p) * (bottom_p - top_p);
+            const auto area_t = (right_t - left_t) * (bottom_t - top_t);
+            const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                                 (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+            const auto joined = area_p + area_t - overlap;
+            const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                              (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+            const auto giou_here =
+                overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
+            store_around(&giou[n_start + n], active, giou_here, around_caches);
+            total_lanes += keep(active, giou_here, 0.0f);
+            total2_lanes += keep(active, giou_here, 0.0f);
+          });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
-        picture_loss[b] = total / float(maximum(box_start[b + 1] - box_start[b], int64_t{1}));
+        picture_loss[b] = total / float(maximum(n_count, int64_t{1}));
       }
       total3_parts[b_first / b_chunk] = total3;
       total2_parts[b_first / b_chunk] = total2;

@@ -208,7 +208,8 @@ private:
       } else {
         if (crossing != nullptr)
           open(*crossing);
-        printer_.lanes->loop(last, part);
+        const std::vector<const PlanNode *> outer(chain.begin(), chain.end() - 1);
+        printer_.inside_loops(outer, [&] { printer_.lanes->loop(last, part); });
         if (crossing != nullptr)
           printer_.lines.add("}");
       }
@@ -216,7 +217,7 @@ private:
       worker_pointers(phase);
       if (printer_.lanes != nullptr && last.kind == PlanNode::Kind::loop)
         printer_.lanes->fetch_ahead(last);
-      printer_.list(last.body);
+      printer_.inside_loops(chain, [&] { printer_.list(last.body); });
     }
     for (size_t i = 0; i < chain.size(); ++i)
       printer_.lines.add("}");
@@ -377,7 +378,7 @@ private:
       printer_.lanes->loop(root, part);
     } else {
       out.add("for (int64_t " + v + " = " + part.begin + "; " + v + " < " + part.end + "; ++" + v + ") {");
-      printer_.list(root.body);
+      printer_.inside_loops({&root}, [&] { printer_.list(root.body); });
       out.add("}");
     }
     for (VarId var : phase.partials)

@@ -2,6 +2,7 @@
 // does around the loops (work lists, blocks of threads, lane groups) is printed by its own file.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -40,6 +41,9 @@ public:
   // The statements of a list, in order, each variable declared where its scope begins.
   void list(const std::vector<PlanNode> &nodes);
   void node(const PlanNode &node, const std::vector<PlanNode> &siblings);
+  // Prints what stands inside nested loops. On the CPU, where a row of a ragged axis begins and how long it is get
+  // names.
+  void inside_loops(const std::vector<const PlanNode *> &loops, const std::function<void()> &print);
   // Declarations that must stand before this node of the list.
   void declare_before(const std::vector<PlanNode> &list, size_t index);
 
@@ -132,6 +136,7 @@ private:
   void set(VarId var, const std::string &value, const std::vector<PlanNode> &siblings);
   void fold_step(const PlanNode &node);
   void scan_step(const PlanNode &node, const std::vector<PlanNode> &siblings);
+  std::string row_name(const std::string &wish);
   bool only_starts(const PlanNode &loop, const std::vector<PlanNode> &siblings);
   void repeat(const PlanNode &node);
   void loop(const PlanNode &node);
@@ -143,6 +148,7 @@ private:
   std::vector<std::string> axis_names_, grid_names_, var_names_;
   std::vector<int> assignments_;
   std::map<VarId, bool> declared_;
+  std::map<std::string, std::string> row_names_; // what names the beginning or the length of a row would have -> has
 };
 
 } // namespace kgen

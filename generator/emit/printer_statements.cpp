@@ -4,6 +4,7 @@
 #include "emit/interface.h"
 #include "emit/lanes.h"
 #include "emit/printer.h"
+#include "emit/target_file.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
 #include "plan/width.h"
@@ -354,6 +355,45 @@ Printer::Range Printer::open_parts(const PlanNode &n, const std::string &part) {
   return {first, spelling.helper("smaller") + "(" + first + " + " + part + ", " + r.end + ")"};
 }
 
+std::string Printer::row_name(const std::string &wish) {
+  std::string &name = row_names_[wish];
+  if (name.empty())
+    name = names_.claim(wish);
+  return name;
+}
+
+void Printer::inside_loops(const std::vector<const PlanNode *> &loops, const std::function<void()> &print) {
+  struct Row {
+    std::string variable, value;
+  };
+  std::vector<Row> rows;
+  auto add = [&](const std::string &wish, const std::string &value) {
+    rows.push_back({row_name(wish), value});
+    named[value] = rows.back().variable;
+  };
+  for (AxisId id = 0; id < static_cast<AxisId>(kernel.axes.size()); ++id) {
+    const Axis &axis = kernel.axes[id];
+    const bool here = std::any_of(loops.begin(), loops.end(), [&](const PlanNode *loop) {
+      return loop->kind == PlanNode::Kind::loop && axis.ragged != kNone && loop->axis == axis.over;
+    });
+    if (!here || spelling.target() != TargetKind::openmp)
+      continue;
+    add(axis_names_[id] + "_start", row_start(id, axis_names_[axis.over]));
+    add(axis_names_[id] + "_count", row_length(id, axis_names_[axis.over]).text);
+  }
+  Lines outer;
+  std::swap(outer, lines);
+  print();
+  std::swap(outer, lines);
+  std::string text = outer.text();
+  for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
+    named.erase(row->value);
+    if (mentions_word(text, row->variable))
+      text = "const int64_t " + row->variable + " = " + row->value + ";\n" + text;
+  }
+  lines.append(text);
+}
+
 void Printer::loop(const PlanNode &n) {
   if (n.parts > 0) {
     open_part(n);
@@ -372,7 +412,7 @@ void Printer::loop(const PlanNode &n) {
     lines.add("for (" + index_type + " " + v + " = " +
               (index_type == "int64_t" || r.begin == "0" ? r.begin : index_type + "(" + r.begin + ")") + "; " + v +
               " < " + r.end + "; ++" + v + ") {");
-  list(n.body);
+  inside_loops({&n}, [&] { list(n.body); });
   lines.add("}");
 }
 
