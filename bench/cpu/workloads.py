@@ -298,6 +298,9 @@ add("argmax 8192x4096", "reduce/argmax", "argmax_f32", {"M": 8192, "N": 4096},
     lambda rng, s: {"x": normal(rng, s["M"], s["N"])},
     lambda s: {"position": ((s["M"],), np.int64), "value": ((s["M"],), np.float32)},
     lambda a: {"position": a["x"].argmax(1)}, 1.0, operations=2, by_row=False, tolerance=0)
+add("histogram 2^26", "reduce/histogram", "histogram", {"N": 2**26},
+    lambda rng, s: {"x": rng.integers(0, 256, s["N"], np.uint8)}, lambda s: {"counts": ((256,), np.int32)},
+    lambda a: {"counts": np.bincount(a["x"].astype(np.int64), minlength=256)}, 1.0, operations=1, by_row=False, tolerance=0)
 add("cross entropy 8192x4096", "reduce/cross_entropy", "cross_entropy_f32_f32", {"B": 8192, "V": 4096},
     lambda rng, s: {"score": normal(rng, s["B"], s["V"]), "target": rng.integers(0, s["V"], s["B"], np.int32)},
     lambda s: {"loss": ((s["B"],), np.float32), "mean_loss": ((1,), np.float32)},

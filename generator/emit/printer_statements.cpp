@@ -333,8 +333,8 @@ Printer::Range Printer::declared_range(const PlanNode &loop) {
     return range(loop);
   const std::string &axis = axis_names_[loop.axis], &share = axis_names_[loop.share];
   const Range own = {names_.claim(axis + "_begin"), names_.claim(axis + "_end")};
-  const std::string rest =
-      " * " + at_least(size(kernel.axes[loop.axis].size), binding::kUnary) + " / " + size_name(loop.share);
+  const std::string rest = " * " + at_least(size(kernel.axes[loop.axis].size), binding::kUnary) + " / " +
+                           at_least(size(kernel.axes[loop.share].block), binding::kUnary);
   lines.add("const int64_t " + own.begin + " = " + share + rest + ", " + own.end + " = (" + share + " + 1)" + rest +
             ";");
   return own;
