@@ -14,15 +14,6 @@ namespace {
 constexpr int64_t kBlock = 4096;        // floating sums are taken over blocks of so many, so that errors stay small
 constexpr int64_t kNarrowBlock = 65536; // and counts and positions of so many fit 32 bits
 
-// What the text of lanes calls by name.
-constexpr const char *kHelpers[] = {
-    "Lanes",        "Mask",        "AllLanes",     "FirstLanes",    "LanesOf",      "VectorOf",     "IntegerOf",
-    "for_lanes",    "load",        "store",        "gather",        "load_every",   "store_every",  "keep",
-    "mask_of",      "any_lane",    "across",       "positions",     "positions_as", "convert",      "each_lane",
-    "fold_best",    "choose",      "kVectorBytes", "kLanes8",       "kLanes16",     "kLanes32",     "kLanes64",
-    "load_field",   "load_inside", "turn_tile",    "quotient",      "prefetch",     "store_around", "finish_stores",
-    "write_around", "scan_lanes",  "scan_before",  "for_lanes_down"};
-
 void replace_word(std::string &text, const std::string &from, const std::string &to) {
   for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
     text.replace(at, from.size(), to);
@@ -41,11 +32,6 @@ bool has_next(const PlanNode &n) {
 }
 
 } // namespace
-
-void reserve_lane_names(Names &names) {
-  for (const char *name : kHelpers)
-    names.reserve(name);
-}
 
 LanePrinter::LanePrinter(Printer &printer, Names &names)
     : printer_(printer), names_(names), kernel_(printer.kernel), analysis_(printer.plan), taken_(analysis_.choose()) {

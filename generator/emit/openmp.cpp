@@ -27,18 +27,12 @@ bool wants_lanes(const Kernel &kernel) {
   });
 }
 
-Names names_beside_lanes(const Function &function, const Kernel &kernel) {
-  Names names = names_of(function, kernel);
-  reserve_lane_names(names);
-  return names;
-}
-
 class OpenmpKernel {
 public:
   OpenmpKernel(const Function &function, const Variation &variation, Spelling &spelling)
       : function_(function), name_(variation_name(function, variation)),
         plan_(make_plan(variation.lowered, variation.lowered_facts, TargetKind::openmp)),
-        names_(names_beside_lanes(function, plan_.kernel)), printer_(plan_, variation.lowered_facts, spelling, names_) {
+        names_(names_of(function, plan_.kernel)), printer_(plan_, variation.lowered_facts, spelling, names_) {
     buffers_ = buffers_of(plan_, printer_);
     if (!wants_lanes(plan_.kernel))
       return;
