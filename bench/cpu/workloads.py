@@ -274,11 +274,11 @@ add("linear recurrence 8x2048x1024", "scan/linear_recurrence", "linear_recurrenc
                     "x": normal(rng, s["B"], s["S"], s["C"])},
     like("h", "B", "S", "C"), linear_recurrence, 3.0, operations=2, by_row=False)
 for b in (1024, 16384):
-    add(f"giou loss {b}x256", "giou/giou_loss_padded", "giou_loss_padded", {"B": b, "N": 256}, padded_boxes,
+    add(f"giou loss {b}x256", "giou/giou_loss_padded", "giou_loss_padded_f32", {"B": b, "N": 256}, padded_boxes,
         lambda s: {"giou": ((s["B"], s["N"]), np.float32), "mask": ((s["B"], s["N"]), np.bool_),
                    "loss": ((1,), np.float32)},
         giou_loss, 1.25, operations=31, by_row=False)
-    add(f"giou loss ragged {b}", "giou/giou_loss_ragged", "giou_loss_ragged", {"B": b, "N": b * 256}, packed_boxes,
+    add(f"giou loss ragged {b}", "giou/giou_loss_ragged", "giou_loss_ragged_f32", {"B": b, "N": b * 256}, packed_boxes,
         lambda s: {"giou": ((s["N"],), np.float32), "picture_loss": ((s["B"],), np.float32),
                    "loss": ((1,), np.float32)},
         giou_loss_ragged, 1.25, operations=31, by_row=False)
@@ -298,7 +298,10 @@ add("argmax 8192x4096", "reduce/argmax", "argmax_f32", {"M": 8192, "N": 4096},
     lambda rng, s: {"x": normal(rng, s["M"], s["N"])},
     lambda s: {"position": ((s["M"],), np.int64), "value": ((s["M"],), np.float32)},
     lambda a: {"position": a["x"].argmax(1)}, 1.0, operations=2, by_row=False, tolerance=0)
-add("cross entropy 8192x4096", "reduce/cross_entropy", "cross_entropy_f32", {"B": 8192, "V": 4096},
+add("histogram 2^26", "reduce/histogram", "histogram", {"N": 2**26},
+    lambda rng, s: {"x": rng.integers(0, 256, s["N"], np.uint8)}, lambda s: {"counts": ((256,), np.int32)},
+    lambda a: {"counts": np.bincount(a["x"].astype(np.int64), minlength=256)}, 1.0, operations=1, by_row=False, tolerance=0)
+add("cross entropy 8192x4096", "reduce/cross_entropy", "cross_entropy_f32_f32", {"B": 8192, "V": 4096},
     lambda rng, s: {"score": normal(rng, s["B"], s["V"]), "target": rng.integers(0, s["V"], s["B"], np.int32)},
     lambda s: {"loss": ((s["B"],), np.float32), "mean_loss": ((1,), np.float32)},
     cross_entropy, 1.0, operations=20, by_row=False)

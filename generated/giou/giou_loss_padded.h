@@ -21,14 +21,62 @@ extern "C" {
 // giou: f32[B, N]
 // mask: bool[B, N]
 // loss: f32[]
-/* @function giou_loss_padded args: in pred f32 [B, N, 4]; in target f32 [B, N, 4]; out giou f32 [B, N]; out
- * mask bool [B, N]; out loss f32 []; size B; size N; workspace workspace; workspace_openmp workspace */
-int64_t giou_loss_padded_cuda_workspace(int64_t B, int64_t N);
-int giou_loss_padded_cuda(const float* pred, const float* target, float* giou, bool* mask, float* loss,
-                          int64_t B, int64_t N, void* workspace, int64_t workspace_bytes, void* stream);
-int64_t giou_loss_padded_openmp_workspace(int64_t B, int64_t N);
-int giou_loss_padded_openmp(const float* pred, const float* target, float* giou, bool* mask, float* loss,
-                            int64_t B, int64_t N, void* workspace, int64_t workspace_bytes);
+/* @function giou_loss_padded_f32 args: in pred f32 [B, N, 4]; in target f32 [B, N, 4]; out giou f32 [B, N];
+ * out mask bool [B, N]; out loss f32 []; size B; size N; workspace workspace; workspace_openmp workspace */
+int64_t giou_loss_padded_f32_cuda_workspace(int64_t B, int64_t N);
+int giou_loss_padded_f32_cuda(const float* pred, const float* target, float* giou, bool* mask, float* loss,
+                              int64_t B, int64_t N, void* workspace, int64_t workspace_bytes, void* stream);
+int64_t giou_loss_padded_f32_openmp_workspace(int64_t B, int64_t N);
+int giou_loss_padded_f32_openmp(const float* pred, const float* target, float* giou, bool* mask, float* loss,
+                                int64_t B, int64_t N, void* workspace, int64_t workspace_bytes);
+
+// pred: f16[B, N, 4]
+// target: f16[B, N, 4]
+// giou: f16[B, N]
+// mask: bool[B, N]
+// loss: f16[]
+/* @function giou_loss_padded_f16 args: in pred f16 [B, N, 4]; in target f16 [B, N, 4]; out giou f16 [B, N];
+ * out mask bool [B, N]; out loss f16 []; size B; size N; workspace workspace; workspace_openmp workspace */
+int64_t giou_loss_padded_f16_cuda_workspace(int64_t B, int64_t N);
+int giou_loss_padded_f16_cuda(const uint16_t* pred, const uint16_t* target, uint16_t* giou, bool* mask,
+                              uint16_t* loss, int64_t B, int64_t N, void* workspace, int64_t workspace_bytes,
+                              void* stream);
+int64_t giou_loss_padded_f16_openmp_workspace(int64_t B, int64_t N);
+int giou_loss_padded_f16_openmp(const uint16_t* pred, const uint16_t* target, uint16_t* giou, bool* mask,
+                                uint16_t* loss, int64_t B, int64_t N, void* workspace,
+                                int64_t workspace_bytes);
+
+// pred: bf16[B, N, 4]
+// target: bf16[B, N, 4]
+// giou: bf16[B, N]
+// mask: bool[B, N]
+// loss: bf16[]
+/* @function giou_loss_padded_bf16 args: in pred bf16 [B, N, 4]; in target bf16 [B, N, 4]; out giou bf16 [B,
+ * N]; out mask bool [B, N]; out loss bf16 []; size B; size N; workspace workspace; workspace_openmp workspace
+ */
+int64_t giou_loss_padded_bf16_cuda_workspace(int64_t B, int64_t N);
+int giou_loss_padded_bf16_cuda(const uint16_t* pred, const uint16_t* target, uint16_t* giou, bool* mask,
+                               uint16_t* loss, int64_t B, int64_t N, void* workspace, int64_t workspace_bytes,
+                               void* stream);
+int64_t giou_loss_padded_bf16_openmp_workspace(int64_t B, int64_t N);
+int giou_loss_padded_bf16_openmp(const uint16_t* pred, const uint16_t* target, uint16_t* giou, bool* mask,
+                                 uint16_t* loss, int64_t B, int64_t N, void* workspace,
+                                 int64_t workspace_bytes);
+
+// pred: f64[B, N, 4]
+// target: f64[B, N, 4]
+// giou: f64[B, N]
+// mask: bool[B, N]
+// loss: f64[]
+/* @function giou_loss_padded_f64 args: in pred f64 [B, N, 4]; in target f64 [B, N, 4]; out giou f64 [B, N];
+ * out mask bool [B, N]; out loss f64 []; size B; size N; workspace workspace; workspace_openmp workspace */
+int64_t giou_loss_padded_f64_cuda_workspace(int64_t B, int64_t N);
+int giou_loss_padded_f64_cuda(const double* pred, const double* target, double* giou, bool* mask,
+                              double* loss, int64_t B, int64_t N, void* workspace, int64_t workspace_bytes,
+                              void* stream);
+int64_t giou_loss_padded_f64_openmp_workspace(int64_t B, int64_t N);
+int giou_loss_padded_f64_openmp(const double* pred, const double* target, double* giou, bool* mask,
+                                double* loss, int64_t B, int64_t N, void* workspace, int64_t workspace_bytes);
 
 // What a status means.
 const char* giou_loss_padded_error(int status);

@@ -4,11 +4,13 @@
 // GIoU and the mask
 //
 // Plan: chunks of B*N are folded at once, then combined by the last block, in order, neighbours along B*N.
-// Bytes that giou_loss_padded must move: 32 * N * B read, 5 * N * B + 4 written.
+// Bytes that giou_loss_padded_f32 must move: 32 * N * B read, 5 * N * B + 4 written.
 
 #include "giou_loss_padded.h"
 
 #include <cmath>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #include <initializer_list>
 
@@ -43,6 +45,16 @@ template <class T>
 __host__ __device__ inline T minimum(T a, T b) {
   return b < a || b != b ? b : a;
 }
+
+__host__ __device__ inline float from_bf16(uint16_t bits) {
+  return __bfloat162float(__ushort_as_bfloat16(bits));
+}
+
+__host__ __device__ inline uint16_t to_bf16(float v) { return __bfloat16_as_ushort(__float2bfloat16_rn(v)); }
+
+__host__ __device__ inline float from_f16(uint16_t bits) { return __half2float(__ushort_as_half(bits)); }
+
+__host__ __device__ inline uint16_t to_f16(float v) { return __half_as_ushort(__float2half_rn(v)); }
 
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
@@ -183,13 +195,13 @@ __device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
 }
 
 // Where the intermediates lie in the workspace.
-struct GiouLossPaddedWorkspace {
+struct GiouLossPaddedF32Workspace {
   int64_t total_parts;
   int64_t total2_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit GiouLossPaddedWorkspace(int64_t B, int64_t N) {
+  explicit GiouLossPaddedF32Workspace(int64_t B, int64_t N) {
     (void)B;
     (void)N;
     total_parts = reserve(bytes, 1024, 4);
@@ -200,9 +212,9 @@ struct GiouLossPaddedWorkspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    giou_loss_padded_kernel(const float* pred, const float* target, float* giou, bool* mask, float* loss,
-                            Index B, Index N, float* total_parts, int64_t* total2_parts, uint32_t* ticket,
-                            Index chunk) {
+    giou_loss_padded_f32_kernel(const float* pred, const float* target, float* giou, bool* mask, float* loss,
+                                Index B, Index N, float* total_parts, int64_t* total2_parts, uint32_t* ticket,
+                                Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B * N));
   float total_own = 0.0f;
@@ -232,11 +244,11 @@ __global__ void __launch_bounds__(512)
       const float joined = area_p + area_t - overlap;
       const float hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
                          (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-      const float giou_here = float(int32_t(mask_here)) *
-                              (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
-      giou_pack[i] = giou_here;
+      const float each = float(int32_t(mask_here)) *
+                         (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
+      giou_pack[i] = each;
       if (i < remaining) {
-        total_own += giou_here;
+        total_own += each;
       }
       if (i < remaining) {
         total2_own = total2_own + int64_t(mask_here);
@@ -266,18 +278,328 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t giou_loss_padded(const float* pred, const float* target, float* giou, bool* mask, float* loss,
-                             int64_t B, int64_t N, char* workspace, cudaStream_t stream) {
-  const GiouLossPaddedWorkspace space(B, N);
+cudaError_t giou_loss_padded_f32(const float* pred, const float* target, float* giou, bool* mask, float* loss,
+                                 int64_t B, int64_t N, char* workspace, cudaStream_t stream) {
+  const GiouLossPaddedF32Workspace space(B, N);
   const bool wide = aligned({target, mask, pred, giou});
   const int64_t chunk = larger(1024, ceil_div(B * N, 16384) * 16), chunks = larger(ceil_div(B * N, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(wide ? giou_loss_padded_kernel<true, Index> : giou_loss_padded_kernel<false, Index>, chunks,
-                 block_threads(chunk, chunks), 512, stream, pred, target, giou, mask, loss, B, N,
+          launch(wide ? giou_loss_padded_f32_kernel<true, Index> : giou_loss_padded_f32_kernel<false, Index>,
+                 chunks, block_threads(chunk, chunks), 512, stream, pred, target, giou, mask, loss, B, N,
                  reinterpret_cast<float*>(workspace + space.total_parts),
+                 reinterpret_cast<int64_t*>(workspace + space.total2_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct GiouLossPaddedF16Workspace {
+  int64_t total_parts;
+  int64_t total2_parts;
+  int64_t ticket;
+  int64_t bytes = 0;
+
+  explicit GiouLossPaddedF16Workspace(int64_t B, int64_t N) {
+    (void)B;
+    (void)N;
+    total_parts = reserve(bytes, 1024, 4);
+    total2_parts = reserve(bytes, 1024, 8);
+    ticket = reserve(bytes, 1, 4);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    giou_loss_padded_f16_kernel(const uint16_t* pred, const uint16_t* target, uint16_t* giou, bool* mask,
+                                uint16_t* loss, Index B, Index N, float* total_parts, int64_t* total2_parts,
+                                uint32_t* ticket, Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, B * N));
+  float total_own = 0.0f;
+  int64_t total2_own = 0;
+  for (Index bn_first = first + Index(threadIdx.x) * 4; bn_first < last; bn_first += Index(blockDim.x) * 4) {
+    const Index remaining = Index(last - bn_first);
+    const auto target_pack = load_pack<4, 4, kWide>(&target[bn_first * 4], remaining);
+    Pack<bool, 4> mask_pack;
+    const auto pred_pack = load_pack<4, 4, kWide>(&pred[bn_first * 4], remaining);
+    Pack<uint16_t, 4> giou_pack;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const bool mask_here = from_f16(target_pack[4 * i + 3]) != 0.0f;
+      mask_pack[i] = mask_here;
+      const float left_p = from_f16(pred_pack[4 * i]);
+      const float top_p = from_f16(pred_pack[4 * i + 1]);
+      const float right_p = from_f16(pred_pack[4 * i + 2]);
+      const float bottom_p = from_f16(pred_pack[4 * i + 3]);
+      const float left_t = from_f16(target_pack[4 * i]);
+      const float top_t = from_f16(target_pack[4 * i + 1]);
+      const float right_t = from_f16(target_pack[4 * i + 2]);
+      const float bottom_t = from_f16(target_pack[4 * i + 3]);
+      const float area_p = (right_p - left_p) * (bottom_p - top_p);
+      const float area_t = (right_t - left_t) * (bottom_t - top_t);
+      const float overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                            (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+      const float joined = area_p + area_t - overlap;
+      const float hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                         (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+      const float each = float(int32_t(mask_here)) *
+                         (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
+      giou_pack[i] = to_f16(each);
+      if (i < remaining) {
+        total_own += each;
+      }
+      if (i < remaining) {
+        total2_own = total2_own + int64_t(mask_here);
+      }
+    }
+    store_pack<kWide>(&mask[bn_first], mask_pack, remaining);
+    store_pack<kWide>(&giou[bn_first], giou_pack, remaining);
+  }
+  const float total_part = block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+  const int64_t total2_part = block_fold(total2_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+  if (threadIdx.x == 0) {
+    total_parts[blockIdx.x] = total_part;
+    total2_parts[blockIdx.x] = total2_part;
+  }
+  if (!is_last_block(ticket, gridDim.x)) return;
+  float total_own2 = 0.0f;
+  int64_t total2_own2 = 0;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total_own2 = total_own2 + total_parts[part];
+    total2_own2 = total2_own2 + total2_parts[part];
+  }
+  const float total = block_fold(total_own2, [](float a, float b_) { return float(a + b_); });
+  const int64_t total2 = block_fold(total2_own2, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+  if (threadIdx.x == 0) {
+    loss[0] = to_f16(total / float(maximum(total2, int64_t{1})));
+  }
+}
+
+template <class Index>
+cudaError_t giou_loss_padded_f16(const uint16_t* pred, const uint16_t* target, uint16_t* giou, bool* mask,
+                                 uint16_t* loss, int64_t B, int64_t N, char* workspace, cudaStream_t stream) {
+  const GiouLossPaddedF16Workspace space(B, N);
+  const bool wide = aligned({target, mask, pred, giou});
+  const int64_t chunk = larger(1024, ceil_div(B * N, 16384) * 16), chunks = larger(ceil_div(B * N, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error =
+          launch(wide ? giou_loss_padded_f16_kernel<true, Index> : giou_loss_padded_f16_kernel<false, Index>,
+                 chunks, block_threads(chunk, chunks), 512, stream, pred, target, giou, mask, loss, B, N,
+                 reinterpret_cast<float*>(workspace + space.total_parts),
+                 reinterpret_cast<int64_t*>(workspace + space.total2_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct GiouLossPaddedBf16Workspace {
+  int64_t total_parts;
+  int64_t total2_parts;
+  int64_t ticket;
+  int64_t bytes = 0;
+
+  explicit GiouLossPaddedBf16Workspace(int64_t B, int64_t N) {
+    (void)B;
+    (void)N;
+    total_parts = reserve(bytes, 1024, 4);
+    total2_parts = reserve(bytes, 1024, 8);
+    ticket = reserve(bytes, 1, 4);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    giou_loss_padded_bf16_kernel(const uint16_t* pred, const uint16_t* target, uint16_t* giou, bool* mask,
+                                 uint16_t* loss, Index B, Index N, float* total_parts, int64_t* total2_parts,
+                                 uint32_t* ticket, Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, B * N));
+  float total_own = 0.0f;
+  int64_t total2_own = 0;
+  for (Index bn_first = first + Index(threadIdx.x) * 4; bn_first < last; bn_first += Index(blockDim.x) * 4) {
+    const Index remaining = Index(last - bn_first);
+    const auto target_pack = load_pack<4, 4, kWide>(&target[bn_first * 4], remaining);
+    Pack<bool, 4> mask_pack;
+    const auto pred_pack = load_pack<4, 4, kWide>(&pred[bn_first * 4], remaining);
+    Pack<uint16_t, 4> giou_pack;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const bool mask_here = from_bf16(target_pack[4 * i + 3]) != 0.0f;
+      mask_pack[i] = mask_here;
+      const float left_p = from_bf16(pred_pack[4 * i]);
+      const float top_p = from_bf16(pred_pack[4 * i + 1]);
+      const float right_p = from_bf16(pred_pack[4 * i + 2]);
+      const float bottom_p = from_bf16(pred_pack[4 * i + 3]);
+      const float left_t = from_bf16(target_pack[4 * i]);
+      const float top_t = from_bf16(target_pack[4 * i + 1]);
+      const float right_t = from_bf16(target_pack[4 * i + 2]);
+      const float bottom_t = from_bf16(target_pack[4 * i + 3]);
+      const float area_p = (right_p - left_p) * (bottom_p - top_p);
+      const float area_t = (right_t - left_t) * (bottom_t - top_t);
+      const float overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                            (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+      const float joined = area_p + area_t - overlap;
+      const float hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                         (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+      const float each = float(int32_t(mask_here)) *
+                         (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
+      giou_pack[i] = to_bf16(each);
+      if (i < remaining) {
+        total_own += each;
+      }
+      if (i < remaining) {
+        total2_own = total2_own + int64_t(mask_here);
+      }
+    }
+    store_pack<kWide>(&mask[bn_first], mask_pack, remaining);
+    store_pack<kWide>(&giou[bn_first], giou_pack, remaining);
+  }
+  const float total_part = block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+  const int64_t total2_part = block_fold(total2_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+  if (threadIdx.x == 0) {
+    total_parts[blockIdx.x] = total_part;
+    total2_parts[blockIdx.x] = total2_part;
+  }
+  if (!is_last_block(ticket, gridDim.x)) return;
+  float total_own2 = 0.0f;
+  int64_t total2_own2 = 0;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total_own2 = total_own2 + total_parts[part];
+    total2_own2 = total2_own2 + total2_parts[part];
+  }
+  const float total = block_fold(total_own2, [](float a, float b_) { return float(a + b_); });
+  const int64_t total2 = block_fold(total2_own2, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+  if (threadIdx.x == 0) {
+    loss[0] = to_bf16(total / float(maximum(total2, int64_t{1})));
+  }
+}
+
+template <class Index>
+cudaError_t giou_loss_padded_bf16(const uint16_t* pred, const uint16_t* target, uint16_t* giou, bool* mask,
+                                  uint16_t* loss, int64_t B, int64_t N, char* workspace,
+                                  cudaStream_t stream) {
+  const GiouLossPaddedBf16Workspace space(B, N);
+  const bool wide = aligned({target, mask, pred, giou});
+  const int64_t chunk = larger(1024, ceil_div(B * N, 16384) * 16), chunks = larger(ceil_div(B * N, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error = launch(
+          wide ? giou_loss_padded_bf16_kernel<true, Index> : giou_loss_padded_bf16_kernel<false, Index>,
+          chunks, block_threads(chunk, chunks), 512, stream, pred, target, giou, mask, loss, B, N,
+          reinterpret_cast<float*>(workspace + space.total_parts),
+          reinterpret_cast<int64_t*>(workspace + space.total2_parts),
+          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct GiouLossPaddedF64Workspace {
+  int64_t total_parts;
+  int64_t total2_parts;
+  int64_t ticket;
+  int64_t bytes = 0;
+
+  explicit GiouLossPaddedF64Workspace(int64_t B, int64_t N) {
+    (void)B;
+    (void)N;
+    total_parts = reserve(bytes, 1024, 8);
+    total2_parts = reserve(bytes, 1024, 8);
+    ticket = reserve(bytes, 1, 4);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    giou_loss_padded_f64_kernel(const double* pred, const double* target, double* giou, bool* mask,
+                                double* loss, Index B, Index N, double* total_parts, int64_t* total2_parts,
+                                uint32_t* ticket, Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, B * N));
+  double total_own = 0.0;
+  int64_t total2_own = 0;
+  for (Index bn_first = first + Index(threadIdx.x) * 2; bn_first < last; bn_first += Index(blockDim.x) * 2) {
+    const Index remaining = Index(last - bn_first);
+    const auto target_pack = load_pack<2, 4, kWide>(&target[bn_first * 4], remaining);
+    Pack<bool, 2> mask_pack;
+    const auto pred_pack = load_pack<2, 4, kWide>(&pred[bn_first * 4], remaining);
+    Pack<double, 2> giou_pack;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const bool mask_here = target_pack[4 * i + 3] != 0.0;
+      mask_pack[i] = mask_here;
+      const double left_p = pred_pack[4 * i];
+      const double top_p = pred_pack[4 * i + 1];
+      const double right_p = pred_pack[4 * i + 2];
+      const double bottom_p = pred_pack[4 * i + 3];
+      const double left_t = target_pack[4 * i];
+      const double top_t = target_pack[4 * i + 1];
+      const double right_t = target_pack[4 * i + 2];
+      const double bottom_t = target_pack[4 * i + 3];
+      const double area_p = (right_p - left_p) * (bottom_p - top_p);
+      const double area_t = (right_t - left_t) * (bottom_t - top_t);
+      const double overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                             (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+      const double joined = area_p + area_t - overlap;
+      const double hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                          (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+      const double each = double(int32_t(mask_here)) *
+                          (overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05));
+      giou_pack[i] = each;
+      if (i < remaining) {
+        total_own += each;
+      }
+      if (i < remaining) {
+        total2_own = total2_own + int64_t(mask_here);
+      }
+    }
+    store_pack<kWide>(&mask[bn_first], mask_pack, remaining);
+    store_pack<kWide>(&giou[bn_first], giou_pack, remaining);
+  }
+  const double total_part = block_fold(total_own, [](double a, double b_) { return double(a + b_); });
+  const int64_t total2_part = block_fold(total2_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+  if (threadIdx.x == 0) {
+    total_parts[blockIdx.x] = total_part;
+    total2_parts[blockIdx.x] = total2_part;
+  }
+  if (!is_last_block(ticket, gridDim.x)) return;
+  double total_own2 = 0.0;
+  int64_t total2_own2 = 0;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total_own2 = total_own2 + total_parts[part];
+    total2_own2 = total2_own2 + total2_parts[part];
+  }
+  const double total = block_fold(total_own2, [](double a, double b_) { return double(a + b_); });
+  const int64_t total2 = block_fold(total2_own2, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+  if (threadIdx.x == 0) {
+    loss[0] = total / double(maximum(total2, int64_t{1}));
+  }
+}
+
+template <class Index>
+cudaError_t giou_loss_padded_f64(const double* pred, const double* target, double* giou, bool* mask,
+                                 double* loss, int64_t B, int64_t N, char* workspace, cudaStream_t stream) {
+  const GiouLossPaddedF64Workspace space(B, N);
+  const bool wide = aligned({target, mask, pred, giou});
+  const int64_t chunk = larger(1024, ceil_div(B * N, 16384) * 16), chunks = larger(ceil_div(B * N, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error =
+          launch(wide ? giou_loss_padded_f64_kernel<true, Index> : giou_loss_padded_f64_kernel<false, Index>,
+                 chunks, block_threads(chunk, chunks), 512, stream, pred, target, giou, mask, loss, B, N,
+                 reinterpret_cast<double*>(workspace + space.total_parts),
                  reinterpret_cast<int64_t*>(workspace + space.total2_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
@@ -287,13 +609,13 @@ cudaError_t giou_loss_padded(const float* pred, const float* target, float* giou
 
 }  // namespace
 
-extern "C" int64_t giou_loss_padded_cuda_workspace(int64_t B, int64_t N) {
-  return GiouLossPaddedWorkspace(B, N).bytes;
+extern "C" int64_t giou_loss_padded_f32_cuda_workspace(int64_t B, int64_t N) {
+  return GiouLossPaddedF32Workspace(B, N).bytes;
 }
 
-extern "C" int giou_loss_padded_cuda(const float* pred, const float* target, float* giou, bool* mask,
-                                     float* loss, int64_t B, int64_t N, void* workspace,
-                                     int64_t workspace_bytes, void* stream) {
+extern "C" int giou_loss_padded_f32_cuda(const float* pred, const float* target, float* giou, bool* mask,
+                                         float* loss, int64_t B, int64_t N, void* workspace,
+                                         int64_t workspace_bytes, void* stream) {
   if (!(B >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, B, N, 4})) return 3;
@@ -315,16 +637,142 @@ extern "C" int giou_loss_padded_cuda(const float* pred, const float* target, flo
   if (overlap(mask, B * N, loss, 4)) return 19;
   const bool small = larger(larger(B * N * 4, B * N), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const GiouLossPaddedWorkspace space(B, N);
+  const GiouLossPaddedF32Workspace space(B, N);
   void* memory = workspace;
   if (workspace != nullptr && workspace_bytes < space.bytes) return 20;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
     return 20;
-  const cudaError_t error = small ? giou_loss_padded<int32_t>(pred, target, giou, mask, loss, B, N,
-                                                              static_cast<char*>(memory), queue)
-                                  : giou_loss_padded<int64_t>(pred, target, giou, mask, loss, B, N,
-                                                              static_cast<char*>(memory), queue);
+  const cudaError_t error = small ? giou_loss_padded_f32<int32_t>(pred, target, giou, mask, loss, B, N,
+                                                                  static_cast<char*>(memory), queue)
+                                  : giou_loss_padded_f32<int64_t>(pred, target, giou, mask, loss, B, N,
+                                                                  static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
+  return error == cudaSuccess ? 0 : 21;
+}
+
+extern "C" int64_t giou_loss_padded_f16_cuda_workspace(int64_t B, int64_t N) {
+  return GiouLossPaddedF16Workspace(B, N).bytes;
+}
+
+extern "C" int giou_loss_padded_f16_cuda(const uint16_t* pred, const uint16_t* target, uint16_t* giou,
+                                         bool* mask, uint16_t* loss, int64_t B, int64_t N, void* workspace,
+                                         int64_t workspace_bytes, void* stream) {
+  if (!(B >= 0)) return 1;
+  if (!(N >= 0)) return 2;
+  if (overflows({2, B, N, 4})) return 3;
+  if (overflows({2, B, N})) return 4;
+  if (overflows({1, B, N})) return 5;
+  if (pred == nullptr && B * N * 4 > 0) return 6;
+  if (target == nullptr && B * N * 4 > 0) return 7;
+  if (giou == nullptr && B * N > 0) return 8;
+  if (mask == nullptr && B * N > 0) return 9;
+  if (loss == nullptr) return 10;
+  if (overlap(pred, B * N * 4 * 2, giou, B * N * 2)) return 11;
+  if (overlap(target, B * N * 4 * 2, giou, B * N * 2)) return 12;
+  if (overlap(mask, B * N, giou, B * N * 2)) return 13;
+  if (overlap(loss, 2, giou, B * N * 2)) return 14;
+  if (overlap(pred, B * N * 4 * 2, mask, B * N)) return 15;
+  if (overlap(target, B * N * 4 * 2, mask, B * N)) return 16;
+  if (overlap(pred, B * N * 4 * 2, loss, 2)) return 17;
+  if (overlap(target, B * N * 4 * 2, loss, 2)) return 18;
+  if (overlap(mask, B * N, loss, 2)) return 19;
+  const bool small = larger(larger(B * N * 4, B * N), 1) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const GiouLossPaddedF16Workspace space(B, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 20;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 20;
+  const cudaError_t error = small ? giou_loss_padded_f16<int32_t>(pred, target, giou, mask, loss, B, N,
+                                                                  static_cast<char*>(memory), queue)
+                                  : giou_loss_padded_f16<int64_t>(pred, target, giou, mask, loss, B, N,
+                                                                  static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
+  return error == cudaSuccess ? 0 : 21;
+}
+
+extern "C" int64_t giou_loss_padded_bf16_cuda_workspace(int64_t B, int64_t N) {
+  return GiouLossPaddedBf16Workspace(B, N).bytes;
+}
+
+extern "C" int giou_loss_padded_bf16_cuda(const uint16_t* pred, const uint16_t* target, uint16_t* giou,
+                                          bool* mask, uint16_t* loss, int64_t B, int64_t N, void* workspace,
+                                          int64_t workspace_bytes, void* stream) {
+  if (!(B >= 0)) return 1;
+  if (!(N >= 0)) return 2;
+  if (overflows({2, B, N, 4})) return 3;
+  if (overflows({2, B, N})) return 4;
+  if (overflows({1, B, N})) return 5;
+  if (pred == nullptr && B * N * 4 > 0) return 6;
+  if (target == nullptr && B * N * 4 > 0) return 7;
+  if (giou == nullptr && B * N > 0) return 8;
+  if (mask == nullptr && B * N > 0) return 9;
+  if (loss == nullptr) return 10;
+  if (overlap(pred, B * N * 4 * 2, giou, B * N * 2)) return 11;
+  if (overlap(target, B * N * 4 * 2, giou, B * N * 2)) return 12;
+  if (overlap(mask, B * N, giou, B * N * 2)) return 13;
+  if (overlap(loss, 2, giou, B * N * 2)) return 14;
+  if (overlap(pred, B * N * 4 * 2, mask, B * N)) return 15;
+  if (overlap(target, B * N * 4 * 2, mask, B * N)) return 16;
+  if (overlap(pred, B * N * 4 * 2, loss, 2)) return 17;
+  if (overlap(target, B * N * 4 * 2, loss, 2)) return 18;
+  if (overlap(mask, B * N, loss, 2)) return 19;
+  const bool small = larger(larger(B * N * 4, B * N), 1) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const GiouLossPaddedBf16Workspace space(B, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 20;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 20;
+  const cudaError_t error = small ? giou_loss_padded_bf16<int32_t>(pred, target, giou, mask, loss, B, N,
+                                                                   static_cast<char*>(memory), queue)
+                                  : giou_loss_padded_bf16<int64_t>(pred, target, giou, mask, loss, B, N,
+                                                                   static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
+  return error == cudaSuccess ? 0 : 21;
+}
+
+extern "C" int64_t giou_loss_padded_f64_cuda_workspace(int64_t B, int64_t N) {
+  return GiouLossPaddedF64Workspace(B, N).bytes;
+}
+
+extern "C" int giou_loss_padded_f64_cuda(const double* pred, const double* target, double* giou, bool* mask,
+                                         double* loss, int64_t B, int64_t N, void* workspace,
+                                         int64_t workspace_bytes, void* stream) {
+  if (!(B >= 0)) return 1;
+  if (!(N >= 0)) return 2;
+  if (overflows({8, B, N, 4})) return 3;
+  if (overflows({8, B, N})) return 4;
+  if (overflows({1, B, N})) return 5;
+  if (pred == nullptr && B * N * 4 > 0) return 6;
+  if (target == nullptr && B * N * 4 > 0) return 7;
+  if (giou == nullptr && B * N > 0) return 8;
+  if (mask == nullptr && B * N > 0) return 9;
+  if (loss == nullptr) return 10;
+  if (overlap(pred, B * N * 4 * 8, giou, B * N * 8)) return 11;
+  if (overlap(target, B * N * 4 * 8, giou, B * N * 8)) return 12;
+  if (overlap(mask, B * N, giou, B * N * 8)) return 13;
+  if (overlap(loss, 8, giou, B * N * 8)) return 14;
+  if (overlap(pred, B * N * 4 * 8, mask, B * N)) return 15;
+  if (overlap(target, B * N * 4 * 8, mask, B * N)) return 16;
+  if (overlap(pred, B * N * 4 * 8, loss, 8)) return 17;
+  if (overlap(target, B * N * 4 * 8, loss, 8)) return 18;
+  if (overlap(mask, B * N, loss, 8)) return 19;
+  const bool small = larger(larger(B * N * 4, B * N), 1) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const GiouLossPaddedF64Workspace space(B, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 20;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 20;
+  const cudaError_t error = small ? giou_loss_padded_f64<int32_t>(pred, target, giou, mask, loss, B, N,
+                                                                  static_cast<char*>(memory), queue)
+                                  : giou_loss_padded_f64<int64_t>(pred, target, giou, mask, loss, B, N,
+                                                                  static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 21;
 }

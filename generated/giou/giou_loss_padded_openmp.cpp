@@ -6,7 +6,7 @@
 // Phase 1: one thread does the rest.
 // Phase 2: chunks of B*N are folded at once, then combined in order, neighbours along B*N.
 // Phase 3: one thread does the rest.
-// Bytes that giou_loss_padded must move: 32 * N * B read, 5 * N * B + 4 written.
+// Bytes that giou_loss_padded_f32 must move: 32 * N * B read, 5 * N * B + 4 written.
 
 #include "giou_loss_padded.h"
 
@@ -50,8 +50,31 @@ inline T maximum(T a, T b) {
   return b > a || b != b ? b : a;
 }
 
-// Signed arithmetic that wraps around.
-inline int32_t wrapping_add(int32_t a, int32_t b) { return int32_t(uint32_t(a) + uint32_t(b)); }
+// Round to nearest even.
+inline uint16_t to_bf16(float v) {
+  uint32_t bits;
+  memcpy(&bits, &v, sizeof bits);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return uint16_t((bits >> 16) | 0x40u);
+  return uint16_t((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+// Round to nearest even.
+inline uint16_t to_f16(float v) {
+  uint32_t bits;
+  memcpy(&bits, &v, sizeof bits);
+  const uint32_t sign = (bits >> 16) & 0x8000u, rest = bits & 0x7fffffffu;
+  if (rest > 0x7f800000u) return uint16_t(sign | 0x7e00u);
+  if (rest >= 0x477ff000u) return uint16_t(sign | 0x7c00u);
+  if (rest < 0x38800000u) {
+    float magnitude;
+    memcpy(&magnitude, &rest, sizeof magnitude);
+    const float shifted = magnitude + 0.5f;  // the last bit of 0.5 is that of the smallest half
+    uint32_t rounded;
+    memcpy(&rounded, &shifted, sizeof rounded);
+    return uint16_t(sign | (rounded - 0x3f000000u));
+  }
+  return uint16_t(sign | ((rest - 0x38000000u + 0x0fffu + ((rest >> 13) & 1u)) >> 13));
+}
 
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
@@ -96,6 +119,8 @@ constexpr int kVectorBytes = 32;
 #else
 constexpr int kVectorBytes = 16;
 #endif
+
+constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
 
 constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
@@ -488,13 +513,104 @@ inline Lanes<To, N> convert(Mask<N> from) {
   return convert<To>(Lanes<typename Mask<N>::Int, N>(-from.v));
 }
 
+template <int N>
+inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
+  using Words = typename VectorOf<uint32_t, N>::type;
+  return (typename Lanes<float, N>::Vector)((Words)resized<uint32_t>(bits.v) << 16);
+}
+
+// The upper halves of words.
+template <int N, size_t... kLane>
+inline Lanes<uint16_t, N> upper_halves(typename VectorOf<uint32_t, N>::type words,
+                                       std::index_sequence<kLane...>) {
+  if constexpr (N > 4) {
+    const auto halves = (typename VectorOf<uint16_t, 2 * N>::type) words;
+    return __builtin_shufflevector(halves, halves, (2 * int(kLane) + 1)...);
+  } else {
+    return resized<uint16_t>(words >> 16);
+  }
+}
+// Round to nearest even.
+template <int N>
+inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
+  using Words = typename VectorOf<uint32_t, N>::type;
+  const Words bits = (Words)value.v, rounded = bits + (((bits >> 16) & 1u) + 0x7fffu),
+              quiet = bits | 0x400000u;
+  return upper_halves<N>(value.v == value.v ? rounded : quiet, std::make_index_sequence<N>{});
+}
+
+// By the instruction where there is one; a NaN is quiet then.
+template <int N>
+inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
+  using Floats = typename VectorOf<float, N>::type;
+#if defined(__F16C__) && defined(__clang__)
+  return __builtin_convertvector((typename VectorOf<_Float16, N>::type)half.v, Floats);
+#else
+#if defined(__F16C__)
+  if constexpr (N == 4)
+    return __builtin_ia32_vcvtph2ps(
+        (typename VectorOf<int16_t, 8>::type)__builtin_shufflevector(half.v, half.v, 0, 1, 2, 3, 0, 1, 2, 3));
+  if constexpr (N == 8) return __builtin_ia32_vcvtph2ps256((typename VectorOf<int16_t, 8>::type)half.v);
+#endif
+#if defined(__AVX512F__)
+  if constexpr (N == 16)
+    return __builtin_ia32_vcvtph2ps512_mask((typename VectorOf<int16_t, 16>::type)half.v,
+                                            typename VectorOf<float, 16>::type{}, -1, 4);
+#endif
+  using Words = typename VectorOf<uint32_t, N>::type;
+  using Ints = typename VectorOf<int32_t, N>::type;
+  const Words all = resized<uint32_t>(half.v), sign = (all & 0x8000u) << 16, rest = all & 0x7fffu;
+  const Words quiet = (Words)((Ints)rest > 0x7c00) & 0x400000u;
+  const Words normal = (rest << 13) + 0x38000000u, special = (rest << 13) | 0x7f800000u | quiet;
+  const Words small = (Words)(__builtin_convertvector((Ints)rest, Floats) * (1.0f / 16777216.0f));
+  const Words bits = (Ints)rest >= 0x7c00 ? special : ((Ints)rest >= 0x0400 ? normal : small);
+  return (Floats)(bits | sign);
+#endif
+}
+
+// Round to nearest even; each NaN becomes the same one, with its sign.
+template <int N>
+inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
+  using Words = typename VectorOf<uint32_t, N>::type;
+  using Floats = typename VectorOf<float, N>::type;
+#if defined(__F16C__)
+  const Floats nan = (Floats)(((Words)value.v & 0x80000000u) | 0x7fc00000u),
+               known = value.v == value.v ? value.v : nan;
+#endif
+#if defined(__F16C__) && defined(__clang__)
+  return (typename Lanes<uint16_t, N>::Vector) __builtin_convertvector(known,
+                                                                       typename VectorOf<_Float16, N>::type);
+#else
+#if defined(__F16C__)
+  if constexpr (N == 4)
+    return (typename Lanes<uint16_t, 4>::Vector)__builtin_shufflevector(
+        __builtin_ia32_vcvtps2ph(known, 0), VectorOf<int16_t, 8>::type{}, 0, 1, 2, 3);
+  if constexpr (N == 8) return (typename Lanes<uint16_t, 8>::Vector)__builtin_ia32_vcvtps2ph256(known, 0);
+#endif
+#if defined(__AVX512F__)
+  if constexpr (N == 16)
+    return (typename Lanes<uint16_t, 16>::Vector)__builtin_ia32_vcvtps2ph512_mask(
+        known, 0, VectorOf<int16_t, 16>::type{}, -1);
+#endif
+  using Ints = typename VectorOf<int32_t, N>::type;
+  const Words all = (Words)value.v, sign = (all >> 16) & 0x8000u, rest = all & 0x7fffffffu;
+  const Words normal = (rest - 0x38000000u + 0x0fffu + ((rest >> 13) & 1u)) >> 13;
+  // The last bit of 0.5 is that of the smallest half.
+  const Words small = (Words)((Floats)rest + 0.5f) - 0x3f000000u;
+  const Words finite = (Ints)rest < 0x38800000 ? small : normal;
+  const Words bits =
+      (Ints)rest > 0x7f800000 ? Words{} + 0x7e00u : ((Ints)rest >= 0x477ff000 ? Words{} + 0x7c00u : finite);
+  return __builtin_convertvector(bits | sign, typename Lanes<uint16_t, N>::Vector);
+#endif
+}
+
 // Where the intermediates lie in the workspace.
-struct GiouLossPaddedWorkspace {
+struct GiouLossPaddedF32Workspace {
   int64_t total_parts;
   int64_t total2_parts;
   int64_t bytes = 0;
 
-  explicit GiouLossPaddedWorkspace(int64_t B, int64_t N) {
+  explicit GiouLossPaddedF32Workspace(int64_t B, int64_t N) {
     (void)B;
     (void)N;
     total_parts = reserve(bytes, 256, 4);
@@ -503,9 +619,9 @@ struct GiouLossPaddedWorkspace {
   }
 };
 
-void giou_loss_padded(const float* pred, const float* target, float* giou, bool* mask, float* loss, int64_t B,
-                      int64_t N, char* workspace) {
-  const GiouLossPaddedWorkspace space(B, N);
+void giou_loss_padded_f32(const float* pred, const float* target, float* giou, bool* mask, float* loss,
+                          int64_t B, int64_t N, char* workspace) {
+  const GiouLossPaddedF32Workspace space(B, N);
   const int64_t bn_chunk = larger(4096, ceil_div(B * N, 256));
   float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
   int64_t* const total2_parts = reinterpret_cast<int64_t*>(workspace + space.total2_parts);
@@ -538,15 +654,14 @@ void giou_loss_padded(const float* pred, const float* target, float* giou, bool*
           const auto joined = area_p + area_t - overlap;
           const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
                             (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-          const auto giou_here =
-              convert<float>(convert<int32_t>(mask_here)) *
-              (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
-          store_around(&giou[bn], active, giou_here, around_caches);
-          total_lanes += keep(active, giou_here, 0.0f);
+          const auto each = convert<float>(convert<int32_t>(mask_here)) *
+                            (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
+          store_around(&giou[bn], active, each, around_caches);
+          total_lanes += keep(active, each, 0.0f);
           total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-        total2 = total2 + across(total2_lanes, [](int32_t a, int32_t b_) { return wrapping_add(a, b_); });
+        total2 = total2 + across(total2_lanes, [](int32_t a, int32_t b_) { return a + b_; });
       }
       total_parts[bn_first / bn_chunk] = total;
       total2_parts[bn_first / bn_chunk] = total2;
@@ -562,15 +677,234 @@ void giou_loss_padded(const float* pred, const float* target, float* giou, bool*
   loss[0] = total / float(maximum(total2, int64_t{1}));
 }
 
-}  // namespace
+// Where the intermediates lie in the workspace.
+struct GiouLossPaddedF16Workspace {
+  int64_t total_parts;
+  int64_t total2_parts;
+  int64_t bytes = 0;
 
-extern "C" int64_t giou_loss_padded_openmp_workspace(int64_t B, int64_t N) {
-  return GiouLossPaddedWorkspace(B, N).bytes;
+  explicit GiouLossPaddedF16Workspace(int64_t B, int64_t N) {
+    (void)B;
+    (void)N;
+    total_parts = reserve(bytes, 256, 4);
+    total2_parts = reserve(bytes, 256, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void giou_loss_padded_f16(const uint16_t* pred, const uint16_t* target, uint16_t* giou, bool* mask,
+                          uint16_t* loss, int64_t B, int64_t N, char* workspace) {
+  const GiouLossPaddedF16Workspace space(B, N);
+  const int64_t bn_chunk = larger(4096, ceil_div(B * N, 256));
+  float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
+  int64_t* const total2_parts = reinterpret_cast<int64_t*>(workspace + space.total2_parts);
+  const bool around_caches = B * N * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
+      float total = 0.0f;
+      int64_t total2 = 0;
+      const int64_t bn_end = smaller(bn_first + bn_chunk, B * N);
+      for (int64_t bn_block = bn_first; bn_block < bn_end; bn_block += 4096) {
+        Sum<float, kLanes32> total_lanes = 0.0f;
+        Lanes<int32_t, kLanes32> total2_lanes = 0;
+        for_lanes<kLanes32>(bn_block, smaller(bn_block + 4096, bn_end), [&](int64_t bn, auto active) {
+          const auto mask_here = from_f16(load_field<4, 3>(&target[bn * 4], active)) != 0.0f;
+          store(&mask[bn], active, mask_here);
+          const auto left_p = from_f16(load_field<4, 0>(&pred[bn * 4], active));
+          const auto top_p = from_f16(load_field<4, 1>(&pred[bn * 4], active));
+          const auto right_p = from_f16(load_field<4, 2>(&pred[bn * 4], active));
+          const auto bottom_p = from_f16(load_field<4, 3>(&pred[bn * 4], active));
+          const auto left_t = from_f16(load_field<4, 0>(&target[bn * 4], active));
+          const auto top_t = from_f16(load_field<4, 1>(&target[bn * 4], active));
+          const auto right_t = from_f16(load_field<4, 2>(&target[bn * 4], active));
+          const auto bottom_t = from_f16(load_field<4, 3>(&target[bn * 4], active));
+          const auto area_p = (right_p - left_p) * (bottom_p - top_p);
+          const auto area_t = (right_t - left_t) * (bottom_t - top_t);
+          const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                               (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+          const auto joined = area_p + area_t - overlap;
+          const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                            (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+          const auto each = convert<float>(convert<int32_t>(mask_here)) *
+                            (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
+          store_around(&giou[bn], active, to_f16(each), around_caches);
+          total_lanes += keep(active, each, 0.0f);
+          total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
+        });
+        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+        total2 = total2 + across(total2_lanes, [](int32_t a, int32_t b_) { return a + b_; });
+      }
+      total_parts[bn_first / bn_chunk] = total;
+      total2_parts[bn_first / bn_chunk] = total2;
+    }
+    if (around_caches) finish_stores();
+  }
+  float total = 0.0f;
+  int64_t total2 = 0;
+  for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
+    total = total + total_parts[bn_first / bn_chunk];
+    total2 = total2 + total2_parts[bn_first / bn_chunk];
+  }
+  loss[0] = to_f16(total / float(maximum(total2, int64_t{1})));
 }
 
-extern "C" int giou_loss_padded_openmp(const float* pred, const float* target, float* giou, bool* mask,
-                                       float* loss, int64_t B, int64_t N, void* workspace,
-                                       int64_t workspace_bytes) {
+// Where the intermediates lie in the workspace.
+struct GiouLossPaddedBf16Workspace {
+  int64_t total_parts;
+  int64_t total2_parts;
+  int64_t bytes = 0;
+
+  explicit GiouLossPaddedBf16Workspace(int64_t B, int64_t N) {
+    (void)B;
+    (void)N;
+    total_parts = reserve(bytes, 256, 4);
+    total2_parts = reserve(bytes, 256, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void giou_loss_padded_bf16(const uint16_t* pred, const uint16_t* target, uint16_t* giou, bool* mask,
+                           uint16_t* loss, int64_t B, int64_t N, char* workspace) {
+  const GiouLossPaddedBf16Workspace space(B, N);
+  const int64_t bn_chunk = larger(4096, ceil_div(B * N, 256));
+  float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
+  int64_t* const total2_parts = reinterpret_cast<int64_t*>(workspace + space.total2_parts);
+  const bool around_caches = B * N * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
+      float total = 0.0f;
+      int64_t total2 = 0;
+      const int64_t bn_end = smaller(bn_first + bn_chunk, B * N);
+      for (int64_t bn_block = bn_first; bn_block < bn_end; bn_block += 4096) {
+        Sum<float, kLanes32> total_lanes = 0.0f;
+        Lanes<int32_t, kLanes32> total2_lanes = 0;
+        for_lanes<kLanes32>(bn_block, smaller(bn_block + 4096, bn_end), [&](int64_t bn, auto active) {
+          const auto mask_here = from_bf16(load_field<4, 3>(&target[bn * 4], active)) != 0.0f;
+          store(&mask[bn], active, mask_here);
+          const auto left_p = from_bf16(load_field<4, 0>(&pred[bn * 4], active));
+          const auto top_p = from_bf16(load_field<4, 1>(&pred[bn * 4], active));
+          const auto right_p = from_bf16(load_field<4, 2>(&pred[bn * 4], active));
+          const auto bottom_p = from_bf16(load_field<4, 3>(&pred[bn * 4], active));
+          const auto left_t = from_bf16(load_field<4, 0>(&target[bn * 4], active));
+          const auto top_t = from_bf16(load_field<4, 1>(&target[bn * 4], active));
+          const auto right_t = from_bf16(load_field<4, 2>(&target[bn * 4], active));
+          const auto bottom_t = from_bf16(load_field<4, 3>(&target[bn * 4], active));
+          const auto area_p = (right_p - left_p) * (bottom_p - top_p);
+          const auto area_t = (right_t - left_t) * (bottom_t - top_t);
+          const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                               (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+          const auto joined = area_p + area_t - overlap;
+          const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                            (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+          const auto each = convert<float>(convert<int32_t>(mask_here)) *
+                            (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
+          store_around(&giou[bn], active, to_bf16(each), around_caches);
+          total_lanes += keep(active, each, 0.0f);
+          total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
+        });
+        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+        total2 = total2 + across(total2_lanes, [](int32_t a, int32_t b_) { return a + b_; });
+      }
+      total_parts[bn_first / bn_chunk] = total;
+      total2_parts[bn_first / bn_chunk] = total2;
+    }
+    if (around_caches) finish_stores();
+  }
+  float total = 0.0f;
+  int64_t total2 = 0;
+  for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
+    total = total + total_parts[bn_first / bn_chunk];
+    total2 = total2 + total2_parts[bn_first / bn_chunk];
+  }
+  loss[0] = to_bf16(total / float(maximum(total2, int64_t{1})));
+}
+
+// Where the intermediates lie in the workspace.
+struct GiouLossPaddedF64Workspace {
+  int64_t total_parts;
+  int64_t total2_parts;
+  int64_t bytes = 0;
+
+  explicit GiouLossPaddedF64Workspace(int64_t B, int64_t N) {
+    (void)B;
+    (void)N;
+    total_parts = reserve(bytes, 256, 8);
+    total2_parts = reserve(bytes, 256, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void giou_loss_padded_f64(const double* pred, const double* target, double* giou, bool* mask, double* loss,
+                          int64_t B, int64_t N, char* workspace) {
+  const GiouLossPaddedF64Workspace space(B, N);
+  const int64_t bn_chunk = larger(4096, ceil_div(B * N, 256));
+  double* const total_parts = reinterpret_cast<double*>(workspace + space.total_parts);
+  int64_t* const total2_parts = reinterpret_cast<int64_t*>(workspace + space.total2_parts);
+  const bool around_caches = B * N * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
+      double total = 0.0;
+      int64_t total2 = 0;
+      const int64_t bn_end = smaller(bn_first + bn_chunk, B * N);
+      for (int64_t bn_block = bn_first; bn_block < bn_end; bn_block += 4096) {
+        Sum<double, kLanes64> total_lanes = 0.0;
+        Lanes<int32_t, kLanes64> total2_lanes = 0;
+        for_lanes<kLanes64>(bn_block, smaller(bn_block + 4096, bn_end), [&](int64_t bn, auto active) {
+          const auto mask_here = load_field<4, 3>(&target[bn * 4], active) != 0.0;
+          store(&mask[bn], active, mask_here);
+          const auto left_p = load_field<4, 0>(&pred[bn * 4], active);
+          const auto top_p = load_field<4, 1>(&pred[bn * 4], active);
+          const auto right_p = load_field<4, 2>(&pred[bn * 4], active);
+          const auto bottom_p = load_field<4, 3>(&pred[bn * 4], active);
+          const auto left_t = load_field<4, 0>(&target[bn * 4], active);
+          const auto top_t = load_field<4, 1>(&target[bn * 4], active);
+          const auto right_t = load_field<4, 2>(&target[bn * 4], active);
+          const auto bottom_t = load_field<4, 3>(&target[bn * 4], active);
+          const auto area_p = (right_p - left_p) * (bottom_p - top_p);
+          const auto area_t = (right_t - left_t) * (bottom_t - top_t);
+          const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                               (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+          const auto joined = area_p + area_t - overlap;
+          const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                            (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+          const auto each = convert<double>(convert<int32_t>(mask_here)) *
+                            (overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05));
+          store_around(&giou[bn], active, each, around_caches);
+          total_lanes += keep(active, each, 0.0);
+          total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
+        });
+        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+        total2 = total2 + across(total2_lanes, [](int32_t a, int32_t b_) { return a + b_; });
+      }
+      total_parts[bn_first / bn_chunk] = total;
+      total2_parts[bn_first / bn_chunk] = total2;
+    }
+    if (around_caches) finish_stores();
+  }
+  double total = 0.0;
+  int64_t total2 = 0;
+  for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
+    total = total + total_parts[bn_first / bn_chunk];
+    total2 = total2 + total2_parts[bn_first / bn_chunk];
+  }
+  loss[0] = total / double(maximum(total2, int64_t{1}));
+}
+
+}  // namespace
+
+extern "C" int64_t giou_loss_padded_f32_openmp_workspace(int64_t B, int64_t N) {
+  return GiouLossPaddedF32Workspace(B, N).bytes;
+}
+
+extern "C" int giou_loss_padded_f32_openmp(const float* pred, const float* target, float* giou, bool* mask,
+                                           float* loss, int64_t B, int64_t N, void* workspace,
+                                           int64_t workspace_bytes) {
   if (!(B >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, B, N, 4})) return 3;
@@ -590,11 +924,116 @@ extern "C" int giou_loss_padded_openmp(const float* pred, const float* target, f
   if (overlap(pred, B * N * 4 * 4, loss, 4)) return 17;
   if (overlap(target, B * N * 4 * 4, loss, 4)) return 18;
   if (overlap(mask, B * N, loss, 4)) return 19;
-  const GiouLossPaddedWorkspace space(B, N);
+  const GiouLossPaddedF32Workspace space(B, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
   if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 20;
-  giou_loss_padded(pred, target, giou, mask, loss, B, N, next_line(memory));
+  giou_loss_padded_f32(pred, target, giou, mask, loss, B, N, next_line(memory));
+  if (own) std::free(memory);
+  return 0;
+}
+
+extern "C" int64_t giou_loss_padded_f16_openmp_workspace(int64_t B, int64_t N) {
+  return GiouLossPaddedF16Workspace(B, N).bytes;
+}
+
+extern "C" int giou_loss_padded_f16_openmp(const uint16_t* pred, const uint16_t* target, uint16_t* giou,
+                                           bool* mask, uint16_t* loss, int64_t B, int64_t N, void* workspace,
+                                           int64_t workspace_bytes) {
+  if (!(B >= 0)) return 1;
+  if (!(N >= 0)) return 2;
+  if (overflows({2, B, N, 4})) return 3;
+  if (overflows({2, B, N})) return 4;
+  if (overflows({1, B, N})) return 5;
+  if (pred == nullptr && B * N * 4 > 0) return 6;
+  if (target == nullptr && B * N * 4 > 0) return 7;
+  if (giou == nullptr && B * N > 0) return 8;
+  if (mask == nullptr && B * N > 0) return 9;
+  if (loss == nullptr) return 10;
+  if (overlap(pred, B * N * 4 * 2, giou, B * N * 2)) return 11;
+  if (overlap(target, B * N * 4 * 2, giou, B * N * 2)) return 12;
+  if (overlap(mask, B * N, giou, B * N * 2)) return 13;
+  if (overlap(loss, 2, giou, B * N * 2)) return 14;
+  if (overlap(pred, B * N * 4 * 2, mask, B * N)) return 15;
+  if (overlap(target, B * N * 4 * 2, mask, B * N)) return 16;
+  if (overlap(pred, B * N * 4 * 2, loss, 2)) return 17;
+  if (overlap(target, B * N * 4 * 2, loss, 2)) return 18;
+  if (overlap(mask, B * N, loss, 2)) return 19;
+  const GiouLossPaddedF16Workspace space(B, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 20;
+  giou_loss_padded_f16(pred, target, giou, mask, loss, B, N, next_line(memory));
+  if (own) std::free(memory);
+  return 0;
+}
+
+extern "C" int64_t giou_loss_padded_bf16_openmp_workspace(int64_t B, int64_t N) {
+  return GiouLossPaddedBf16Workspace(B, N).bytes;
+}
+
+extern "C" int giou_loss_padded_bf16_openmp(const uint16_t* pred, const uint16_t* target, uint16_t* giou,
+                                            bool* mask, uint16_t* loss, int64_t B, int64_t N, void* workspace,
+                                            int64_t workspace_bytes) {
+  if (!(B >= 0)) return 1;
+  if (!(N >= 0)) return 2;
+  if (overflows({2, B, N, 4})) return 3;
+  if (overflows({2, B, N})) return 4;
+  if (overflows({1, B, N})) return 5;
+  if (pred == nullptr && B * N * 4 > 0) return 6;
+  if (target == nullptr && B * N * 4 > 0) return 7;
+  if (giou == nullptr && B * N > 0) return 8;
+  if (mask == nullptr && B * N > 0) return 9;
+  if (loss == nullptr) return 10;
+  if (overlap(pred, B * N * 4 * 2, giou, B * N * 2)) return 11;
+  if (overlap(target, B * N * 4 * 2, giou, B * N * 2)) return 12;
+  if (overlap(mask, B * N, giou, B * N * 2)) return 13;
+  if (overlap(loss, 2, giou, B * N * 2)) return 14;
+  if (overlap(pred, B * N * 4 * 2, mask, B * N)) return 15;
+  if (overlap(target, B * N * 4 * 2, mask, B * N)) return 16;
+  if (overlap(pred, B * N * 4 * 2, loss, 2)) return 17;
+  if (overlap(target, B * N * 4 * 2, loss, 2)) return 18;
+  if (overlap(mask, B * N, loss, 2)) return 19;
+  const GiouLossPaddedBf16Workspace space(B, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 20;
+  giou_loss_padded_bf16(pred, target, giou, mask, loss, B, N, next_line(memory));
+  if (own) std::free(memory);
+  return 0;
+}
+
+extern "C" int64_t giou_loss_padded_f64_openmp_workspace(int64_t B, int64_t N) {
+  return GiouLossPaddedF64Workspace(B, N).bytes;
+}
+
+extern "C" int giou_loss_padded_f64_openmp(const double* pred, const double* target, double* giou, bool* mask,
+                                           double* loss, int64_t B, int64_t N, void* workspace,
+                                           int64_t workspace_bytes) {
+  if (!(B >= 0)) return 1;
+  if (!(N >= 0)) return 2;
+  if (overflows({8, B, N, 4})) return 3;
+  if (overflows({8, B, N})) return 4;
+  if (overflows({1, B, N})) return 5;
+  if (pred == nullptr && B * N * 4 > 0) return 6;
+  if (target == nullptr && B * N * 4 > 0) return 7;
+  if (giou == nullptr && B * N > 0) return 8;
+  if (mask == nullptr && B * N > 0) return 9;
+  if (loss == nullptr) return 10;
+  if (overlap(pred, B * N * 4 * 8, giou, B * N * 8)) return 11;
+  if (overlap(target, B * N * 4 * 8, giou, B * N * 8)) return 12;
+  if (overlap(mask, B * N, giou, B * N * 8)) return 13;
+  if (overlap(loss, 8, giou, B * N * 8)) return 14;
+  if (overlap(pred, B * N * 4 * 8, mask, B * N)) return 15;
+  if (overlap(target, B * N * 4 * 8, mask, B * N)) return 16;
+  if (overlap(pred, B * N * 4 * 8, loss, 8)) return 17;
+  if (overlap(target, B * N * 4 * 8, loss, 8)) return 18;
+  if (overlap(mask, B * N, loss, 8)) return 19;
+  const GiouLossPaddedF64Workspace space(B, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 20;
+  giou_loss_padded_f64(pred, target, giou, mask, loss, B, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }

@@ -22,17 +22,71 @@ extern "C" {
 // giou: f32[(B) * (N)]
 // picture_loss: f32[B]
 // loss: f32[]
-/* @function giou_loss_ragged args: table box_start i64 [B + 1] offsets N; in pred f32 [(B) * (N), 4]; in
+/* @function giou_loss_ragged_f32 args: table box_start i64 [B + 1] offsets N; in pred f32 [(B) * (N), 4]; in
  * target f32 [(B) * (N), 4]; out giou f32 [(B) * (N)]; out picture_loss f32 [B]; out loss f32 []; size B;
  * size N; status table_status; workspace workspace; workspace_openmp workspace */
-int64_t giou_loss_ragged_cuda_workspace(int64_t B, int64_t N);
-int giou_loss_ragged_cuda(const int64_t* box_start, const float* pred, const float* target, float* giou,
-                          float* picture_loss, float* loss, int64_t B, int64_t N, int32_t* table_status,
-                          void* workspace, int64_t workspace_bytes, void* stream);
-int64_t giou_loss_ragged_openmp_workspace(int64_t B, int64_t N);
-int giou_loss_ragged_openmp(const int64_t* box_start, const float* pred, const float* target, float* giou,
-                            float* picture_loss, float* loss, int64_t B, int64_t N, void* workspace,
-                            int64_t workspace_bytes);
+int64_t giou_loss_ragged_f32_cuda_workspace(int64_t B, int64_t N);
+int giou_loss_ragged_f32_cuda(const int64_t* box_start, const float* pred, const float* target, float* giou,
+                              float* picture_loss, float* loss, int64_t B, int64_t N, int32_t* table_status,
+                              void* workspace, int64_t workspace_bytes, void* stream);
+int64_t giou_loss_ragged_f32_openmp_workspace(int64_t B, int64_t N);
+int giou_loss_ragged_f32_openmp(const int64_t* box_start, const float* pred, const float* target, float* giou,
+                                float* picture_loss, float* loss, int64_t B, int64_t N, void* workspace,
+                                int64_t workspace_bytes);
+
+// box_start: i64[B + 1]
+// pred: f16[(B) * (N), 4]
+// target: f16[(B) * (N), 4]
+// giou: f16[(B) * (N)]
+// picture_loss: f16[B]
+// loss: f16[]
+/* @function giou_loss_ragged_f16 args: table box_start i64 [B + 1] offsets N; in pred f16 [(B) * (N), 4]; in
+ * target f16 [(B) * (N), 4]; out giou f16 [(B) * (N)]; out picture_loss f16 [B]; out loss f16 []; size B;
+ * size N; status table_status; workspace workspace; workspace_openmp workspace */
+int64_t giou_loss_ragged_f16_cuda_workspace(int64_t B, int64_t N);
+int giou_loss_ragged_f16_cuda(const int64_t* box_start, const uint16_t* pred, const uint16_t* target,
+                              uint16_t* giou, uint16_t* picture_loss, uint16_t* loss, int64_t B, int64_t N,
+                              int32_t* table_status, void* workspace, int64_t workspace_bytes, void* stream);
+int64_t giou_loss_ragged_f16_openmp_workspace(int64_t B, int64_t N);
+int giou_loss_ragged_f16_openmp(const int64_t* box_start, const uint16_t* pred, const uint16_t* target,
+                                uint16_t* giou, uint16_t* picture_loss, uint16_t* loss, int64_t B, int64_t N,
+                                void* workspace, int64_t workspace_bytes);
+
+// box_start: i64[B + 1]
+// pred: bf16[(B) * (N), 4]
+// target: bf16[(B) * (N), 4]
+// giou: bf16[(B) * (N)]
+// picture_loss: bf16[B]
+// loss: bf16[]
+/* @function giou_loss_ragged_bf16 args: table box_start i64 [B + 1] offsets N; in pred bf16 [(B) * (N), 4];
+ * in target bf16 [(B) * (N), 4]; out giou bf16 [(B) * (N)]; out picture_loss bf16 [B]; out loss bf16 []; size
+ * B; size N; status table_status; workspace workspace; workspace_openmp workspace */
+int64_t giou_loss_ragged_bf16_cuda_workspace(int64_t B, int64_t N);
+int giou_loss_ragged_bf16_cuda(const int64_t* box_start, const uint16_t* pred, const uint16_t* target,
+                               uint16_t* giou, uint16_t* picture_loss, uint16_t* loss, int64_t B, int64_t N,
+                               int32_t* table_status, void* workspace, int64_t workspace_bytes, void* stream);
+int64_t giou_loss_ragged_bf16_openmp_workspace(int64_t B, int64_t N);
+int giou_loss_ragged_bf16_openmp(const int64_t* box_start, const uint16_t* pred, const uint16_t* target,
+                                 uint16_t* giou, uint16_t* picture_loss, uint16_t* loss, int64_t B, int64_t N,
+                                 void* workspace, int64_t workspace_bytes);
+
+// box_start: i64[B + 1]
+// pred: f64[(B) * (N), 4]
+// target: f64[(B) * (N), 4]
+// giou: f64[(B) * (N)]
+// picture_loss: f64[B]
+// loss: f64[]
+/* @function giou_loss_ragged_f64 args: table box_start i64 [B + 1] offsets N; in pred f64 [(B) * (N), 4]; in
+ * target f64 [(B) * (N), 4]; out giou f64 [(B) * (N)]; out picture_loss f64 [B]; out loss f64 []; size B;
+ * size N; status table_status; workspace workspace; workspace_openmp workspace */
+int64_t giou_loss_ragged_f64_cuda_workspace(int64_t B, int64_t N);
+int giou_loss_ragged_f64_cuda(const int64_t* box_start, const double* pred, const double* target,
+                              double* giou, double* picture_loss, double* loss, int64_t B, int64_t N,
+                              int32_t* table_status, void* workspace, int64_t workspace_bytes, void* stream);
+int64_t giou_loss_ragged_f64_openmp_workspace(int64_t B, int64_t N);
+int giou_loss_ragged_f64_openmp(const int64_t* box_start, const double* pred, const double* target,
+                                double* giou, double* picture_loss, double* loss, int64_t B, int64_t N,
+                                void* workspace, int64_t workspace_bytes);
 
 // What a status means.
 const char* giou_loss_ragged_error(int status);

@@ -4,11 +4,13 @@
 // none
 //
 // Plan: chunks of B are folded at once, then combined by the last block, in order, neighbours along N.
-// Bytes that giou_loss_ragged must move: 32 * N read, 4 * N + 4 * B + 4 written.
+// Bytes that giou_loss_ragged_f32 must move: 32 * N read, 4 * N + 4 * B + 4 written.
 
 #include "giou_loss_ragged.h"
 
 #include <cmath>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #include <initializer_list>
 
@@ -50,6 +52,16 @@ __device__ inline T row_at(const T* starts, int64_t row, int64_t total) {
   const T start = starts[row];
   return start < 0 ? T(0) : start > total ? T(total) : start;
 }
+
+__host__ __device__ inline float from_bf16(uint16_t bits) {
+  return __bfloat162float(__ushort_as_bfloat16(bits));
+}
+
+__host__ __device__ inline uint16_t to_bf16(float v) { return __bfloat16_as_ushort(__float2bfloat16_rn(v)); }
+
+__host__ __device__ inline float from_f16(uint16_t bits) { return __half2float(__ushort_as_half(bits)); }
+
+__host__ __device__ inline uint16_t to_f16(float v) { return __half_as_ushort(__float2half_rn(v)); }
 
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
@@ -142,13 +154,13 @@ __device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
 }
 
 // Where the intermediates lie in the workspace.
-struct GiouLossRaggedWorkspace {
+struct GiouLossRaggedF32Workspace {
   int64_t total3_parts;
   int64_t total2_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit GiouLossRaggedWorkspace(int64_t B, int64_t N) {
+  explicit GiouLossRaggedF32Workspace(int64_t B, int64_t N) {
     (void)B;
     (void)N;
     total3_parts = reserve(bytes, 1024, 8);
@@ -159,9 +171,9 @@ struct GiouLossRaggedWorkspace {
 
 template <class Index>
 __global__ void __launch_bounds__(512)
-    giou_loss_ragged_kernel(const int64_t* box_start, const float* pred, const float* target, float* giou,
-                            float* picture_loss, float* loss, Index B, Index N, int64_t* total3_parts,
-                            float* total2_parts, uint32_t* ticket, Index chunk) {
+    giou_loss_ragged_f32_kernel(const int64_t* box_start, const float* pred, const float* target, float* giou,
+                                float* picture_loss, float* loss, Index B, Index N, int64_t* total3_parts,
+                                float* total2_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
   int64_t total3_own = 0;
@@ -190,10 +202,10 @@ __global__ void __launch_bounds__(512)
       const float joined = area_p + area_t - overlap;
       const float hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
                          (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-      const float giou_here = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
-      giou[n_start + n] = giou_here;
-      total_own += giou_here;
-      total2_own += giou_here;
+      const float each = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
+      giou[n_start + n] = each;
+      total_own += each;
+      total2_own += each;
     }
     total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
     if (threadIdx.x == 0) {
@@ -221,17 +233,17 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t giou_loss_ragged(const int64_t* box_start, const float* pred, const float* target, float* giou,
-                             float* picture_loss, float* loss, int64_t B, int64_t N, int32_t* table_status,
-                             char* workspace, cudaStream_t stream) {
+cudaError_t giou_loss_ragged_f32(const int64_t* box_start, const float* pred, const float* target,
+                                 float* giou, float* picture_loss, float* loss, int64_t B, int64_t N,
+                                 int32_t* table_status, char* workspace, cudaStream_t stream) {
   (void)table_status;
-  const GiouLossRaggedWorkspace space(B, N);
+  const GiouLossRaggedF32Workspace space(B, N);
   const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(giou_loss_ragged_kernel<Index>, chunks, block_threads(ceil_div(N, larger(B, 1)), chunks),
+          launch(giou_loss_ragged_f32_kernel<Index>, chunks, block_threads(ceil_div(N, larger(B, 1)), chunks),
                  512, stream, box_start, pred, target, giou, picture_loss, loss, B, N,
                  reinterpret_cast<int64_t*>(workspace + space.total3_parts),
                  reinterpret_cast<float*>(workspace + space.total2_parts),
@@ -241,16 +253,316 @@ cudaError_t giou_loss_ragged(const int64_t* box_start, const float* pred, const 
   return cudaSuccess;
 }
 
-}  // namespace
+// Where the intermediates lie in the workspace.
+struct GiouLossRaggedF16Workspace {
+  int64_t total3_parts;
+  int64_t total2_parts;
+  int64_t ticket;
+  int64_t bytes = 0;
 
-extern "C" int64_t giou_loss_ragged_cuda_workspace(int64_t B, int64_t N) {
-  return GiouLossRaggedWorkspace(B, N).bytes;
+  explicit GiouLossRaggedF16Workspace(int64_t B, int64_t N) {
+    (void)B;
+    (void)N;
+    total3_parts = reserve(bytes, 1024, 8);
+    total2_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
+  }
+};
+
+template <class Index>
+__global__ void __launch_bounds__(512)
+    giou_loss_ragged_f16_kernel(const int64_t* box_start, const uint16_t* pred, const uint16_t* target,
+                                uint16_t* giou, uint16_t* picture_loss, uint16_t* loss, Index B, Index N,
+                                int64_t* total3_parts, float* total2_parts, uint32_t* ticket, Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, B));
+  int64_t total3_own = 0;
+  float total2_own = 0.0f;
+  for (Index b = first; b < last; ++b) {
+    const auto n_start = row_at(box_start, b, N);
+    const auto n_count = row_at(box_start, b + 1, N) - n_start;
+    float total = 0.0f;
+    if (threadIdx.x == 0) {
+      total3_own = total3_own + n_count;
+    }
+    float total_own = 0.0f;
+    for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
+      const float left_p = from_f16(pred[(n_start + n) * 4]);
+      const float top_p = from_f16(pred[(n_start + n) * 4 + 1]);
+      const float right_p = from_f16(pred[(n_start + n) * 4 + 2]);
+      const float bottom_p = from_f16(pred[(n_start + n) * 4 + 3]);
+      const float left_t = from_f16(target[(n_start + n) * 4]);
+      const float top_t = from_f16(target[(n_start + n) * 4 + 1]);
+      const float right_t = from_f16(target[(n_start + n) * 4 + 2]);
+      const float bottom_t = from_f16(target[(n_start + n) * 4 + 3]);
+      const float area_p = (right_p - left_p) * (bottom_p - top_p);
+      const float area_t = (right_t - left_t) * (bottom_t - top_t);
+      const float overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                            (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+      const float joined = area_p + area_t - overlap;
+      const float hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                         (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+      const float each = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
+      giou[n_start + n] = to_f16(each);
+      total_own += each;
+      total2_own += each;
+    }
+    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    if (threadIdx.x == 0) {
+      picture_loss[b] = to_f16(total / float(maximum(n_count, int64_t{1})));
+    }
+  }
+  const int64_t total3_part = block_fold(total3_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+  if (threadIdx.x == 0) {
+    total3_parts[blockIdx.x] = total3_part;
+    total2_parts[blockIdx.x] = total2_part;
+  }
+  if (!is_last_block(ticket, gridDim.x)) return;
+  int64_t total3_own2 = 0;
+  float total2_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total3_own2 = total3_own2 + total3_parts[part];
+    total2_own2 = total2_own2 + total2_parts[part];
+  }
+  const int64_t total3 = block_fold(total3_own2, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
+  if (threadIdx.x == 0) {
+    loss[0] = to_f16(total2 / float(maximum(total3, int64_t{1})));
+  }
 }
 
-extern "C" int giou_loss_ragged_cuda(const int64_t* box_start, const float* pred, const float* target,
-                                     float* giou, float* picture_loss, float* loss, int64_t B, int64_t N,
-                                     int32_t* table_status, void* workspace, int64_t workspace_bytes,
-                                     void* stream) {
+template <class Index>
+cudaError_t giou_loss_ragged_f16(const int64_t* box_start, const uint16_t* pred, const uint16_t* target,
+                                 uint16_t* giou, uint16_t* picture_loss, uint16_t* loss, int64_t B, int64_t N,
+                                 int32_t* table_status, char* workspace, cudaStream_t stream) {
+  (void)table_status;
+  const GiouLossRaggedF16Workspace space(B, N);
+  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error =
+          launch(giou_loss_ragged_f16_kernel<Index>, chunks, block_threads(ceil_div(N, larger(B, 1)), chunks),
+                 512, stream, box_start, pred, target, giou, picture_loss, loss, B, N,
+                 reinterpret_cast<int64_t*>(workspace + space.total3_parts),
+                 reinterpret_cast<float*>(workspace + space.total2_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct GiouLossRaggedBf16Workspace {
+  int64_t total3_parts;
+  int64_t total2_parts;
+  int64_t ticket;
+  int64_t bytes = 0;
+
+  explicit GiouLossRaggedBf16Workspace(int64_t B, int64_t N) {
+    (void)B;
+    (void)N;
+    total3_parts = reserve(bytes, 1024, 8);
+    total2_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
+  }
+};
+
+template <class Index>
+__global__ void __launch_bounds__(512)
+    giou_loss_ragged_bf16_kernel(const int64_t* box_start, const uint16_t* pred, const uint16_t* target,
+                                 uint16_t* giou, uint16_t* picture_loss, uint16_t* loss, Index B, Index N,
+                                 int64_t* total3_parts, float* total2_parts, uint32_t* ticket, Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, B));
+  int64_t total3_own = 0;
+  float total2_own = 0.0f;
+  for (Index b = first; b < last; ++b) {
+    const auto n_start = row_at(box_start, b, N);
+    const auto n_count = row_at(box_start, b + 1, N) - n_start;
+    float total = 0.0f;
+    if (threadIdx.x == 0) {
+      total3_own = total3_own + n_count;
+    }
+    float total_own = 0.0f;
+    for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
+      const float left_p = from_bf16(pred[(n_start + n) * 4]);
+      const float top_p = from_bf16(pred[(n_start + n) * 4 + 1]);
+      const float right_p = from_bf16(pred[(n_start + n) * 4 + 2]);
+      const float bottom_p = from_bf16(pred[(n_start + n) * 4 + 3]);
+      const float left_t = from_bf16(target[(n_start + n) * 4]);
+      const float top_t = from_bf16(target[(n_start + n) * 4 + 1]);
+      const float right_t = from_bf16(target[(n_start + n) * 4 + 2]);
+      const float bottom_t = from_bf16(target[(n_start + n) * 4 + 3]);
+      const float area_p = (right_p - left_p) * (bottom_p - top_p);
+      const float area_t = (right_t - left_t) * (bottom_t - top_t);
+      const float overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                            (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+      const float joined = area_p + area_t - overlap;
+      const float hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                         (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+      const float each = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
+      giou[n_start + n] = to_bf16(each);
+      total_own += each;
+      total2_own += each;
+    }
+    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    if (threadIdx.x == 0) {
+      picture_loss[b] = to_bf16(total / float(maximum(n_count, int64_t{1})));
+    }
+  }
+  const int64_t total3_part = block_fold(total3_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+  if (threadIdx.x == 0) {
+    total3_parts[blockIdx.x] = total3_part;
+    total2_parts[blockIdx.x] = total2_part;
+  }
+  if (!is_last_block(ticket, gridDim.x)) return;
+  int64_t total3_own2 = 0;
+  float total2_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total3_own2 = total3_own2 + total3_parts[part];
+    total2_own2 = total2_own2 + total2_parts[part];
+  }
+  const int64_t total3 = block_fold(total3_own2, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
+  if (threadIdx.x == 0) {
+    loss[0] = to_bf16(total2 / float(maximum(total3, int64_t{1})));
+  }
+}
+
+template <class Index>
+cudaError_t giou_loss_ragged_bf16(const int64_t* box_start, const uint16_t* pred, const uint16_t* target,
+                                  uint16_t* giou, uint16_t* picture_loss, uint16_t* loss, int64_t B,
+                                  int64_t N, int32_t* table_status, char* workspace, cudaStream_t stream) {
+  (void)table_status;
+  const GiouLossRaggedBf16Workspace space(B, N);
+  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error =
+          launch(giou_loss_ragged_bf16_kernel<Index>, chunks,
+                 block_threads(ceil_div(N, larger(B, 1)), chunks), 512, stream, box_start, pred, target, giou,
+                 picture_loss, loss, B, N, reinterpret_cast<int64_t*>(workspace + space.total3_parts),
+                 reinterpret_cast<float*>(workspace + space.total2_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct GiouLossRaggedF64Workspace {
+  int64_t total3_parts;
+  int64_t total2_parts;
+  int64_t ticket;
+  int64_t bytes = 0;
+
+  explicit GiouLossRaggedF64Workspace(int64_t B, int64_t N) {
+    (void)B;
+    (void)N;
+    total3_parts = reserve(bytes, 1024, 8);
+    total2_parts = reserve(bytes, 1024, 8);
+    ticket = reserve(bytes, 1, 4);
+  }
+};
+
+template <class Index>
+__global__ void __launch_bounds__(512)
+    giou_loss_ragged_f64_kernel(const int64_t* box_start, const double* pred, const double* target,
+                                double* giou, double* picture_loss, double* loss, Index B, Index N,
+                                int64_t* total3_parts, double* total2_parts, uint32_t* ticket, Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, B));
+  int64_t total3_own = 0;
+  double total2_own = 0.0;
+  for (Index b = first; b < last; ++b) {
+    const auto n_start = row_at(box_start, b, N);
+    const auto n_count = row_at(box_start, b + 1, N) - n_start;
+    double total = 0.0;
+    if (threadIdx.x == 0) {
+      total3_own = total3_own + n_count;
+    }
+    double total_own = 0.0;
+    for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
+      const double left_p = pred[(n_start + n) * 4];
+      const double top_p = pred[(n_start + n) * 4 + 1];
+      const double right_p = pred[(n_start + n) * 4 + 2];
+      const double bottom_p = pred[(n_start + n) * 4 + 3];
+      const double left_t = target[(n_start + n) * 4];
+      const double top_t = target[(n_start + n) * 4 + 1];
+      const double right_t = target[(n_start + n) * 4 + 2];
+      const double bottom_t = target[(n_start + n) * 4 + 3];
+      const double area_p = (right_p - left_p) * (bottom_p - top_p);
+      const double area_t = (right_t - left_t) * (bottom_t - top_t);
+      const double overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                             (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+      const double joined = area_p + area_t - overlap;
+      const double hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                          (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+      const double each = overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05);
+      giou[n_start + n] = each;
+      total_own += each;
+      total2_own += each;
+    }
+    total = total + block_fold(total_own, [](double a, double b_) { return double(a + b_); });
+    if (threadIdx.x == 0) {
+      picture_loss[b] = total / double(maximum(n_count, int64_t{1}));
+    }
+  }
+  const int64_t total3_part = block_fold(total3_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+  const double total2_part = block_fold(total2_own, [](double a, double b_) { return double(a + b_); });
+  if (threadIdx.x == 0) {
+    total3_parts[blockIdx.x] = total3_part;
+    total2_parts[blockIdx.x] = total2_part;
+  }
+  if (!is_last_block(ticket, gridDim.x)) return;
+  int64_t total3_own2 = 0;
+  double total2_own2 = 0.0;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total3_own2 = total3_own2 + total3_parts[part];
+    total2_own2 = total2_own2 + total2_parts[part];
+  }
+  const int64_t total3 = block_fold(total3_own2, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+  const double total2 = block_fold(total2_own2, [](double a, double b_) { return double(a + b_); });
+  if (threadIdx.x == 0) {
+    loss[0] = total2 / double(maximum(total3, int64_t{1}));
+  }
+}
+
+template <class Index>
+cudaError_t giou_loss_ragged_f64(const int64_t* box_start, const double* pred, const double* target,
+                                 double* giou, double* picture_loss, double* loss, int64_t B, int64_t N,
+                                 int32_t* table_status, char* workspace, cudaStream_t stream) {
+  (void)table_status;
+  const GiouLossRaggedF64Workspace space(B, N);
+  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error =
+          launch(giou_loss_ragged_f64_kernel<Index>, chunks, block_threads(ceil_div(N, larger(B, 1)), chunks),
+                 512, stream, box_start, pred, target, giou, picture_loss, loss, B, N,
+                 reinterpret_cast<int64_t*>(workspace + space.total3_parts),
+                 reinterpret_cast<double*>(workspace + space.total2_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+}  // namespace
+
+extern "C" int64_t giou_loss_ragged_f32_cuda_workspace(int64_t B, int64_t N) {
+  return GiouLossRaggedF32Workspace(B, N).bytes;
+}
+
+extern "C" int giou_loss_ragged_f32_cuda(const int64_t* box_start, const float* pred, const float* target,
+                                         float* giou, float* picture_loss, float* loss, int64_t B, int64_t N,
+                                         int32_t* table_status, void* workspace, int64_t workspace_bytes,
+                                         void* stream) {
   if (!(B >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, N, 4})) return 3;
@@ -275,17 +587,158 @@ extern "C" int giou_loss_ragged_cuda(const int64_t* box_start, const float* pred
   if (overlap(picture_loss, B * 4, loss, 4)) return 22;
   const bool small = larger(larger(larger(N * 4, N), B), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const GiouLossRaggedWorkspace space(B, N);
+  const GiouLossRaggedF32Workspace space(B, N);
   void* memory = workspace;
   if (workspace != nullptr && workspace_bytes < space.bytes) return 23;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
     return 23;
   const cudaError_t error =
-      small ? giou_loss_ragged<int32_t>(box_start, pred, target, giou, picture_loss, loss, B, N, table_status,
-                                        static_cast<char*>(memory), queue)
-            : giou_loss_ragged<int64_t>(box_start, pred, target, giou, picture_loss, loss, B, N, table_status,
-                                        static_cast<char*>(memory), queue);
+      small ? giou_loss_ragged_f32<int32_t>(box_start, pred, target, giou, picture_loss, loss, B, N,
+                                            table_status, static_cast<char*>(memory), queue)
+            : giou_loss_ragged_f32<int64_t>(box_start, pred, target, giou, picture_loss, loss, B, N,
+                                            table_status, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
+  return error == cudaSuccess ? 0 : 24;
+}
+
+extern "C" int64_t giou_loss_ragged_f16_cuda_workspace(int64_t B, int64_t N) {
+  return GiouLossRaggedF16Workspace(B, N).bytes;
+}
+
+extern "C" int giou_loss_ragged_f16_cuda(const int64_t* box_start, const uint16_t* pred,
+                                         const uint16_t* target, uint16_t* giou, uint16_t* picture_loss,
+                                         uint16_t* loss, int64_t B, int64_t N, int32_t* table_status,
+                                         void* workspace, int64_t workspace_bytes, void* stream) {
+  if (!(B >= 0)) return 1;
+  if (!(N >= 0)) return 2;
+  if (overflows({2, N, 4})) return 3;
+  if (overflows({2, N})) return 4;
+  if (overflows({2, B})) return 5;
+  if (B > INT64_MAX / 8) return 6;
+  if (overflows({8, B + 1})) return 6;
+  if (box_start == nullptr && (B + 1) > 0) return 7;
+  if (pred == nullptr && N * 4 > 0) return 8;
+  if (target == nullptr && N * 4 > 0) return 9;
+  if (giou == nullptr && N > 0) return 10;
+  if (picture_loss == nullptr && B > 0) return 11;
+  if (loss == nullptr) return 12;
+  if (overlap(pred, N * 4 * 2, giou, N * 2)) return 14;
+  if (overlap(target, N * 4 * 2, giou, N * 2)) return 15;
+  if (overlap(picture_loss, B * 2, giou, N * 2)) return 16;
+  if (overlap(loss, 2, giou, N * 2)) return 17;
+  if (overlap(pred, N * 4 * 2, picture_loss, B * 2)) return 18;
+  if (overlap(target, N * 4 * 2, picture_loss, B * 2)) return 19;
+  if (overlap(pred, N * 4 * 2, loss, 2)) return 20;
+  if (overlap(target, N * 4 * 2, loss, 2)) return 21;
+  if (overlap(picture_loss, B * 2, loss, 2)) return 22;
+  const bool small = larger(larger(larger(N * 4, N), B), 1) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const GiouLossRaggedF16Workspace space(B, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 23;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 23;
+  const cudaError_t error =
+      small ? giou_loss_ragged_f16<int32_t>(box_start, pred, target, giou, picture_loss, loss, B, N,
+                                            table_status, static_cast<char*>(memory), queue)
+            : giou_loss_ragged_f16<int64_t>(box_start, pred, target, giou, picture_loss, loss, B, N,
+                                            table_status, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
+  return error == cudaSuccess ? 0 : 24;
+}
+
+extern "C" int64_t giou_loss_ragged_bf16_cuda_workspace(int64_t B, int64_t N) {
+  return GiouLossRaggedBf16Workspace(B, N).bytes;
+}
+
+extern "C" int giou_loss_ragged_bf16_cuda(const int64_t* box_start, const uint16_t* pred,
+                                          const uint16_t* target, uint16_t* giou, uint16_t* picture_loss,
+                                          uint16_t* loss, int64_t B, int64_t N, int32_t* table_status,
+                                          void* workspace, int64_t workspace_bytes, void* stream) {
+  if (!(B >= 0)) return 1;
+  if (!(N >= 0)) return 2;
+  if (overflows({2, N, 4})) return 3;
+  if (overflows({2, N})) return 4;
+  if (overflows({2, B})) return 5;
+  if (B > INT64_MAX / 8) return 6;
+  if (overflows({8, B + 1})) return 6;
+  if (box_start == nullptr && (B + 1) > 0) return 7;
+  if (pred == nullptr && N * 4 > 0) return 8;
+  if (target == nullptr && N * 4 > 0) return 9;
+  if (giou == nullptr && N > 0) return 10;
+  if (picture_loss == nullptr && B > 0) return 11;
+  if (loss == nullptr) return 12;
+  if (overlap(pred, N * 4 * 2, giou, N * 2)) return 14;
+  if (overlap(target, N * 4 * 2, giou, N * 2)) return 15;
+  if (overlap(picture_loss, B * 2, giou, N * 2)) return 16;
+  if (overlap(loss, 2, giou, N * 2)) return 17;
+  if (overlap(pred, N * 4 * 2, picture_loss, B * 2)) return 18;
+  if (overlap(target, N * 4 * 2, picture_loss, B * 2)) return 19;
+  if (overlap(pred, N * 4 * 2, loss, 2)) return 20;
+  if (overlap(target, N * 4 * 2, loss, 2)) return 21;
+  if (overlap(picture_loss, B * 2, loss, 2)) return 22;
+  const bool small = larger(larger(larger(N * 4, N), B), 1) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const GiouLossRaggedBf16Workspace space(B, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 23;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 23;
+  const cudaError_t error =
+      small ? giou_loss_ragged_bf16<int32_t>(box_start, pred, target, giou, picture_loss, loss, B, N,
+                                             table_status, static_cast<char*>(memory), queue)
+            : giou_loss_ragged_bf16<int64_t>(box_start, pred, target, giou, picture_loss, loss, B, N,
+                                             table_status, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
+  return error == cudaSuccess ? 0 : 24;
+}
+
+extern "C" int64_t giou_loss_ragged_f64_cuda_workspace(int64_t B, int64_t N) {
+  return GiouLossRaggedF64Workspace(B, N).bytes;
+}
+
+extern "C" int giou_loss_ragged_f64_cuda(const int64_t* box_start, const double* pred, const double* target,
+                                         double* giou, double* picture_loss, double* loss, int64_t B,
+                                         int64_t N, int32_t* table_status, void* workspace,
+                                         int64_t workspace_bytes, void* stream) {
+  if (!(B >= 0)) return 1;
+  if (!(N >= 0)) return 2;
+  if (overflows({8, N, 4})) return 3;
+  if (overflows({8, N})) return 4;
+  if (overflows({8, B})) return 5;
+  if (B > INT64_MAX / 8) return 6;
+  if (overflows({8, B + 1})) return 6;
+  if (box_start == nullptr && (B + 1) > 0) return 7;
+  if (pred == nullptr && N * 4 > 0) return 8;
+  if (target == nullptr && N * 4 > 0) return 9;
+  if (giou == nullptr && N > 0) return 10;
+  if (picture_loss == nullptr && B > 0) return 11;
+  if (loss == nullptr) return 12;
+  if (overlap(pred, N * 4 * 8, giou, N * 8)) return 14;
+  if (overlap(target, N * 4 * 8, giou, N * 8)) return 15;
+  if (overlap(picture_loss, B * 8, giou, N * 8)) return 16;
+  if (overlap(loss, 8, giou, N * 8)) return 17;
+  if (overlap(pred, N * 4 * 8, picture_loss, B * 8)) return 18;
+  if (overlap(target, N * 4 * 8, picture_loss, B * 8)) return 19;
+  if (overlap(pred, N * 4 * 8, loss, 8)) return 20;
+  if (overlap(target, N * 4 * 8, loss, 8)) return 21;
+  if (overlap(picture_loss, B * 8, loss, 8)) return 22;
+  const bool small = larger(larger(larger(N * 4, N), B), 1) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const GiouLossRaggedF64Workspace space(B, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 23;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 23;
+  const cudaError_t error =
+      small ? giou_loss_ragged_f64<int32_t>(box_start, pred, target, giou, picture_loss, loss, B, N,
+                                            table_status, static_cast<char*>(memory), queue)
+            : giou_loss_ragged_f64<int64_t>(box_start, pred, target, giou, picture_loss, loss, B, N,
+                                            table_status, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 24;
 }

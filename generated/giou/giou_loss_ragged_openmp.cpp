@@ -6,7 +6,7 @@
 // Phase 1: one thread does the rest.
 // Phase 2: chunks of B are folded at once, then combined in order, neighbours along N.
 // Phase 3: one thread does the rest.
-// Bytes that giou_loss_ragged must move: 32 * N read, 4 * N + 4 * B + 4 written.
+// Bytes that giou_loss_ragged_f32 must move: 32 * N read, 4 * N + 4 * B + 4 written.
 
 #include "giou_loss_ragged.h"
 
@@ -48,6 +48,32 @@ inline auto larger(A a, B b) {
 template <class T>
 inline T maximum(T a, T b) {
   return b > a || b != b ? b : a;
+}
+
+// Round to nearest even.
+inline uint16_t to_bf16(float v) {
+  uint32_t bits;
+  memcpy(&bits, &v, sizeof bits);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return uint16_t((bits >> 16) | 0x40u);
+  return uint16_t((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+// Round to nearest even.
+inline uint16_t to_f16(float v) {
+  uint32_t bits;
+  memcpy(&bits, &v, sizeof bits);
+  const uint32_t sign = (bits >> 16) & 0x8000u, rest = bits & 0x7fffffffu;
+  if (rest > 0x7f800000u) return uint16_t(sign | 0x7e00u);
+  if (rest >= 0x477ff000u) return uint16_t(sign | 0x7c00u);
+  if (rest < 0x38800000u) {
+    float magnitude;
+    memcpy(&magnitude, &rest, sizeof magnitude);
+    const float shifted = magnitude + 0.5f;  // the last bit of 0.5 is that of the smallest half
+    uint32_t rounded;
+    memcpy(&rounded, &shifted, sizeof rounded);
+    return uint16_t(sign | (rounded - 0x3f000000u));
+  }
+  return uint16_t(sign | ((rest - 0x38000000u + 0x0fffu + ((rest >> 13) & 1u)) >> 13));
 }
 
 // Does the product of the factors exceed 63 bits?
@@ -93,6 +119,8 @@ constexpr int kVectorBytes = 32;
 #else
 constexpr int kVectorBytes = 16;
 #endif
+
+constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
 
 constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
@@ -470,13 +498,104 @@ inline T across(Sum<T, N> sum, Combine combine) {
   return across(combine(sum.next, sum.other), combine);
 }
 
+template <int N>
+inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
+  using Words = typename VectorOf<uint32_t, N>::type;
+  return (typename Lanes<float, N>::Vector)((Words)resized<uint32_t>(bits.v) << 16);
+}
+
+// The upper halves of words.
+template <int N, size_t... kLane>
+inline Lanes<uint16_t, N> upper_halves(typename VectorOf<uint32_t, N>::type words,
+                                       std::index_sequence<kLane...>) {
+  if constexpr (N > 4) {
+    const auto halves = (typename VectorOf<uint16_t, 2 * N>::type) words;
+    return __builtin_shufflevector(halves, halves, (2 * int(kLane) + 1)...);
+  } else {
+    return resized<uint16_t>(words >> 16);
+  }
+}
+// Round to nearest even.
+template <int N>
+inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
+  using Words = typename VectorOf<uint32_t, N>::type;
+  const Words bits = (Words)value.v, rounded = bits + (((bits >> 16) & 1u) + 0x7fffu),
+              quiet = bits | 0x400000u;
+  return upper_halves<N>(value.v == value.v ? rounded : quiet, std::make_index_sequence<N>{});
+}
+
+// By the instruction where there is one; a NaN is quiet then.
+template <int N>
+inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
+  using Floats = typename VectorOf<float, N>::type;
+#if defined(__F16C__) && defined(__clang__)
+  return __builtin_convertvector((typename VectorOf<_Float16, N>::type)half.v, Floats);
+#else
+#if defined(__F16C__)
+  if constexpr (N == 4)
+    return __builtin_ia32_vcvtph2ps(
+        (typename VectorOf<int16_t, 8>::type)__builtin_shufflevector(half.v, half.v, 0, 1, 2, 3, 0, 1, 2, 3));
+  if constexpr (N == 8) return __builtin_ia32_vcvtph2ps256((typename VectorOf<int16_t, 8>::type)half.v);
+#endif
+#if defined(__AVX512F__)
+  if constexpr (N == 16)
+    return __builtin_ia32_vcvtph2ps512_mask((typename VectorOf<int16_t, 16>::type)half.v,
+                                            typename VectorOf<float, 16>::type{}, -1, 4);
+#endif
+  using Words = typename VectorOf<uint32_t, N>::type;
+  using Ints = typename VectorOf<int32_t, N>::type;
+  const Words all = resized<uint32_t>(half.v), sign = (all & 0x8000u) << 16, rest = all & 0x7fffu;
+  const Words quiet = (Words)((Ints)rest > 0x7c00) & 0x400000u;
+  const Words normal = (rest << 13) + 0x38000000u, special = (rest << 13) | 0x7f800000u | quiet;
+  const Words small = (Words)(__builtin_convertvector((Ints)rest, Floats) * (1.0f / 16777216.0f));
+  const Words bits = (Ints)rest >= 0x7c00 ? special : ((Ints)rest >= 0x0400 ? normal : small);
+  return (Floats)(bits | sign);
+#endif
+}
+
+// Round to nearest even; each NaN becomes the same one, with its sign.
+template <int N>
+inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
+  using Words = typename VectorOf<uint32_t, N>::type;
+  using Floats = typename VectorOf<float, N>::type;
+#if defined(__F16C__)
+  const Floats nan = (Floats)(((Words)value.v & 0x80000000u) | 0x7fc00000u),
+               known = value.v == value.v ? value.v : nan;
+#endif
+#if defined(__F16C__) && defined(__clang__)
+  return (typename Lanes<uint16_t, N>::Vector) __builtin_convertvector(known,
+                                                                       typename VectorOf<_Float16, N>::type);
+#else
+#if defined(__F16C__)
+  if constexpr (N == 4)
+    return (typename Lanes<uint16_t, 4>::Vector)__builtin_shufflevector(
+        __builtin_ia32_vcvtps2ph(known, 0), VectorOf<int16_t, 8>::type{}, 0, 1, 2, 3);
+  if constexpr (N == 8) return (typename Lanes<uint16_t, 8>::Vector)__builtin_ia32_vcvtps2ph256(known, 0);
+#endif
+#if defined(__AVX512F__)
+  if constexpr (N == 16)
+    return (typename Lanes<uint16_t, 16>::Vector)__builtin_ia32_vcvtps2ph512_mask(
+        known, 0, VectorOf<int16_t, 16>::type{}, -1);
+#endif
+  using Ints = typename VectorOf<int32_t, N>::type;
+  const Words all = (Words)value.v, sign = (all >> 16) & 0x8000u, rest = all & 0x7fffffffu;
+  const Words normal = (rest - 0x38000000u + 0x0fffu + ((rest >> 13) & 1u)) >> 13;
+  // The last bit of 0.5 is that of the smallest half.
+  const Words small = (Words)((Floats)rest + 0.5f) - 0x3f000000u;
+  const Words finite = (Ints)rest < 0x38800000 ? small : normal;
+  const Words bits =
+      (Ints)rest > 0x7f800000 ? Words{} + 0x7e00u : ((Ints)rest >= 0x477ff000 ? Words{} + 0x7c00u : finite);
+  return __builtin_convertvector(bits | sign, typename Lanes<uint16_t, N>::Vector);
+#endif
+}
+
 // Where the intermediates lie in the workspace.
-struct GiouLossRaggedWorkspace {
+struct GiouLossRaggedF32Workspace {
   int64_t total3_parts;
   int64_t total2_parts;
   int64_t bytes = 0;
 
-  explicit GiouLossRaggedWorkspace(int64_t B, int64_t N) {
+  explicit GiouLossRaggedF32Workspace(int64_t B, int64_t N) {
     (void)B;
     (void)N;
     total3_parts = reserve(bytes, 256, 8);
@@ -485,9 +604,9 @@ struct GiouLossRaggedWorkspace {
   }
 };
 
-void giou_loss_ragged(const int64_t* box_start, const float* pred, const float* target, float* giou,
-                      float* picture_loss, float* loss, int64_t B, int64_t N, char* workspace) {
-  const GiouLossRaggedWorkspace space(B, N);
+void giou_loss_ragged_f32(const int64_t* box_start, const float* pred, const float* target, float* giou,
+                          float* picture_loss, float* loss, int64_t B, int64_t N, char* workspace) {
+  const GiouLossRaggedF32Workspace space(B, N);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   int64_t* const total3_parts = reinterpret_cast<int64_t*>(workspace + space.total3_parts);
   float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
@@ -500,38 +619,38 @@ void giou_loss_ragged(const int64_t* box_start, const float* pred, const float* 
       float total2 = 0.0f;
       const int64_t b_end = smaller(b_first + b_chunk, B);
       for (int64_t b = b_first; b < b_end; ++b) {
+        const int64_t n_start = box_start[b];
+        const int64_t n_count = box_start[b + 1] - n_start;
         float total = 0.0f;
-        total3 = total3 + (box_start[b + 1] - box_start[b]);
-        for (int64_t n_block = 0; n_block < box_start[b + 1] - box_start[b]; n_block += 4096) {
+        total3 = total3 + n_count;
+        for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
           Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(
-              n_block, smaller(n_block + 4096, box_start[b + 1] - box_start[b]), [&](int64_t n, auto active) {
-                const auto left_p = load_field<4, 0>(&pred[(box_start[b] + n) * 4], active);
-                const auto top_p = load_field<4, 1>(&pred[(box_start[b] + n) * 4], active);
-                const auto right_p = load_field<4, 2>(&pred[(box_start[b] + n) * 4], active);
-                const auto bottom_p = load_field<4, 3>(&pred[(box_start[b] + n) * 4], active);
-                const auto left_t = load_field<4, 0>(&target[(box_start[b] + n) * 4], active);
-                const auto top_t = load_field<4, 1>(&target[(box_start[b] + n) * 4], active);
-                const auto right_t = load_field<4, 2>(&target[(box_start[b] + n) * 4], active);
-                const auto bottom_t = load_field<4, 3>(&target[(box_start[b] + n) * 4], active);
-                const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-                const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-                const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                                     (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
-                const auto joined = area_p + area_t - overlap;
-                const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                                  (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-                const auto giou_here =
-                    overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
-                store_around(&giou[box_start[b] + n], active, giou_here, around_caches);
-                total_lanes += keep(active, giou_here, 0.0f);
-                total2_lanes += keep(active, giou_here, 0.0f);
-              });
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_count), [&](int64_t n, auto active) {
+            const auto left_p = load_field<4, 0>(&pred[(n_start + n) * 4], active);
+            const auto top_p = load_field<4, 1>(&pred[(n_start + n) * 4], active);
+            const auto right_p = load_field<4, 2>(&pred[(n_start + n) * 4], active);
+            const auto bottom_p = load_field<4, 3>(&pred[(n_start + n) * 4], active);
+            const auto left_t = load_field<4, 0>(&target[(n_start + n) * 4], active);
+            const auto top_t = load_field<4, 1>(&target[(n_start + n) * 4], active);
+            const auto right_t = load_field<4, 2>(&target[(n_start + n) * 4], active);
+            const auto bottom_t = load_field<4, 3>(&target[(n_start + n) * 4], active);
+            const auto area_p = (right_p - left_p) * (bottom_p - top_p);
+            const auto area_t = (right_t - left_t) * (bottom_t - top_t);
+            const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                                 (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+            const auto joined = area_p + area_t - overlap;
+            const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                              (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+            const auto each = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
+            store_around(&giou[n_start + n], active, each, around_caches);
+            total_lanes += keep(active, each, 0.0f);
+            total2_lanes += keep(active, each, 0.0f);
+          });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
-        picture_loss[b] = total / float(maximum(box_start[b + 1] - box_start[b], int64_t{1}));
+        picture_loss[b] = total / float(maximum(n_count, int64_t{1}));
       }
       total3_parts[b_first / b_chunk] = total3;
       total2_parts[b_first / b_chunk] = total2;
@@ -547,15 +666,248 @@ void giou_loss_ragged(const int64_t* box_start, const float* pred, const float* 
   loss[0] = total2 / float(maximum(total3, int64_t{1}));
 }
 
-}  // namespace
+// Where the intermediates lie in the workspace.
+struct GiouLossRaggedF16Workspace {
+  int64_t total3_parts;
+  int64_t total2_parts;
+  int64_t bytes = 0;
 
-extern "C" int64_t giou_loss_ragged_openmp_workspace(int64_t B, int64_t N) {
-  return GiouLossRaggedWorkspace(B, N).bytes;
+  explicit GiouLossRaggedF16Workspace(int64_t B, int64_t N) {
+    (void)B;
+    (void)N;
+    total3_parts = reserve(bytes, 256, 8);
+    total2_parts = reserve(bytes, 256, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void giou_loss_ragged_f16(const int64_t* box_start, const uint16_t* pred, const uint16_t* target,
+                          uint16_t* giou, uint16_t* picture_loss, uint16_t* loss, int64_t B, int64_t N,
+                          char* workspace) {
+  const GiouLossRaggedF16Workspace space(B, N);
+  const int64_t b_chunk = larger(1, ceil_div(B, 256));
+  int64_t* const total3_parts = reinterpret_cast<int64_t*>(workspace + space.total3_parts);
+  float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
+  const bool around_caches = N * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
+      int64_t total3 = 0;
+      float total2 = 0.0f;
+      const int64_t b_end = smaller(b_first + b_chunk, B);
+      for (int64_t b = b_first; b < b_end; ++b) {
+        const int64_t n_start = box_start[b];
+        const int64_t n_count = box_start[b + 1] - n_start;
+        float total = 0.0f;
+        total3 = total3 + n_count;
+        for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_count), [&](int64_t n, auto active) {
+            const auto left_p = from_f16(load_field<4, 0>(&pred[(n_start + n) * 4], active));
+            const auto top_p = from_f16(load_field<4, 1>(&pred[(n_start + n) * 4], active));
+            const auto right_p = from_f16(load_field<4, 2>(&pred[(n_start + n) * 4], active));
+            const auto bottom_p = from_f16(load_field<4, 3>(&pred[(n_start + n) * 4], active));
+            const auto left_t = from_f16(load_field<4, 0>(&target[(n_start + n) * 4], active));
+            const auto top_t = from_f16(load_field<4, 1>(&target[(n_start + n) * 4], active));
+            const auto right_t = from_f16(load_field<4, 2>(&target[(n_start + n) * 4], active));
+            const auto bottom_t = from_f16(load_field<4, 3>(&target[(n_start + n) * 4], active));
+            const auto area_p = (right_p - left_p) * (bottom_p - top_p);
+            const auto area_t = (right_t - left_t) * (bottom_t - top_t);
+            const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                                 (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+            const auto joined = area_p + area_t - overlap;
+            const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                              (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+            const auto each = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
+            store_around(&giou[n_start + n], active, to_f16(each), around_caches);
+            total_lanes += keep(active, each, 0.0f);
+            total2_lanes += keep(active, each, 0.0f);
+          });
+          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+        }
+        picture_loss[b] = to_f16(total / float(maximum(n_count, int64_t{1})));
+      }
+      total3_parts[b_first / b_chunk] = total3;
+      total2_parts[b_first / b_chunk] = total2;
+    }
+    if (around_caches) finish_stores();
+  }
+  int64_t total3 = 0;
+  float total2 = 0.0f;
+  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
+    total3 = total3 + total3_parts[b_first / b_chunk];
+    total2 = total2 + total2_parts[b_first / b_chunk];
+  }
+  loss[0] = to_f16(total2 / float(maximum(total3, int64_t{1})));
 }
 
-extern "C" int giou_loss_ragged_openmp(const int64_t* box_start, const float* pred, const float* target,
-                                       float* giou, float* picture_loss, float* loss, int64_t B, int64_t N,
-                                       void* workspace, int64_t workspace_bytes) {
+// Where the intermediates lie in the workspace.
+struct GiouLossRaggedBf16Workspace {
+  int64_t total3_parts;
+  int64_t total2_parts;
+  int64_t bytes = 0;
+
+  explicit GiouLossRaggedBf16Workspace(int64_t B, int64_t N) {
+    (void)B;
+    (void)N;
+    total3_parts = reserve(bytes, 256, 8);
+    total2_parts = reserve(bytes, 256, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void giou_loss_ragged_bf16(const int64_t* box_start, const uint16_t* pred, const uint16_t* target,
+                           uint16_t* giou, uint16_t* picture_loss, uint16_t* loss, int64_t B, int64_t N,
+                           char* workspace) {
+  const GiouLossRaggedBf16Workspace space(B, N);
+  const int64_t b_chunk = larger(1, ceil_div(B, 256));
+  int64_t* const total3_parts = reinterpret_cast<int64_t*>(workspace + space.total3_parts);
+  float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
+  const bool around_caches = N * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
+      int64_t total3 = 0;
+      float total2 = 0.0f;
+      const int64_t b_end = smaller(b_first + b_chunk, B);
+      for (int64_t b = b_first; b < b_end; ++b) {
+        const int64_t n_start = box_start[b];
+        const int64_t n_count = box_start[b + 1] - n_start;
+        float total = 0.0f;
+        total3 = total3 + n_count;
+        for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_count), [&](int64_t n, auto active) {
+            const auto left_p = from_bf16(load_field<4, 0>(&pred[(n_start + n) * 4], active));
+            const auto top_p = from_bf16(load_field<4, 1>(&pred[(n_start + n) * 4], active));
+            const auto right_p = from_bf16(load_field<4, 2>(&pred[(n_start + n) * 4], active));
+            const auto bottom_p = from_bf16(load_field<4, 3>(&pred[(n_start + n) * 4], active));
+            const auto left_t = from_bf16(load_field<4, 0>(&target[(n_start + n) * 4], active));
+            const auto top_t = from_bf16(load_field<4, 1>(&target[(n_start + n) * 4], active));
+            const auto right_t = from_bf16(load_field<4, 2>(&target[(n_start + n) * 4], active));
+            const auto bottom_t = from_bf16(load_field<4, 3>(&target[(n_start + n) * 4], active));
+            const auto area_p = (right_p - left_p) * (bottom_p - top_p);
+            const auto area_t = (right_t - left_t) * (bottom_t - top_t);
+            const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                                 (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+            const auto joined = area_p + area_t - overlap;
+            const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                              (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+            const auto each = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
+            store_around(&giou[n_start + n], active, to_bf16(each), around_caches);
+            total_lanes += keep(active, each, 0.0f);
+            total2_lanes += keep(active, each, 0.0f);
+          });
+          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+        }
+        picture_loss[b] = to_bf16(total / float(maximum(n_count, int64_t{1})));
+      }
+      total3_parts[b_first / b_chunk] = total3;
+      total2_parts[b_first / b_chunk] = total2;
+    }
+    if (around_caches) finish_stores();
+  }
+  int64_t total3 = 0;
+  float total2 = 0.0f;
+  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
+    total3 = total3 + total3_parts[b_first / b_chunk];
+    total2 = total2 + total2_parts[b_first / b_chunk];
+  }
+  loss[0] = to_bf16(total2 / float(maximum(total3, int64_t{1})));
+}
+
+// Where the intermediates lie in the workspace.
+struct GiouLossRaggedF64Workspace {
+  int64_t total3_parts;
+  int64_t total2_parts;
+  int64_t bytes = 0;
+
+  explicit GiouLossRaggedF64Workspace(int64_t B, int64_t N) {
+    (void)B;
+    (void)N;
+    total3_parts = reserve(bytes, 256, 8);
+    total2_parts = reserve(bytes, 256, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void giou_loss_ragged_f64(const int64_t* box_start, const double* pred, const double* target, double* giou,
+                          double* picture_loss, double* loss, int64_t B, int64_t N, char* workspace) {
+  const GiouLossRaggedF64Workspace space(B, N);
+  const int64_t b_chunk = larger(1, ceil_div(B, 256));
+  int64_t* const total3_parts = reinterpret_cast<int64_t*>(workspace + space.total3_parts);
+  double* const total2_parts = reinterpret_cast<double*>(workspace + space.total2_parts);
+  const bool around_caches = N * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
+      int64_t total3 = 0;
+      double total2 = 0.0;
+      const int64_t b_end = smaller(b_first + b_chunk, B);
+      for (int64_t b = b_first; b < b_end; ++b) {
+        const int64_t n_start = box_start[b];
+        const int64_t n_count = box_start[b + 1] - n_start;
+        double total = 0.0;
+        total3 = total3 + n_count;
+        for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
+          Sum<double, kLanes64> total_lanes = 0.0;
+          Sum<double, kLanes64> total2_lanes = 0.0;
+          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_count), [&](int64_t n, auto active) {
+            const auto left_p = load_field<4, 0>(&pred[(n_start + n) * 4], active);
+            const auto top_p = load_field<4, 1>(&pred[(n_start + n) * 4], active);
+            const auto right_p = load_field<4, 2>(&pred[(n_start + n) * 4], active);
+            const auto bottom_p = load_field<4, 3>(&pred[(n_start + n) * 4], active);
+            const auto left_t = load_field<4, 0>(&target[(n_start + n) * 4], active);
+            const auto top_t = load_field<4, 1>(&target[(n_start + n) * 4], active);
+            const auto right_t = load_field<4, 2>(&target[(n_start + n) * 4], active);
+            const auto bottom_t = load_field<4, 3>(&target[(n_start + n) * 4], active);
+            const auto area_p = (right_p - left_p) * (bottom_p - top_p);
+            const auto area_t = (right_t - left_t) * (bottom_t - top_t);
+            const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                                 (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+            const auto joined = area_p + area_t - overlap;
+            const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                              (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+            const auto each = overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05);
+            store_around(&giou[n_start + n], active, each, around_caches);
+            total_lanes += keep(active, each, 0.0);
+            total2_lanes += keep(active, each, 0.0);
+          });
+          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+        }
+        picture_loss[b] = total / double(maximum(n_count, int64_t{1}));
+      }
+      total3_parts[b_first / b_chunk] = total3;
+      total2_parts[b_first / b_chunk] = total2;
+    }
+    if (around_caches) finish_stores();
+  }
+  int64_t total3 = 0;
+  double total2 = 0.0;
+  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
+    total3 = total3 + total3_parts[b_first / b_chunk];
+    total2 = total2 + total2_parts[b_first / b_chunk];
+  }
+  loss[0] = total2 / double(maximum(total3, int64_t{1}));
+}
+
+}  // namespace
+
+extern "C" int64_t giou_loss_ragged_f32_openmp_workspace(int64_t B, int64_t N) {
+  return GiouLossRaggedF32Workspace(B, N).bytes;
+}
+
+extern "C" int giou_loss_ragged_f32_openmp(const int64_t* box_start, const float* pred, const float* target,
+                                           float* giou, float* picture_loss, float* loss, int64_t B,
+                                           int64_t N, void* workspace, int64_t workspace_bytes) {
   if (!(B >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, N, 4})) return 3;
@@ -582,11 +934,139 @@ extern "C" int giou_loss_ragged_openmp(const int64_t* box_start, const float* pr
   if (overlap(pred, N * 4 * 4, loss, 4)) return 20;
   if (overlap(target, N * 4 * 4, loss, 4)) return 21;
   if (overlap(picture_loss, B * 4, loss, 4)) return 22;
-  const GiouLossRaggedWorkspace space(B, N);
+  const GiouLossRaggedF32Workspace space(B, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
   if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 23;
-  giou_loss_ragged(box_start, pred, target, giou, picture_loss, loss, B, N, next_line(memory));
+  giou_loss_ragged_f32(box_start, pred, target, giou, picture_loss, loss, B, N, next_line(memory));
+  if (own) std::free(memory);
+  return 0;
+}
+
+extern "C" int64_t giou_loss_ragged_f16_openmp_workspace(int64_t B, int64_t N) {
+  return GiouLossRaggedF16Workspace(B, N).bytes;
+}
+
+extern "C" int giou_loss_ragged_f16_openmp(const int64_t* box_start, const uint16_t* pred,
+                                           const uint16_t* target, uint16_t* giou, uint16_t* picture_loss,
+                                           uint16_t* loss, int64_t B, int64_t N, void* workspace,
+                                           int64_t workspace_bytes) {
+  if (!(B >= 0)) return 1;
+  if (!(N >= 0)) return 2;
+  if (overflows({2, N, 4})) return 3;
+  if (overflows({2, N})) return 4;
+  if (overflows({2, B})) return 5;
+  if (B > INT64_MAX / 8) return 6;
+  if (overflows({8, B + 1})) return 6;
+  if (box_start == nullptr && (B + 1) > 0) return 7;
+  if (pred == nullptr && N * 4 > 0) return 8;
+  if (target == nullptr && N * 4 > 0) return 9;
+  if (giou == nullptr && N > 0) return 10;
+  if (picture_loss == nullptr && B > 0) return 11;
+  if (loss == nullptr) return 12;
+  if ((B + 1) > 0 && (box_start[0] != 0 || box_start[(B + 1) - 1] != N)) return 13;
+  for (int64_t entry = 1; entry < (B + 1); ++entry) {
+    if (box_start[entry - 1] > box_start[entry]) return 13;
+  }
+  if (overlap(pred, N * 4 * 2, giou, N * 2)) return 14;
+  if (overlap(target, N * 4 * 2, giou, N * 2)) return 15;
+  if (overlap(picture_loss, B * 2, giou, N * 2)) return 16;
+  if (overlap(loss, 2, giou, N * 2)) return 17;
+  if (overlap(pred, N * 4 * 2, picture_loss, B * 2)) return 18;
+  if (overlap(target, N * 4 * 2, picture_loss, B * 2)) return 19;
+  if (overlap(pred, N * 4 * 2, loss, 2)) return 20;
+  if (overlap(target, N * 4 * 2, loss, 2)) return 21;
+  if (overlap(picture_loss, B * 2, loss, 2)) return 22;
+  const GiouLossRaggedF16Workspace space(B, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 23;
+  giou_loss_ragged_f16(box_start, pred, target, giou, picture_loss, loss, B, N, next_line(memory));
+  if (own) std::free(memory);
+  return 0;
+}
+
+extern "C" int64_t giou_loss_ragged_bf16_openmp_workspace(int64_t B, int64_t N) {
+  return GiouLossRaggedBf16Workspace(B, N).bytes;
+}
+
+extern "C" int giou_loss_ragged_bf16_openmp(const int64_t* box_start, const uint16_t* pred,
+                                            const uint16_t* target, uint16_t* giou, uint16_t* picture_loss,
+                                            uint16_t* loss, int64_t B, int64_t N, void* workspace,
+                                            int64_t workspace_bytes) {
+  if (!(B >= 0)) return 1;
+  if (!(N >= 0)) return 2;
+  if (overflows({2, N, 4})) return 3;
+  if (overflows({2, N})) return 4;
+  if (overflows({2, B})) return 5;
+  if (B > INT64_MAX / 8) return 6;
+  if (overflows({8, B + 1})) return 6;
+  if (box_start == nullptr && (B + 1) > 0) return 7;
+  if (pred == nullptr && N * 4 > 0) return 8;
+  if (target == nullptr && N * 4 > 0) return 9;
+  if (giou == nullptr && N > 0) return 10;
+  if (picture_loss == nullptr && B > 0) return 11;
+  if (loss == nullptr) return 12;
+  if ((B + 1) > 0 && (box_start[0] != 0 || box_start[(B + 1) - 1] != N)) return 13;
+  for (int64_t entry = 1; entry < (B + 1); ++entry) {
+    if (box_start[entry - 1] > box_start[entry]) return 13;
+  }
+  if (overlap(pred, N * 4 * 2, giou, N * 2)) return 14;
+  if (overlap(target, N * 4 * 2, giou, N * 2)) return 15;
+  if (overlap(picture_loss, B * 2, giou, N * 2)) return 16;
+  if (overlap(loss, 2, giou, N * 2)) return 17;
+  if (overlap(pred, N * 4 * 2, picture_loss, B * 2)) return 18;
+  if (overlap(target, N * 4 * 2, picture_loss, B * 2)) return 19;
+  if (overlap(pred, N * 4 * 2, loss, 2)) return 20;
+  if (overlap(target, N * 4 * 2, loss, 2)) return 21;
+  if (overlap(picture_loss, B * 2, loss, 2)) return 22;
+  const GiouLossRaggedBf16Workspace space(B, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 23;
+  giou_loss_ragged_bf16(box_start, pred, target, giou, picture_loss, loss, B, N, next_line(memory));
+  if (own) std::free(memory);
+  return 0;
+}
+
+extern "C" int64_t giou_loss_ragged_f64_openmp_workspace(int64_t B, int64_t N) {
+  return GiouLossRaggedF64Workspace(B, N).bytes;
+}
+
+extern "C" int giou_loss_ragged_f64_openmp(const int64_t* box_start, const double* pred, const double* target,
+                                           double* giou, double* picture_loss, double* loss, int64_t B,
+                                           int64_t N, void* workspace, int64_t workspace_bytes) {
+  if (!(B >= 0)) return 1;
+  if (!(N >= 0)) return 2;
+  if (overflows({8, N, 4})) return 3;
+  if (overflows({8, N})) return 4;
+  if (overflows({8, B})) return 5;
+  if (B > INT64_MAX / 8) return 6;
+  if (overflows({8, B + 1})) return 6;
+  if (box_start == nullptr && (B + 1) > 0) return 7;
+  if (pred == nullptr && N * 4 > 0) return 8;
+  if (target == nullptr && N * 4 > 0) return 9;
+  if (giou == nullptr && N > 0) return 10;
+  if (picture_loss == nullptr && B > 0) return 11;
+  if (loss == nullptr) return 12;
+  if ((B + 1) > 0 && (box_start[0] != 0 || box_start[(B + 1) - 1] != N)) return 13;
+  for (int64_t entry = 1; entry < (B + 1); ++entry) {
+    if (box_start[entry - 1] > box_start[entry]) return 13;
+  }
+  if (overlap(pred, N * 4 * 8, giou, N * 8)) return 14;
+  if (overlap(target, N * 4 * 8, giou, N * 8)) return 15;
+  if (overlap(picture_loss, B * 8, giou, N * 8)) return 16;
+  if (overlap(loss, 8, giou, N * 8)) return 17;
+  if (overlap(pred, N * 4 * 8, picture_loss, B * 8)) return 18;
+  if (overlap(target, N * 4 * 8, picture_loss, B * 8)) return 19;
+  if (overlap(pred, N * 4 * 8, loss, 8)) return 20;
+  if (overlap(target, N * 4 * 8, loss, 8)) return 21;
+  if (overlap(picture_loss, B * 8, loss, 8)) return 22;
+  const GiouLossRaggedF64Workspace space(B, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 23;
+  giou_loss_ragged_f64(box_start, pred, target, giou, picture_loss, loss, B, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }

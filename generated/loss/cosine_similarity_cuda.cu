@@ -2,7 +2,7 @@
 //
 // cosine_similarity: similarity = x . y / max(|x| |y|, eps) of each row
 //
-// Plan: a block for each of M, neighbours along N.
+// Plan: a block for each of M, neighbours along N; several blocks share one where they are few and long.
 // Bytes that cosine_similarity_f32 must move: 8 * N * M read, 4 * M written.
 
 #include "cosine_similarity.h"

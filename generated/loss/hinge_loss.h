@@ -20,40 +20,53 @@ extern "C" {
 // target: i32[B]
 // loss: f32[B]
 // mean_loss: f32[]
-/* @function hinge_loss_f32 args: in score f32 [B, V]; in target i32 [B]; out loss f32 [B]; out mean_loss f32
- * []; size B; size V; workspace workspace; workspace_openmp workspace */
-int64_t hinge_loss_f32_cuda_workspace(int64_t B, int64_t V);
-int hinge_loss_f32_cuda(const float* score, const int32_t* target, float* loss, float* mean_loss, int64_t B,
-                        int64_t V, void* workspace, int64_t workspace_bytes, void* stream);
-int64_t hinge_loss_f32_openmp_workspace(int64_t B, int64_t V);
-int hinge_loss_f32_openmp(const float* score, const int32_t* target, float* loss, float* mean_loss, int64_t B,
-                          int64_t V, void* workspace, int64_t workspace_bytes);
+/* @function hinge_loss_f32_f32 args: in score f32 [B, V]; in target i32 [B]; out loss f32 [B]; out mean_loss
+ * f32 []; size B; size V; workspace workspace; workspace_openmp workspace */
+int64_t hinge_loss_f32_f32_cuda_workspace(int64_t B, int64_t V);
+int hinge_loss_f32_f32_cuda(const float* score, const int32_t* target, float* loss, float* mean_loss,
+                            int64_t B, int64_t V, void* workspace, int64_t workspace_bytes, void* stream);
+int64_t hinge_loss_f32_f32_openmp_workspace(int64_t B, int64_t V);
+int hinge_loss_f32_f32_openmp(const float* score, const int32_t* target, float* loss, float* mean_loss,
+                              int64_t B, int64_t V, void* workspace, int64_t workspace_bytes);
+
+// score: f64[B, V]
+// target: i32[B]
+// loss: f64[B]
+// mean_loss: f64[]
+/* @function hinge_loss_f64_f64 args: in score f64 [B, V]; in target i32 [B]; out loss f64 [B]; out mean_loss
+ * f64 []; size B; size V; workspace workspace; workspace_openmp workspace */
+int64_t hinge_loss_f64_f64_cuda_workspace(int64_t B, int64_t V);
+int hinge_loss_f64_f64_cuda(const double* score, const int32_t* target, double* loss, double* mean_loss,
+                            int64_t B, int64_t V, void* workspace, int64_t workspace_bytes, void* stream);
+int64_t hinge_loss_f64_f64_openmp_workspace(int64_t B, int64_t V);
+int hinge_loss_f64_f64_openmp(const double* score, const int32_t* target, double* loss, double* mean_loss,
+                              int64_t B, int64_t V, void* workspace, int64_t workspace_bytes);
 
 // score: bf16[B, V]
 // target: i32[B]
 // loss: f32[B]
 // mean_loss: f32[]
-/* @function hinge_loss_bf16 args: in score bf16 [B, V]; in target i32 [B]; out loss f32 [B]; out mean_loss
- * f32 []; size B; size V; workspace workspace; workspace_openmp workspace */
-int64_t hinge_loss_bf16_cuda_workspace(int64_t B, int64_t V);
-int hinge_loss_bf16_cuda(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
-                         int64_t B, int64_t V, void* workspace, int64_t workspace_bytes, void* stream);
-int64_t hinge_loss_bf16_openmp_workspace(int64_t B, int64_t V);
-int hinge_loss_bf16_openmp(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
-                           int64_t B, int64_t V, void* workspace, int64_t workspace_bytes);
+/* @function hinge_loss_bf16_f32 args: in score bf16 [B, V]; in target i32 [B]; out loss f32 [B]; out
+ * mean_loss f32 []; size B; size V; workspace workspace; workspace_openmp workspace */
+int64_t hinge_loss_bf16_f32_cuda_workspace(int64_t B, int64_t V);
+int hinge_loss_bf16_f32_cuda(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
+                             int64_t B, int64_t V, void* workspace, int64_t workspace_bytes, void* stream);
+int64_t hinge_loss_bf16_f32_openmp_workspace(int64_t B, int64_t V);
+int hinge_loss_bf16_f32_openmp(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
+                               int64_t B, int64_t V, void* workspace, int64_t workspace_bytes);
 
 // score: f16[B, V]
 // target: i32[B]
 // loss: f32[B]
 // mean_loss: f32[]
-/* @function hinge_loss_f16 args: in score f16 [B, V]; in target i32 [B]; out loss f32 [B]; out mean_loss f32
- * []; size B; size V; workspace workspace; workspace_openmp workspace */
-int64_t hinge_loss_f16_cuda_workspace(int64_t B, int64_t V);
-int hinge_loss_f16_cuda(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
-                        int64_t B, int64_t V, void* workspace, int64_t workspace_bytes, void* stream);
-int64_t hinge_loss_f16_openmp_workspace(int64_t B, int64_t V);
-int hinge_loss_f16_openmp(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
-                          int64_t B, int64_t V, void* workspace, int64_t workspace_bytes);
+/* @function hinge_loss_f16_f32 args: in score f16 [B, V]; in target i32 [B]; out loss f32 [B]; out mean_loss
+ * f32 []; size B; size V; workspace workspace; workspace_openmp workspace */
+int64_t hinge_loss_f16_f32_cuda_workspace(int64_t B, int64_t V);
+int hinge_loss_f16_f32_cuda(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
+                            int64_t B, int64_t V, void* workspace, int64_t workspace_bytes, void* stream);
+int64_t hinge_loss_f16_f32_openmp_workspace(int64_t B, int64_t V);
+int hinge_loss_f16_f32_openmp(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
+                              int64_t B, int64_t V, void* workspace, int64_t workspace_bytes);
 
 // What a status means.
 const char* hinge_loss_error(int status);

@@ -4,7 +4,7 @@
 // and the mean
 //
 // Plan: chunks of B are folded at once, then combined by the last block, in order, neighbours along B.
-// Bytes that hinge_loss_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.
+// Bytes that hinge_loss_f32_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.
 
 #include "hinge_loss.h"
 
@@ -179,12 +179,12 @@ __device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
 }
 
 // Where the intermediates lie in the workspace.
-struct HingeLossF32Workspace {
+struct HingeLossF32F32Workspace {
   int64_t total2_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit HingeLossF32Workspace(int64_t B, int64_t V) {
+  explicit HingeLossF32F32Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
     total2_parts = reserve(bytes, 1024, 4);
@@ -194,8 +194,8 @@ struct HingeLossF32Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    hinge_loss_f32_kernel(const float* score, const int32_t* target, float* loss, float* mean_loss, Index B,
-                          Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
+    hinge_loss_f32_f32_kernel(const float* score, const int32_t* target, float* loss, float* mean_loss,
+                              Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
   float total2_own = 0.0f;
@@ -239,17 +239,17 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t hinge_loss_f32(const float* score, const int32_t* target, float* loss, float* mean_loss,
-                           int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
-  const HingeLossF32Workspace space(B, V);
+cudaError_t hinge_loss_f32_f32(const float* score, const int32_t* target, float* loss, float* mean_loss,
+                               int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
+  const HingeLossF32F32Workspace space(B, V);
   const bool wide = aligned({score}) && V % 4 == 0;
   const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(wide ? hinge_loss_f32_kernel<true, Index> : hinge_loss_f32_kernel<false, Index>, chunks,
-                 block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
+          launch(wide ? hinge_loss_f32_f32_kernel<true, Index> : hinge_loss_f32_f32_kernel<false, Index>,
+                 chunks, block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
                  reinterpret_cast<float*>(workspace + space.total2_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
@@ -258,12 +258,91 @@ cudaError_t hinge_loss_f32(const float* score, const int32_t* target, float* los
 }
 
 // Where the intermediates lie in the workspace.
-struct HingeLossBf16Workspace {
+struct HingeLossF64F64Workspace {
   int64_t total2_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit HingeLossBf16Workspace(int64_t B, int64_t V) {
+  explicit HingeLossF64F64Workspace(int64_t B, int64_t V) {
+    (void)B;
+    (void)V;
+    total2_parts = reserve(bytes, 1024, 8);
+    ticket = reserve(bytes, 1, 4);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    hinge_loss_f64_f64_kernel(const double* score, const int32_t* target, double* loss, double* mean_loss,
+                              Index B, Index V, double* total2_parts, uint32_t* ticket, Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, B));
+  double total2_own = 0.0;
+  for (Index b = first; b < last; ++b) {
+    const double own = inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0;
+    double total = 0.0;
+    double total_own = 0.0;
+    for (Index v_first = Index(threadIdx.x) * 2; v_first < V; v_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(V - v_first);
+      const auto score_pack = load_pack<2, 1, kWide>(&score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const Index v = v_first + (i < remaining ? i : remaining - 1);
+        if (i < remaining && int64_t(v) != int64_t(target[b])) {
+          total_own += maximum(1.0 + score_pack[i] - own, 0.0);
+        }
+      }
+    }
+    total = total + block_fold(total_own, [](double a, double b_) { return double(a + b_); });
+    const double loss_here = total;
+    if (threadIdx.x == 0) {
+      loss[b] = loss_here;
+    }
+    if (threadIdx.x == 0) {
+      total2_own += loss_here;
+    }
+  }
+  const double total2_part = block_fold(total2_own, [](double a, double b_) { return double(a + b_); });
+  if (threadIdx.x == 0) {
+    total2_parts[blockIdx.x] = total2_part;
+  }
+  if (!is_last_block(ticket, gridDim.x)) return;
+  double total2_own2 = 0.0;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total2_own2 = total2_own2 + total2_parts[part];
+  }
+  const double total2 = block_fold(total2_own2, [](double a, double b_) { return double(a + b_); });
+  if (threadIdx.x == 0) {
+    mean_loss[0] = total2 / double(maximum(int64_t(B), int64_t{1}));
+  }
+}
+
+template <class Index>
+cudaError_t hinge_loss_f64_f64(const double* score, const int32_t* target, double* loss, double* mean_loss,
+                               int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
+  const HingeLossF64F64Workspace space(B, V);
+  const bool wide = aligned({score}) && V % 2 == 0;
+  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error =
+          launch(wide ? hinge_loss_f64_f64_kernel<true, Index> : hinge_loss_f64_f64_kernel<false, Index>,
+                 chunks, block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
+                 reinterpret_cast<double*>(workspace + space.total2_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct HingeLossBf16F32Workspace {
+  int64_t total2_parts;
+  int64_t ticket;
+  int64_t bytes = 0;
+
+  explicit HingeLossBf16F32Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
     total2_parts = reserve(bytes, 1024, 4);
@@ -273,8 +352,8 @@ struct HingeLossBf16Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    hinge_loss_bf16_kernel(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
-                           Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
+    hinge_loss_bf16_f32_kernel(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
+                               Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
   float total2_own = 0.0f;
@@ -318,17 +397,17 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t hinge_loss_bf16(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
-                            int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
-  const HingeLossBf16Workspace space(B, V);
+cudaError_t hinge_loss_bf16_f32(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
+                                int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
+  const HingeLossBf16F32Workspace space(B, V);
   const bool wide = aligned({score}) && V % 8 == 0;
   const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(wide ? hinge_loss_bf16_kernel<true, Index> : hinge_loss_bf16_kernel<false, Index>, chunks,
-                 block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
+          launch(wide ? hinge_loss_bf16_f32_kernel<true, Index> : hinge_loss_bf16_f32_kernel<false, Index>,
+                 chunks, block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
                  reinterpret_cast<float*>(workspace + space.total2_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
@@ -337,12 +416,12 @@ cudaError_t hinge_loss_bf16(const uint16_t* score, const int32_t* target, float*
 }
 
 // Where the intermediates lie in the workspace.
-struct HingeLossF16Workspace {
+struct HingeLossF16F32Workspace {
   int64_t total2_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit HingeLossF16Workspace(int64_t B, int64_t V) {
+  explicit HingeLossF16F32Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
     total2_parts = reserve(bytes, 1024, 4);
@@ -352,8 +431,8 @@ struct HingeLossF16Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    hinge_loss_f16_kernel(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
-                          Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
+    hinge_loss_f16_f32_kernel(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
+                              Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
   float total2_own = 0.0f;
@@ -397,17 +476,17 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t hinge_loss_f16(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
-                           int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
-  const HingeLossF16Workspace space(B, V);
+cudaError_t hinge_loss_f16_f32(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
+                               int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
+  const HingeLossF16F32Workspace space(B, V);
   const bool wide = aligned({score}) && V % 8 == 0;
   const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(wide ? hinge_loss_f16_kernel<true, Index> : hinge_loss_f16_kernel<false, Index>, chunks,
-                 block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
+          launch(wide ? hinge_loss_f16_f32_kernel<true, Index> : hinge_loss_f16_f32_kernel<false, Index>,
+                 chunks, block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
                  reinterpret_cast<float*>(workspace + space.total2_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
@@ -417,13 +496,13 @@ cudaError_t hinge_loss_f16(const uint16_t* score, const int32_t* target, float* 
 
 }  // namespace
 
-extern "C" int64_t hinge_loss_f32_cuda_workspace(int64_t B, int64_t V) {
-  return HingeLossF32Workspace(B, V).bytes;
+extern "C" int64_t hinge_loss_f32_f32_cuda_workspace(int64_t B, int64_t V) {
+  return HingeLossF32F32Workspace(B, V).bytes;
 }
 
-extern "C" int hinge_loss_f32_cuda(const float* score, const int32_t* target, float* loss, float* mean_loss,
-                                   int64_t B, int64_t V, void* workspace, int64_t workspace_bytes,
-                                   void* stream) {
+extern "C" int hinge_loss_f32_f32_cuda(const float* score, const int32_t* target, float* loss,
+                                       float* mean_loss, int64_t B, int64_t V, void* workspace,
+                                       int64_t workspace_bytes, void* stream) {
   if (!(B >= 0)) return 1;
   if (!(V >= 0)) return 2;
   if (overflows({4, B, V})) return 3;
@@ -439,27 +518,64 @@ extern "C" int hinge_loss_f32_cuda(const float* score, const int32_t* target, fl
   if (overlap(target, B * 4, mean_loss, 4)) return 13;
   const bool small = larger(larger(B * V, B), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const HingeLossF32Workspace space(B, V);
+  const HingeLossF32F32Workspace space(B, V);
   void* memory = workspace;
   if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
     return 14;
-  const cudaError_t error =
-      small
-          ? hinge_loss_f32<int32_t>(score, target, loss, mean_loss, B, V, static_cast<char*>(memory), queue)
-          : hinge_loss_f32<int64_t>(score, target, loss, mean_loss, B, V, static_cast<char*>(memory), queue);
+  const cudaError_t error = small ? hinge_loss_f32_f32<int32_t>(score, target, loss, mean_loss, B, V,
+                                                                static_cast<char*>(memory), queue)
+                                  : hinge_loss_f32_f32<int64_t>(score, target, loss, mean_loss, B, V,
+                                                                static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 15;
+  return error == cudaSuccess ? 0 : 16;
 }
 
-extern "C" int64_t hinge_loss_bf16_cuda_workspace(int64_t B, int64_t V) {
-  return HingeLossBf16Workspace(B, V).bytes;
+extern "C" int64_t hinge_loss_f64_f64_cuda_workspace(int64_t B, int64_t V) {
+  return HingeLossF64F64Workspace(B, V).bytes;
 }
 
-extern "C" int hinge_loss_bf16_cuda(const uint16_t* score, const int32_t* target, float* loss,
-                                    float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                    int64_t workspace_bytes, void* stream) {
+extern "C" int hinge_loss_f64_f64_cuda(const double* score, const int32_t* target, double* loss,
+                                       double* mean_loss, int64_t B, int64_t V, void* workspace,
+                                       int64_t workspace_bytes, void* stream) {
+  if (!(B >= 0)) return 1;
+  if (!(V >= 0)) return 2;
+  if (overflows({8, B, V})) return 3;
+  if (overflows({4, B})) return 4;
+  if (overflows({8, B})) return 15;
+  if (score == nullptr && B * V > 0) return 5;
+  if (target == nullptr && B > 0) return 6;
+  if (loss == nullptr && B > 0) return 7;
+  if (mean_loss == nullptr) return 8;
+  if (overlap(score, B * V * 8, loss, B * 8)) return 9;
+  if (overlap(target, B * 4, loss, B * 8)) return 10;
+  if (overlap(mean_loss, 8, loss, B * 8)) return 11;
+  if (overlap(score, B * V * 8, mean_loss, 8)) return 12;
+  if (overlap(target, B * 4, mean_loss, 8)) return 13;
+  const bool small = larger(larger(B * V, B), 1) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const HingeLossF64F64Workspace space(B, V);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 14;
+  const cudaError_t error = small ? hinge_loss_f64_f64<int32_t>(score, target, loss, mean_loss, B, V,
+                                                                static_cast<char*>(memory), queue)
+                                  : hinge_loss_f64_f64<int64_t>(score, target, loss, mean_loss, B, V,
+                                                                static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
+  return error == cudaSuccess ? 0 : 16;
+}
+
+extern "C" int64_t hinge_loss_bf16_f32_cuda_workspace(int64_t B, int64_t V) {
+  return HingeLossBf16F32Workspace(B, V).bytes;
+}
+
+extern "C" int hinge_loss_bf16_f32_cuda(const uint16_t* score, const int32_t* target, float* loss,
+                                        float* mean_loss, int64_t B, int64_t V, void* workspace,
+                                        int64_t workspace_bytes, void* stream) {
   if (!(B >= 0)) return 1;
   if (!(V >= 0)) return 2;
   if (overflows({2, B, V})) return 3;
@@ -475,27 +591,27 @@ extern "C" int hinge_loss_bf16_cuda(const uint16_t* score, const int32_t* target
   if (overlap(target, B * 4, mean_loss, 4)) return 13;
   const bool small = larger(larger(B * V, B), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const HingeLossBf16Workspace space(B, V);
+  const HingeLossBf16F32Workspace space(B, V);
   void* memory = workspace;
   if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
     return 14;
-  const cudaError_t error =
-      small
-          ? hinge_loss_bf16<int32_t>(score, target, loss, mean_loss, B, V, static_cast<char*>(memory), queue)
-          : hinge_loss_bf16<int64_t>(score, target, loss, mean_loss, B, V, static_cast<char*>(memory), queue);
+  const cudaError_t error = small ? hinge_loss_bf16_f32<int32_t>(score, target, loss, mean_loss, B, V,
+                                                                 static_cast<char*>(memory), queue)
+                                  : hinge_loss_bf16_f32<int64_t>(score, target, loss, mean_loss, B, V,
+                                                                 static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 15;
+  return error == cudaSuccess ? 0 : 16;
 }
 
-extern "C" int64_t hinge_loss_f16_cuda_workspace(int64_t B, int64_t V) {
-  return HingeLossF16Workspace(B, V).bytes;
+extern "C" int64_t hinge_loss_f16_f32_cuda_workspace(int64_t B, int64_t V) {
+  return HingeLossF16F32Workspace(B, V).bytes;
 }
 
-extern "C" int hinge_loss_f16_cuda(const uint16_t* score, const int32_t* target, float* loss,
-                                   float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                   int64_t workspace_bytes, void* stream) {
+extern "C" int hinge_loss_f16_f32_cuda(const uint16_t* score, const int32_t* target, float* loss,
+                                       float* mean_loss, int64_t B, int64_t V, void* workspace,
+                                       int64_t workspace_bytes, void* stream) {
   if (!(B >= 0)) return 1;
   if (!(V >= 0)) return 2;
   if (overflows({2, B, V})) return 3;
@@ -511,18 +627,18 @@ extern "C" int hinge_loss_f16_cuda(const uint16_t* score, const int32_t* target,
   if (overlap(target, B * 4, mean_loss, 4)) return 13;
   const bool small = larger(larger(B * V, B), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const HingeLossF16Workspace space(B, V);
+  const HingeLossF16F32Workspace space(B, V);
   void* memory = workspace;
   if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
     return 14;
-  const cudaError_t error =
-      small
-          ? hinge_loss_f16<int32_t>(score, target, loss, mean_loss, B, V, static_cast<char*>(memory), queue)
-          : hinge_loss_f16<int64_t>(score, target, loss, mean_loss, B, V, static_cast<char*>(memory), queue);
+  const cudaError_t error = small ? hinge_loss_f16_f32<int32_t>(score, target, loss, mean_loss, B, V,
+                                                                static_cast<char*>(memory), queue)
+                                  : hinge_loss_f16_f32<int64_t>(score, target, loss, mean_loss, B, V,
+                                                                static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 15;
+  return error == cudaSuccess ? 0 : 16;
 }
 
 extern "C" __attribute__((weak)) const char* hinge_loss_error(int status) {
@@ -558,6 +674,8 @@ extern "C" __attribute__((weak)) const char* hinge_loss_error(int status) {
     case 14:
       return "there is not enough memory for the workspace";
     case 15:
+      return "loss has more bytes than can be counted";
+    case 16:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

@@ -6,7 +6,7 @@
 // Phase 1: one thread does the rest.
 // Phase 2: chunks of B are folded at once, then combined in order, neighbours along B.
 // Phase 3: one thread does the rest.
-// Bytes that hinge_loss_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.
+// Bytes that hinge_loss_f32_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.
 
 #include "hinge_loss.h"
 
@@ -420,11 +420,11 @@ inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
 }
 
 // Where the intermediates lie in the workspace.
-struct HingeLossF32Workspace {
+struct HingeLossF32F32Workspace {
   int64_t total2_parts;
   int64_t bytes = 0;
 
-  explicit HingeLossF32Workspace(int64_t B, int64_t V) {
+  explicit HingeLossF32F32Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
     total2_parts = reserve(bytes, 256, 4);
@@ -432,9 +432,9 @@ struct HingeLossF32Workspace {
   }
 };
 
-void hinge_loss_f32(const float* score, const int32_t* target, float* loss, float* mean_loss, int64_t B,
-                    int64_t V, char* workspace) {
-  const HingeLossF32Workspace space(B, V);
+void hinge_loss_f32_f32(const float* score, const int32_t* target, float* loss, float* mean_loss, int64_t B,
+                        int64_t V, char* workspace) {
+  const HingeLossF32F32Workspace space(B, V);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
   OMP(omp parallel for schedule(static))
@@ -466,11 +466,57 @@ void hinge_loss_f32(const float* score, const int32_t* target, float* loss, floa
 }
 
 // Where the intermediates lie in the workspace.
-struct HingeLossBf16Workspace {
+struct HingeLossF64F64Workspace {
   int64_t total2_parts;
   int64_t bytes = 0;
 
-  explicit HingeLossBf16Workspace(int64_t B, int64_t V) {
+  explicit HingeLossF64F64Workspace(int64_t B, int64_t V) {
+    (void)B;
+    (void)V;
+    total2_parts = reserve(bytes, 256, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void hinge_loss_f64_f64(const double* score, const int32_t* target, double* loss, double* mean_loss,
+                        int64_t B, int64_t V, char* workspace) {
+  const HingeLossF64F64Workspace space(B, V);
+  const int64_t b_chunk = larger(1, ceil_div(B, 256));
+  double* const total2_parts = reinterpret_cast<double*>(workspace + space.total2_parts);
+  OMP(omp parallel for schedule(static))
+  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
+    double total2 = 0.0;
+    const int64_t b_end = smaller(b_first + b_chunk, B);
+    for (int64_t b = b_first; b < b_end; ++b) {
+      const double own = inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0;
+      double total = 0.0;
+      for (int64_t v_block = 0; v_block < V; v_block += 4096) {
+        Sum<double, kLanes64> total_lanes = 0.0;
+        for_lanes<kLanes64>(v_block, smaller(v_block + 4096, V), [&](int64_t v, auto active) {
+          const auto chosen = active && positions<kLanes64>(v) != int64_t(target[b]);
+          total_lanes += keep(chosen, maximum(1.0 + load(&score[b * V + v], active) - own, 0.0), 0.0);
+        });
+        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+      }
+      const double loss_here = total;
+      loss[b] = loss_here;
+      total2 += loss_here;
+    }
+    total2_parts[b_first / b_chunk] = total2;
+  }
+  double total2 = 0.0;
+  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
+    total2 = total2 + total2_parts[b_first / b_chunk];
+  }
+  mean_loss[0] = total2 / double(maximum(B, int64_t{1}));
+}
+
+// Where the intermediates lie in the workspace.
+struct HingeLossBf16F32Workspace {
+  int64_t total2_parts;
+  int64_t bytes = 0;
+
+  explicit HingeLossBf16F32Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
     total2_parts = reserve(bytes, 256, 4);
@@ -478,9 +524,9 @@ struct HingeLossBf16Workspace {
   }
 };
 
-void hinge_loss_bf16(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss, int64_t B,
-                     int64_t V, char* workspace) {
-  const HingeLossBf16Workspace space(B, V);
+void hinge_loss_bf16_f32(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
+                         int64_t B, int64_t V, char* workspace) {
+  const HingeLossBf16F32Workspace space(B, V);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
   OMP(omp parallel for schedule(static))
@@ -513,11 +559,11 @@ void hinge_loss_bf16(const uint16_t* score, const int32_t* target, float* loss, 
 }
 
 // Where the intermediates lie in the workspace.
-struct HingeLossF16Workspace {
+struct HingeLossF16F32Workspace {
   int64_t total2_parts;
   int64_t bytes = 0;
 
-  explicit HingeLossF16Workspace(int64_t B, int64_t V) {
+  explicit HingeLossF16F32Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
     total2_parts = reserve(bytes, 256, 4);
@@ -525,9 +571,9 @@ struct HingeLossF16Workspace {
   }
 };
 
-void hinge_loss_f16(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss, int64_t B,
-                    int64_t V, char* workspace) {
-  const HingeLossF16Workspace space(B, V);
+void hinge_loss_f16_f32(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
+                        int64_t B, int64_t V, char* workspace) {
+  const HingeLossF16F32Workspace space(B, V);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
   OMP(omp parallel for schedule(static))
@@ -561,12 +607,13 @@ void hinge_loss_f16(const uint16_t* score, const int32_t* target, float* loss, f
 
 }  // namespace
 
-extern "C" int64_t hinge_loss_f32_openmp_workspace(int64_t B, int64_t V) {
-  return HingeLossF32Workspace(B, V).bytes;
+extern "C" int64_t hinge_loss_f32_f32_openmp_workspace(int64_t B, int64_t V) {
+  return HingeLossF32F32Workspace(B, V).bytes;
 }
 
-extern "C" int hinge_loss_f32_openmp(const float* score, const int32_t* target, float* loss, float* mean_loss,
-                                     int64_t B, int64_t V, void* workspace, int64_t workspace_bytes) {
+extern "C" int hinge_loss_f32_f32_openmp(const float* score, const int32_t* target, float* loss,
+                                         float* mean_loss, int64_t B, int64_t V, void* workspace,
+                                         int64_t workspace_bytes) {
   if (!(B >= 0)) return 1;
   if (!(V >= 0)) return 2;
   if (overflows({4, B, V})) return 3;
@@ -580,22 +627,52 @@ extern "C" int hinge_loss_f32_openmp(const float* score, const int32_t* target, 
   if (overlap(mean_loss, 4, loss, B * 4)) return 11;
   if (overlap(score, B * V * 4, mean_loss, 4)) return 12;
   if (overlap(target, B * 4, mean_loss, 4)) return 13;
-  const HingeLossF32Workspace space(B, V);
+  const HingeLossF32F32Workspace space(B, V);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
   if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
-  hinge_loss_f32(score, target, loss, mean_loss, B, V, next_line(memory));
+  hinge_loss_f32_f32(score, target, loss, mean_loss, B, V, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int64_t hinge_loss_bf16_openmp_workspace(int64_t B, int64_t V) {
-  return HingeLossBf16Workspace(B, V).bytes;
+extern "C" int64_t hinge_loss_f64_f64_openmp_workspace(int64_t B, int64_t V) {
+  return HingeLossF64F64Workspace(B, V).bytes;
 }
 
-extern "C" int hinge_loss_bf16_openmp(const uint16_t* score, const int32_t* target, float* loss,
-                                      float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                      int64_t workspace_bytes) {
+extern "C" int hinge_loss_f64_f64_openmp(const double* score, const int32_t* target, double* loss,
+                                         double* mean_loss, int64_t B, int64_t V, void* workspace,
+                                         int64_t workspace_bytes) {
+  if (!(B >= 0)) return 1;
+  if (!(V >= 0)) return 2;
+  if (overflows({8, B, V})) return 3;
+  if (overflows({4, B})) return 4;
+  if (overflows({8, B})) return 15;
+  if (score == nullptr && B * V > 0) return 5;
+  if (target == nullptr && B > 0) return 6;
+  if (loss == nullptr && B > 0) return 7;
+  if (mean_loss == nullptr) return 8;
+  if (overlap(score, B * V * 8, loss, B * 8)) return 9;
+  if (overlap(target, B * 4, loss, B * 8)) return 10;
+  if (overlap(mean_loss, 8, loss, B * 8)) return 11;
+  if (overlap(score, B * V * 8, mean_loss, 8)) return 12;
+  if (overlap(target, B * 4, mean_loss, 8)) return 13;
+  const HingeLossF64F64Workspace space(B, V);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
+  hinge_loss_f64_f64(score, target, loss, mean_loss, B, V, next_line(memory));
+  if (own) std::free(memory);
+  return 0;
+}
+
+extern "C" int64_t hinge_loss_bf16_f32_openmp_workspace(int64_t B, int64_t V) {
+  return HingeLossBf16F32Workspace(B, V).bytes;
+}
+
+extern "C" int hinge_loss_bf16_f32_openmp(const uint16_t* score, const int32_t* target, float* loss,
+                                          float* mean_loss, int64_t B, int64_t V, void* workspace,
+                                          int64_t workspace_bytes) {
   if (!(B >= 0)) return 1;
   if (!(V >= 0)) return 2;
   if (overflows({2, B, V})) return 3;
@@ -609,22 +686,22 @@ extern "C" int hinge_loss_bf16_openmp(const uint16_t* score, const int32_t* targ
   if (overlap(mean_loss, 4, loss, B * 4)) return 11;
   if (overlap(score, B * V * 2, mean_loss, 4)) return 12;
   if (overlap(target, B * 4, mean_loss, 4)) return 13;
-  const HingeLossBf16Workspace space(B, V);
+  const HingeLossBf16F32Workspace space(B, V);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
   if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
-  hinge_loss_bf16(score, target, loss, mean_loss, B, V, next_line(memory));
+  hinge_loss_bf16_f32(score, target, loss, mean_loss, B, V, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int64_t hinge_loss_f16_openmp_workspace(int64_t B, int64_t V) {
-  return HingeLossF16Workspace(B, V).bytes;
+extern "C" int64_t hinge_loss_f16_f32_openmp_workspace(int64_t B, int64_t V) {
+  return HingeLossF16F32Workspace(B, V).bytes;
 }
 
-extern "C" int hinge_loss_f16_openmp(const uint16_t* score, const int32_t* target, float* loss,
-                                     float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                     int64_t workspace_bytes) {
+extern "C" int hinge_loss_f16_f32_openmp(const uint16_t* score, const int32_t* target, float* loss,
+                                         float* mean_loss, int64_t B, int64_t V, void* workspace,
+                                         int64_t workspace_bytes) {
   if (!(B >= 0)) return 1;
   if (!(V >= 0)) return 2;
   if (overflows({2, B, V})) return 3;
@@ -638,11 +715,11 @@ extern "C" int hinge_loss_f16_openmp(const uint16_t* score, const int32_t* targe
   if (overlap(mean_loss, 4, loss, B * 4)) return 11;
   if (overlap(score, B * V * 2, mean_loss, 4)) return 12;
   if (overlap(target, B * 4, mean_loss, 4)) return 13;
-  const HingeLossF16Workspace space(B, V);
+  const HingeLossF16F32Workspace space(B, V);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
   if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
-  hinge_loss_f16(score, target, loss, mean_loss, B, V, next_line(memory));
+  hinge_loss_f16_f32(score, target, loss, mean_loss, B, V, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -680,6 +757,8 @@ extern "C" __attribute__((weak)) const char* hinge_loss_error(int status) {
     case 14:
       return "there is not enough memory for the workspace";
     case 15:
+      return "loss has more bytes than can be counted";
+    case 16:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

@@ -21,42 +21,61 @@ extern "C" {
 // target: f32[N]
 // loss: f32[N]
 // mean_loss: f32[]
-/* @function huber_loss_f32 args: scalar delta f32; in prediction f32 [N]; in target f32 [N]; out loss f32
+/* @function huber_loss_f32_f32 args: scalar delta f32; in prediction f32 [N]; in target f32 [N]; out loss f32
  * [N]; out mean_loss f32 []; size N; workspace workspace; workspace_openmp workspace */
-int64_t huber_loss_f32_cuda_workspace(int64_t N);
-int huber_loss_f32_cuda(float delta, const float* prediction, const float* target, float* loss,
-                        float* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes, void* stream);
-int64_t huber_loss_f32_openmp_workspace(int64_t N);
-int huber_loss_f32_openmp(float delta, const float* prediction, const float* target, float* loss,
-                          float* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes);
+int64_t huber_loss_f32_f32_cuda_workspace(int64_t N);
+int huber_loss_f32_f32_cuda(float delta, const float* prediction, const float* target, float* loss,
+                            float* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes,
+                            void* stream);
+int64_t huber_loss_f32_f32_openmp_workspace(int64_t N);
+int huber_loss_f32_f32_openmp(float delta, const float* prediction, const float* target, float* loss,
+                              float* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes);
+
+// delta: f64
+// prediction: f64[N]
+// target: f64[N]
+// loss: f64[N]
+// mean_loss: f64[]
+/* @function huber_loss_f64_f64 args: scalar delta f64; in prediction f64 [N]; in target f64 [N]; out loss f64
+ * [N]; out mean_loss f64 []; size N; workspace workspace; workspace_openmp workspace */
+int64_t huber_loss_f64_f64_cuda_workspace(int64_t N);
+int huber_loss_f64_f64_cuda(double delta, const double* prediction, const double* target, double* loss,
+                            double* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes,
+                            void* stream);
+int64_t huber_loss_f64_f64_openmp_workspace(int64_t N);
+int huber_loss_f64_f64_openmp(double delta, const double* prediction, const double* target, double* loss,
+                              double* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes);
 
 // delta: f32
 // prediction: bf16[N]
 // target: bf16[N]
 // loss: bf16[N]
 // mean_loss: f32[]
-/* @function huber_loss_bf16 args: scalar delta f32; in prediction bf16 [N]; in target bf16 [N]; out loss bf16
- * [N]; out mean_loss f32 []; size N; workspace workspace; workspace_openmp workspace */
-int64_t huber_loss_bf16_cuda_workspace(int64_t N);
-int huber_loss_bf16_cuda(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
-                         float* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes, void* stream);
-int64_t huber_loss_bf16_openmp_workspace(int64_t N);
-int huber_loss_bf16_openmp(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
-                           float* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes);
+/* @function huber_loss_bf16_f32 args: scalar delta f32; in prediction bf16 [N]; in target bf16 [N]; out loss
+ * bf16 [N]; out mean_loss f32 []; size N; workspace workspace; workspace_openmp workspace */
+int64_t huber_loss_bf16_f32_cuda_workspace(int64_t N);
+int huber_loss_bf16_f32_cuda(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
+                             float* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes,
+                             void* stream);
+int64_t huber_loss_bf16_f32_openmp_workspace(int64_t N);
+int huber_loss_bf16_f32_openmp(float delta, const uint16_t* prediction, const uint16_t* target,
+                               uint16_t* loss, float* mean_loss, int64_t N, void* workspace,
+                               int64_t workspace_bytes);
 
 // delta: f32
 // prediction: f16[N]
 // target: f16[N]
 // loss: f16[N]
 // mean_loss: f32[]
-/* @function huber_loss_f16 args: scalar delta f32; in prediction f16 [N]; in target f16 [N]; out loss f16
+/* @function huber_loss_f16_f32 args: scalar delta f32; in prediction f16 [N]; in target f16 [N]; out loss f16
  * [N]; out mean_loss f32 []; size N; workspace workspace; workspace_openmp workspace */
-int64_t huber_loss_f16_cuda_workspace(int64_t N);
-int huber_loss_f16_cuda(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
-                        float* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes, void* stream);
-int64_t huber_loss_f16_openmp_workspace(int64_t N);
-int huber_loss_f16_openmp(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
-                          float* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes);
+int64_t huber_loss_f16_f32_cuda_workspace(int64_t N);
+int huber_loss_f16_f32_cuda(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
+                            float* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes,
+                            void* stream);
+int64_t huber_loss_f16_f32_openmp_workspace(int64_t N);
+int huber_loss_f16_f32_openmp(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
+                              float* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes);
 
 // What a status means.
 const char* huber_loss_error(int status);

@@ -4,7 +4,7 @@
 // mean_loss = their mean
 //
 // Plan: chunks of N are folded at once, then combined by the last block, in order, neighbours along N.
-// Bytes that huber_loss_f32 must move: 8 * N read, 4 * N + 4 written.
+// Bytes that huber_loss_f32_f32 must move: 8 * N read, 4 * N + 4 written.
 
 #include "huber_loss.h"
 
@@ -194,12 +194,12 @@ __device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
 }
 
 // Where the intermediates lie in the workspace.
-struct HuberLossF32Workspace {
+struct HuberLossF32F32Workspace {
   int64_t total_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit HuberLossF32Workspace(int64_t N) {
+  explicit HuberLossF32F32Workspace(int64_t N) {
     (void)N;
     total_parts = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
@@ -208,8 +208,8 @@ struct HuberLossF32Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    huber_loss_f32_kernel(float delta, const float* prediction, const float* target, float* loss,
-                          float* mean_loss, Index N, float* total_parts, uint32_t* ticket, Index chunk) {
+    huber_loss_f32_f32_kernel(float delta, const float* prediction, const float* target, float* loss,
+                              float* mean_loss, Index N, float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   float total_own = 0.0f;
@@ -245,18 +245,18 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t huber_loss_f32(float delta, const float* prediction, const float* target, float* loss,
-                           float* mean_loss, int64_t N, char* workspace, cudaStream_t stream) {
-  const HuberLossF32Workspace space(N);
+cudaError_t huber_loss_f32_f32(float delta, const float* prediction, const float* target, float* loss,
+                               float* mean_loss, int64_t N, char* workspace, cudaStream_t stream) {
+  const HuberLossF32F32Workspace space(N);
   const bool wide = aligned({prediction, target, loss});
   const int64_t chunk = larger(1024, ceil_div(N, 16384) * 16), chunks = larger(ceil_div(N, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(wide ? huber_loss_f32_kernel<true, Index> : huber_loss_f32_kernel<false, Index>, chunks,
-                 block_threads(chunk, chunks), 512, stream, delta, prediction, target, loss, mean_loss, N,
-                 reinterpret_cast<float*>(workspace + space.total_parts),
+          launch(wide ? huber_loss_f32_f32_kernel<true, Index> : huber_loss_f32_f32_kernel<false, Index>,
+                 chunks, block_threads(chunk, chunks), 512, stream, delta, prediction, target, loss,
+                 mean_loss, N, reinterpret_cast<float*>(workspace + space.total_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
@@ -264,12 +264,83 @@ cudaError_t huber_loss_f32(float delta, const float* prediction, const float* ta
 }
 
 // Where the intermediates lie in the workspace.
-struct HuberLossBf16Workspace {
+struct HuberLossF64F64Workspace {
   int64_t total_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit HuberLossBf16Workspace(int64_t N) {
+  explicit HuberLossF64F64Workspace(int64_t N) {
+    (void)N;
+    total_parts = reserve(bytes, 1024, 8);
+    ticket = reserve(bytes, 1, 4);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    huber_loss_f64_f64_kernel(double delta, const double* prediction, const double* target, double* loss,
+                              double* mean_loss, Index N, double* total_parts, uint32_t* ticket,
+                              Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, N));
+  double total_own = 0.0;
+  for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
+    const Index remaining = Index(last - n_first);
+    const auto prediction_pack = load_pack<2, 1, kWide>(&prediction[n_first], remaining);
+    const auto target_pack = load_pack<2, 1, kWide>(&target[n_first], remaining);
+    Pack<double, 2> loss_pack;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const double e = absolute(prediction_pack[i] - target_pack[i]);
+      const double each = e <= delta ? e * e / 2.0 : delta * (e - delta / 2.0);
+      loss_pack[i] = each;
+      if (i < remaining) {
+        total_own += each;
+      }
+    }
+    store_pack<kWide>(&loss[n_first], loss_pack, remaining);
+  }
+  const double total_part = block_fold(total_own, [](double a, double b) { return double(a + b); });
+  if (threadIdx.x == 0) {
+    total_parts[blockIdx.x] = total_part;
+  }
+  if (!is_last_block(ticket, gridDim.x)) return;
+  double total_own2 = 0.0;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total_own2 = total_own2 + total_parts[part];
+  }
+  const double total = block_fold(total_own2, [](double a, double b) { return double(a + b); });
+  if (threadIdx.x == 0) {
+    mean_loss[0] = total / double(maximum(int64_t(N), int64_t{1}));
+  }
+}
+
+template <class Index>
+cudaError_t huber_loss_f64_f64(double delta, const double* prediction, const double* target, double* loss,
+                               double* mean_loss, int64_t N, char* workspace, cudaStream_t stream) {
+  const HuberLossF64F64Workspace space(N);
+  const bool wide = aligned({prediction, target, loss});
+  const int64_t chunk = larger(1024, ceil_div(N, 16384) * 16), chunks = larger(ceil_div(N, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error =
+          launch(wide ? huber_loss_f64_f64_kernel<true, Index> : huber_loss_f64_f64_kernel<false, Index>,
+                 chunks, block_threads(chunk, chunks), 512, stream, delta, prediction, target, loss,
+                 mean_loss, N, reinterpret_cast<double*>(workspace + space.total_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct HuberLossBf16F32Workspace {
+  int64_t total_parts;
+  int64_t ticket;
+  int64_t bytes = 0;
+
+  explicit HuberLossBf16F32Workspace(int64_t N) {
     (void)N;
     total_parts = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
@@ -278,8 +349,9 @@ struct HuberLossBf16Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    huber_loss_bf16_kernel(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
-                           float* mean_loss, Index N, float* total_parts, uint32_t* ticket, Index chunk) {
+    huber_loss_bf16_f32_kernel(float delta, const uint16_t* prediction, const uint16_t* target,
+                               uint16_t* loss, float* mean_loss, Index N, float* total_parts,
+                               uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   float total_own = 0.0f;
@@ -315,18 +387,19 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t huber_loss_bf16(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
-                            float* mean_loss, int64_t N, char* workspace, cudaStream_t stream) {
-  const HuberLossBf16Workspace space(N);
+cudaError_t huber_loss_bf16_f32(float delta, const uint16_t* prediction, const uint16_t* target,
+                                uint16_t* loss, float* mean_loss, int64_t N, char* workspace,
+                                cudaStream_t stream) {
+  const HuberLossBf16F32Workspace space(N);
   const bool wide = aligned({prediction, target, loss});
   const int64_t chunk = larger(1024, ceil_div(N, 16384) * 16), chunks = larger(ceil_div(N, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(wide ? huber_loss_bf16_kernel<true, Index> : huber_loss_bf16_kernel<false, Index>, chunks,
-                 block_threads(chunk, chunks), 512, stream, delta, prediction, target, loss, mean_loss, N,
-                 reinterpret_cast<float*>(workspace + space.total_parts),
+          launch(wide ? huber_loss_bf16_f32_kernel<true, Index> : huber_loss_bf16_f32_kernel<false, Index>,
+                 chunks, block_threads(chunk, chunks), 512, stream, delta, prediction, target, loss,
+                 mean_loss, N, reinterpret_cast<float*>(workspace + space.total_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
@@ -334,12 +407,12 @@ cudaError_t huber_loss_bf16(float delta, const uint16_t* prediction, const uint1
 }
 
 // Where the intermediates lie in the workspace.
-struct HuberLossF16Workspace {
+struct HuberLossF16F32Workspace {
   int64_t total_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit HuberLossF16Workspace(int64_t N) {
+  explicit HuberLossF16F32Workspace(int64_t N) {
     (void)N;
     total_parts = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
@@ -348,8 +421,8 @@ struct HuberLossF16Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    huber_loss_f16_kernel(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
-                          float* mean_loss, Index N, float* total_parts, uint32_t* ticket, Index chunk) {
+    huber_loss_f16_f32_kernel(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
+                              float* mean_loss, Index N, float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   float total_own = 0.0f;
@@ -385,18 +458,19 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t huber_loss_f16(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
-                           float* mean_loss, int64_t N, char* workspace, cudaStream_t stream) {
-  const HuberLossF16Workspace space(N);
+cudaError_t huber_loss_f16_f32(float delta, const uint16_t* prediction, const uint16_t* target,
+                               uint16_t* loss, float* mean_loss, int64_t N, char* workspace,
+                               cudaStream_t stream) {
+  const HuberLossF16F32Workspace space(N);
   const bool wide = aligned({prediction, target, loss});
   const int64_t chunk = larger(1024, ceil_div(N, 16384) * 16), chunks = larger(ceil_div(N, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(wide ? huber_loss_f16_kernel<true, Index> : huber_loss_f16_kernel<false, Index>, chunks,
-                 block_threads(chunk, chunks), 512, stream, delta, prediction, target, loss, mean_loss, N,
-                 reinterpret_cast<float*>(workspace + space.total_parts),
+          launch(wide ? huber_loss_f16_f32_kernel<true, Index> : huber_loss_f16_f32_kernel<false, Index>,
+                 chunks, block_threads(chunk, chunks), 512, stream, delta, prediction, target, loss,
+                 mean_loss, N, reinterpret_cast<float*>(workspace + space.total_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
@@ -405,11 +479,11 @@ cudaError_t huber_loss_f16(float delta, const uint16_t* prediction, const uint16
 
 }  // namespace
 
-extern "C" int64_t huber_loss_f32_cuda_workspace(int64_t N) { return HuberLossF32Workspace(N).bytes; }
+extern "C" int64_t huber_loss_f32_f32_cuda_workspace(int64_t N) { return HuberLossF32F32Workspace(N).bytes; }
 
-extern "C" int huber_loss_f32_cuda(float delta, const float* prediction, const float* target, float* loss,
-                                   float* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes,
-                                   void* stream) {
+extern "C" int huber_loss_f32_f32_cuda(float delta, const float* prediction, const float* target, float* loss,
+                                       float* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes,
+                                       void* stream) {
   if (!(N >= 0)) return 1;
   if (overflows({4, N})) return 2;
   if (prediction == nullptr && N > 0) return 3;
@@ -423,25 +497,59 @@ extern "C" int huber_loss_f32_cuda(float delta, const float* prediction, const f
   if (overlap(target, N * 4, mean_loss, 4)) return 11;
   const bool small = larger(N, 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const HuberLossF32Workspace space(N);
+  const HuberLossF32F32Workspace space(N);
   void* memory = workspace;
   if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
     return 12;
-  const cudaError_t error = small ? huber_loss_f32<int32_t>(delta, prediction, target, loss, mean_loss, N,
-                                                            static_cast<char*>(memory), queue)
-                                  : huber_loss_f32<int64_t>(delta, prediction, target, loss, mean_loss, N,
-                                                            static_cast<char*>(memory), queue);
+  const cudaError_t error = small ? huber_loss_f32_f32<int32_t>(delta, prediction, target, loss, mean_loss, N,
+                                                                static_cast<char*>(memory), queue)
+                                  : huber_loss_f32_f32<int64_t>(delta, prediction, target, loss, mean_loss, N,
+                                                                static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 13;
 }
 
-extern "C" int64_t huber_loss_bf16_cuda_workspace(int64_t N) { return HuberLossBf16Workspace(N).bytes; }
+extern "C" int64_t huber_loss_f64_f64_cuda_workspace(int64_t N) { return HuberLossF64F64Workspace(N).bytes; }
 
-extern "C" int huber_loss_bf16_cuda(float delta, const uint16_t* prediction, const uint16_t* target,
-                                    uint16_t* loss, float* mean_loss, int64_t N, void* workspace,
-                                    int64_t workspace_bytes, void* stream) {
+extern "C" int huber_loss_f64_f64_cuda(double delta, const double* prediction, const double* target,
+                                       double* loss, double* mean_loss, int64_t N, void* workspace,
+                                       int64_t workspace_bytes, void* stream) {
+  if (!(N >= 0)) return 1;
+  if (overflows({8, N})) return 2;
+  if (prediction == nullptr && N > 0) return 3;
+  if (target == nullptr && N > 0) return 4;
+  if (loss == nullptr && N > 0) return 5;
+  if (mean_loss == nullptr) return 6;
+  if (overlap(prediction, N * 8, loss, N * 8)) return 7;
+  if (overlap(target, N * 8, loss, N * 8)) return 8;
+  if (overlap(mean_loss, 8, loss, N * 8)) return 9;
+  if (overlap(prediction, N * 8, mean_loss, 8)) return 10;
+  if (overlap(target, N * 8, mean_loss, 8)) return 11;
+  const bool small = larger(N, 1) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const HuberLossF64F64Workspace space(N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 12;
+  const cudaError_t error = small ? huber_loss_f64_f64<int32_t>(delta, prediction, target, loss, mean_loss, N,
+                                                                static_cast<char*>(memory), queue)
+                                  : huber_loss_f64_f64<int64_t>(delta, prediction, target, loss, mean_loss, N,
+                                                                static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
+  return error == cudaSuccess ? 0 : 13;
+}
+
+extern "C" int64_t huber_loss_bf16_f32_cuda_workspace(int64_t N) {
+  return HuberLossBf16F32Workspace(N).bytes;
+}
+
+extern "C" int huber_loss_bf16_f32_cuda(float delta, const uint16_t* prediction, const uint16_t* target,
+                                        uint16_t* loss, float* mean_loss, int64_t N, void* workspace,
+                                        int64_t workspace_bytes, void* stream) {
   if (!(N >= 0)) return 1;
   if (overflows({2, N})) return 2;
   if (prediction == nullptr && N > 0) return 3;
@@ -455,25 +563,25 @@ extern "C" int huber_loss_bf16_cuda(float delta, const uint16_t* prediction, con
   if (overlap(target, N * 2, mean_loss, 4)) return 11;
   const bool small = larger(N, 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const HuberLossBf16Workspace space(N);
+  const HuberLossBf16F32Workspace space(N);
   void* memory = workspace;
   if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
     return 12;
-  const cudaError_t error = small ? huber_loss_bf16<int32_t>(delta, prediction, target, loss, mean_loss, N,
-                                                             static_cast<char*>(memory), queue)
-                                  : huber_loss_bf16<int64_t>(delta, prediction, target, loss, mean_loss, N,
-                                                             static_cast<char*>(memory), queue);
+  const cudaError_t error = small ? huber_loss_bf16_f32<int32_t>(delta, prediction, target, loss, mean_loss,
+                                                                 N, static_cast<char*>(memory), queue)
+                                  : huber_loss_bf16_f32<int64_t>(delta, prediction, target, loss, mean_loss,
+                                                                 N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 13;
 }
 
-extern "C" int64_t huber_loss_f16_cuda_workspace(int64_t N) { return HuberLossF16Workspace(N).bytes; }
+extern "C" int64_t huber_loss_f16_f32_cuda_workspace(int64_t N) { return HuberLossF16F32Workspace(N).bytes; }
 
-extern "C" int huber_loss_f16_cuda(float delta, const uint16_t* prediction, const uint16_t* target,
-                                   uint16_t* loss, float* mean_loss, int64_t N, void* workspace,
-                                   int64_t workspace_bytes, void* stream) {
+extern "C" int huber_loss_f16_f32_cuda(float delta, const uint16_t* prediction, const uint16_t* target,
+                                       uint16_t* loss, float* mean_loss, int64_t N, void* workspace,
+                                       int64_t workspace_bytes, void* stream) {
   if (!(N >= 0)) return 1;
   if (overflows({2, N})) return 2;
   if (prediction == nullptr && N > 0) return 3;
@@ -487,16 +595,16 @@ extern "C" int huber_loss_f16_cuda(float delta, const uint16_t* prediction, cons
   if (overlap(target, N * 2, mean_loss, 4)) return 11;
   const bool small = larger(N, 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const HuberLossF16Workspace space(N);
+  const HuberLossF16F32Workspace space(N);
   void* memory = workspace;
   if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
     return 12;
-  const cudaError_t error = small ? huber_loss_f16<int32_t>(delta, prediction, target, loss, mean_loss, N,
-                                                            static_cast<char*>(memory), queue)
-                                  : huber_loss_f16<int64_t>(delta, prediction, target, loss, mean_loss, N,
-                                                            static_cast<char*>(memory), queue);
+  const cudaError_t error = small ? huber_loss_f16_f32<int32_t>(delta, prediction, target, loss, mean_loss, N,
+                                                                static_cast<char*>(memory), queue)
+                                  : huber_loss_f16_f32<int64_t>(delta, prediction, target, loss, mean_loss, N,
+                                                                static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 13;
 }

@@ -6,7 +6,7 @@
 // Phase 1: one thread does the rest.
 // Phase 2: chunks of N are folded at once, then combined in order, neighbours along N.
 // Phase 3: one thread does the rest.
-// Bytes that huber_loss_f32 must move: 8 * N read, 4 * N + 4 written.
+// Bytes that huber_loss_f32_f32 must move: 8 * N read, 4 * N + 4 written.
 
 #include "huber_loss.h"
 
@@ -94,6 +94,8 @@ constexpr int kVectorBytes = 32;
 #else
 constexpr int kVectorBytes = 16;
 #endif
+
+constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
 
 constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
@@ -505,20 +507,20 @@ inline Lanes<T, N> absolute(Lanes<T, N> value) {
 }
 
 // Where the intermediates lie in the workspace.
-struct HuberLossF32Workspace {
+struct HuberLossF32F32Workspace {
   int64_t total_parts;
   int64_t bytes = 0;
 
-  explicit HuberLossF32Workspace(int64_t N) {
+  explicit HuberLossF32F32Workspace(int64_t N) {
     (void)N;
     total_parts = reserve(bytes, 256, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void huber_loss_f32(float delta, const float* prediction, const float* target, float* loss, float* mean_loss,
-                    int64_t N, char* workspace) {
-  const HuberLossF32Workspace space(N);
+void huber_loss_f32_f32(float delta, const float* prediction, const float* target, float* loss,
+                        float* mean_loss, int64_t N, char* workspace) {
+  const HuberLossF32F32Workspace space(N);
   const int64_t n_chunk = larger(4096, ceil_div(N, 256));
   float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
   const bool around_caches = N * 4 >= kBeyondCaches;
@@ -550,20 +552,65 @@ void huber_loss_f32(float delta, const float* prediction, const float* target, f
 }
 
 // Where the intermediates lie in the workspace.
-struct HuberLossBf16Workspace {
+struct HuberLossF64F64Workspace {
   int64_t total_parts;
   int64_t bytes = 0;
 
-  explicit HuberLossBf16Workspace(int64_t N) {
+  explicit HuberLossF64F64Workspace(int64_t N) {
+    (void)N;
+    total_parts = reserve(bytes, 256, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void huber_loss_f64_f64(double delta, const double* prediction, const double* target, double* loss,
+                        double* mean_loss, int64_t N, char* workspace) {
+  const HuberLossF64F64Workspace space(N);
+  const int64_t n_chunk = larger(4096, ceil_div(N, 256));
+  double* const total_parts = reinterpret_cast<double*>(workspace + space.total_parts);
+  const bool around_caches = N * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
+      double total = 0.0;
+      const int64_t n_end = smaller(n_first + n_chunk, N);
+      for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
+        Sum<double, kLanes64> total_lanes = 0.0;
+        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
+          const auto e = absolute(load(&prediction[n], active) - load(&target[n], active));
+          const auto each = choose(e <= delta, quotient(e * e, 2.0), delta * (e - delta / 2.0));
+          store_around(&loss[n], active, each, around_caches);
+          total_lanes += keep(active, each, 0.0);
+        });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
+      }
+      total_parts[n_first / n_chunk] = total;
+    }
+    if (around_caches) finish_stores();
+  }
+  double total = 0.0;
+  for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
+    total = total + total_parts[n_first / n_chunk];
+  }
+  mean_loss[0] = total / double(maximum(N, int64_t{1}));
+}
+
+// Where the intermediates lie in the workspace.
+struct HuberLossBf16F32Workspace {
+  int64_t total_parts;
+  int64_t bytes = 0;
+
+  explicit HuberLossBf16F32Workspace(int64_t N) {
     (void)N;
     total_parts = reserve(bytes, 256, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void huber_loss_bf16(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
-                     float* mean_loss, int64_t N, char* workspace) {
-  const HuberLossBf16Workspace space(N);
+void huber_loss_bf16_f32(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
+                         float* mean_loss, int64_t N, char* workspace) {
+  const HuberLossBf16F32Workspace space(N);
   const int64_t n_chunk = larger(4096, ceil_div(N, 256));
   float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
   const bool around_caches = N * 2 >= kBeyondCaches;
@@ -596,20 +643,20 @@ void huber_loss_bf16(float delta, const uint16_t* prediction, const uint16_t* ta
 }
 
 // Where the intermediates lie in the workspace.
-struct HuberLossF16Workspace {
+struct HuberLossF16F32Workspace {
   int64_t total_parts;
   int64_t bytes = 0;
 
-  explicit HuberLossF16Workspace(int64_t N) {
+  explicit HuberLossF16F32Workspace(int64_t N) {
     (void)N;
     total_parts = reserve(bytes, 256, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void huber_loss_f16(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
-                    float* mean_loss, int64_t N, char* workspace) {
-  const HuberLossF16Workspace space(N);
+void huber_loss_f16_f32(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
+                        float* mean_loss, int64_t N, char* workspace) {
+  const HuberLossF16F32Workspace space(N);
   const int64_t n_chunk = larger(4096, ceil_div(N, 256));
   float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
   const bool around_caches = N * 2 >= kBeyondCaches;
@@ -643,10 +690,13 @@ void huber_loss_f16(float delta, const uint16_t* prediction, const uint16_t* tar
 
 }  // namespace
 
-extern "C" int64_t huber_loss_f32_openmp_workspace(int64_t N) { return HuberLossF32Workspace(N).bytes; }
+extern "C" int64_t huber_loss_f32_f32_openmp_workspace(int64_t N) {
+  return HuberLossF32F32Workspace(N).bytes;
+}
 
-extern "C" int huber_loss_f32_openmp(float delta, const float* prediction, const float* target, float* loss,
-                                     float* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes) {
+extern "C" int huber_loss_f32_f32_openmp(float delta, const float* prediction, const float* target,
+                                         float* loss, float* mean_loss, int64_t N, void* workspace,
+                                         int64_t workspace_bytes) {
   if (!(N >= 0)) return 1;
   if (overflows({4, N})) return 2;
   if (prediction == nullptr && N > 0) return 3;
@@ -658,20 +708,49 @@ extern "C" int huber_loss_f32_openmp(float delta, const float* prediction, const
   if (overlap(mean_loss, 4, loss, N * 4)) return 9;
   if (overlap(prediction, N * 4, mean_loss, 4)) return 10;
   if (overlap(target, N * 4, mean_loss, 4)) return 11;
-  const HuberLossF32Workspace space(N);
+  const HuberLossF32F32Workspace space(N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
   if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 12;
-  huber_loss_f32(delta, prediction, target, loss, mean_loss, N, next_line(memory));
+  huber_loss_f32_f32(delta, prediction, target, loss, mean_loss, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int64_t huber_loss_bf16_openmp_workspace(int64_t N) { return HuberLossBf16Workspace(N).bytes; }
+extern "C" int64_t huber_loss_f64_f64_openmp_workspace(int64_t N) {
+  return HuberLossF64F64Workspace(N).bytes;
+}
 
-extern "C" int huber_loss_bf16_openmp(float delta, const uint16_t* prediction, const uint16_t* target,
-                                      uint16_t* loss, float* mean_loss, int64_t N, void* workspace,
-                                      int64_t workspace_bytes) {
+extern "C" int huber_loss_f64_f64_openmp(double delta, const double* prediction, const double* target,
+                                         double* loss, double* mean_loss, int64_t N, void* workspace,
+                                         int64_t workspace_bytes) {
+  if (!(N >= 0)) return 1;
+  if (overflows({8, N})) return 2;
+  if (prediction == nullptr && N > 0) return 3;
+  if (target == nullptr && N > 0) return 4;
+  if (loss == nullptr && N > 0) return 5;
+  if (mean_loss == nullptr) return 6;
+  if (overlap(prediction, N * 8, loss, N * 8)) return 7;
+  if (overlap(target, N * 8, loss, N * 8)) return 8;
+  if (overlap(mean_loss, 8, loss, N * 8)) return 9;
+  if (overlap(prediction, N * 8, mean_loss, 8)) return 10;
+  if (overlap(target, N * 8, mean_loss, 8)) return 11;
+  const HuberLossF64F64Workspace space(N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 12;
+  huber_loss_f64_f64(delta, prediction, target, loss, mean_loss, N, next_line(memory));
+  if (own) std::free(memory);
+  return 0;
+}
+
+extern "C" int64_t huber_loss_bf16_f32_openmp_workspace(int64_t N) {
+  return HuberLossBf16F32Workspace(N).bytes;
+}
+
+extern "C" int huber_loss_bf16_f32_openmp(float delta, const uint16_t* prediction, const uint16_t* target,
+                                          uint16_t* loss, float* mean_loss, int64_t N, void* workspace,
+                                          int64_t workspace_bytes) {
   if (!(N >= 0)) return 1;
   if (overflows({2, N})) return 2;
   if (prediction == nullptr && N > 0) return 3;
@@ -683,20 +762,22 @@ extern "C" int huber_loss_bf16_openmp(float delta, const uint16_t* prediction, c
   if (overlap(mean_loss, 4, loss, N * 2)) return 9;
   if (overlap(prediction, N * 2, mean_loss, 4)) return 10;
   if (overlap(target, N * 2, mean_loss, 4)) return 11;
-  const HuberLossBf16Workspace space(N);
+  const HuberLossBf16F32Workspace space(N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
   if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 12;
-  huber_loss_bf16(delta, prediction, target, loss, mean_loss, N, next_line(memory));
+  huber_loss_bf16_f32(delta, prediction, target, loss, mean_loss, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int64_t huber_loss_f16_openmp_workspace(int64_t N) { return HuberLossF16Workspace(N).bytes; }
+extern "C" int64_t huber_loss_f16_f32_openmp_workspace(int64_t N) {
+  return HuberLossF16F32Workspace(N).bytes;
+}
 
-extern "C" int huber_loss_f16_openmp(float delta, const uint16_t* prediction, const uint16_t* target,
-                                     uint16_t* loss, float* mean_loss, int64_t N, void* workspace,
-                                     int64_t workspace_bytes) {
+extern "C" int huber_loss_f16_f32_openmp(float delta, const uint16_t* prediction, const uint16_t* target,
+                                         uint16_t* loss, float* mean_loss, int64_t N, void* workspace,
+                                         int64_t workspace_bytes) {
   if (!(N >= 0)) return 1;
   if (overflows({2, N})) return 2;
   if (prediction == nullptr && N > 0) return 3;
@@ -708,11 +789,11 @@ extern "C" int huber_loss_f16_openmp(float delta, const uint16_t* prediction, co
   if (overlap(mean_loss, 4, loss, N * 2)) return 9;
   if (overlap(prediction, N * 2, mean_loss, 4)) return 10;
   if (overlap(target, N * 2, mean_loss, 4)) return 11;
-  const HuberLossF16Workspace space(N);
+  const HuberLossF16F32Workspace space(N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
   if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 12;
-  huber_loss_f16(delta, prediction, target, loss, mean_loss, N, next_line(memory));
+  huber_loss_f16_f32(delta, prediction, target, loss, mean_loss, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }

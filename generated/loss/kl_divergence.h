@@ -20,42 +20,59 @@ extern "C" {
 // target: f32[B, V]
 // loss: f32[B]
 // mean_loss: f32[]
-/* @function kl_divergence_f32 args: in prediction f32 [B, V]; in target f32 [B, V]; out loss f32 [B]; out
+/* @function kl_divergence_f32_f32 args: in prediction f32 [B, V]; in target f32 [B, V]; out loss f32 [B]; out
  * mean_loss f32 []; size B; size V; workspace workspace; workspace_openmp workspace */
-int64_t kl_divergence_f32_cuda_workspace(int64_t B, int64_t V);
-int kl_divergence_f32_cuda(const float* prediction, const float* target, float* loss, float* mean_loss,
-                           int64_t B, int64_t V, void* workspace, int64_t workspace_bytes, void* stream);
-int64_t kl_divergence_f32_openmp_workspace(int64_t B, int64_t V);
-int kl_divergence_f32_openmp(const float* prediction, const float* target, float* loss, float* mean_loss,
-                             int64_t B, int64_t V, void* workspace, int64_t workspace_bytes);
+int64_t kl_divergence_f32_f32_cuda_workspace(int64_t B, int64_t V);
+int kl_divergence_f32_f32_cuda(const float* prediction, const float* target, float* loss, float* mean_loss,
+                               int64_t B, int64_t V, void* workspace, int64_t workspace_bytes, void* stream);
+int64_t kl_divergence_f32_f32_openmp_workspace(int64_t B, int64_t V);
+int kl_divergence_f32_f32_openmp(const float* prediction, const float* target, float* loss, float* mean_loss,
+                                 int64_t B, int64_t V, void* workspace, int64_t workspace_bytes);
+
+// prediction: f64[B, V]
+// target: f64[B, V]
+// loss: f64[B]
+// mean_loss: f64[]
+/* @function kl_divergence_f64_f64 args: in prediction f64 [B, V]; in target f64 [B, V]; out loss f64 [B]; out
+ * mean_loss f64 []; size B; size V; workspace workspace; workspace_openmp workspace */
+int64_t kl_divergence_f64_f64_cuda_workspace(int64_t B, int64_t V);
+int kl_divergence_f64_f64_cuda(const double* prediction, const double* target, double* loss,
+                               double* mean_loss, int64_t B, int64_t V, void* workspace,
+                               int64_t workspace_bytes, void* stream);
+int64_t kl_divergence_f64_f64_openmp_workspace(int64_t B, int64_t V);
+int kl_divergence_f64_f64_openmp(const double* prediction, const double* target, double* loss,
+                                 double* mean_loss, int64_t B, int64_t V, void* workspace,
+                                 int64_t workspace_bytes);
 
 // prediction: bf16[B, V]
 // target: bf16[B, V]
 // loss: f32[B]
 // mean_loss: f32[]
-/* @function kl_divergence_bf16 args: in prediction bf16 [B, V]; in target bf16 [B, V]; out loss f32 [B]; out
- * mean_loss f32 []; size B; size V; workspace workspace; workspace_openmp workspace */
-int64_t kl_divergence_bf16_cuda_workspace(int64_t B, int64_t V);
-int kl_divergence_bf16_cuda(const uint16_t* prediction, const uint16_t* target, float* loss, float* mean_loss,
-                            int64_t B, int64_t V, void* workspace, int64_t workspace_bytes, void* stream);
-int64_t kl_divergence_bf16_openmp_workspace(int64_t B, int64_t V);
-int kl_divergence_bf16_openmp(const uint16_t* prediction, const uint16_t* target, float* loss,
-                              float* mean_loss, int64_t B, int64_t V, void* workspace,
-                              int64_t workspace_bytes);
+/* @function kl_divergence_bf16_f32 args: in prediction bf16 [B, V]; in target bf16 [B, V]; out loss f32 [B];
+ * out mean_loss f32 []; size B; size V; workspace workspace; workspace_openmp workspace */
+int64_t kl_divergence_bf16_f32_cuda_workspace(int64_t B, int64_t V);
+int kl_divergence_bf16_f32_cuda(const uint16_t* prediction, const uint16_t* target, float* loss,
+                                float* mean_loss, int64_t B, int64_t V, void* workspace,
+                                int64_t workspace_bytes, void* stream);
+int64_t kl_divergence_bf16_f32_openmp_workspace(int64_t B, int64_t V);
+int kl_divergence_bf16_f32_openmp(const uint16_t* prediction, const uint16_t* target, float* loss,
+                                  float* mean_loss, int64_t B, int64_t V, void* workspace,
+                                  int64_t workspace_bytes);
 
 // prediction: f16[B, V]
 // target: f16[B, V]
 // loss: f32[B]
 // mean_loss: f32[]
-/* @function kl_divergence_f16 args: in prediction f16 [B, V]; in target f16 [B, V]; out loss f32 [B]; out
+/* @function kl_divergence_f16_f32 args: in prediction f16 [B, V]; in target f16 [B, V]; out loss f32 [B]; out
  * mean_loss f32 []; size B; size V; workspace workspace; workspace_openmp workspace */
-int64_t kl_divergence_f16_cuda_workspace(int64_t B, int64_t V);
-int kl_divergence_f16_cuda(const uint16_t* prediction, const uint16_t* target, float* loss, float* mean_loss,
-                           int64_t B, int64_t V, void* workspace, int64_t workspace_bytes, void* stream);
-int64_t kl_divergence_f16_openmp_workspace(int64_t B, int64_t V);
-int kl_divergence_f16_openmp(const uint16_t* prediction, const uint16_t* target, float* loss,
-                             float* mean_loss, int64_t B, int64_t V, void* workspace,
-                             int64_t workspace_bytes);
+int64_t kl_divergence_f16_f32_cuda_workspace(int64_t B, int64_t V);
+int kl_divergence_f16_f32_cuda(const uint16_t* prediction, const uint16_t* target, float* loss,
+                               float* mean_loss, int64_t B, int64_t V, void* workspace,
+                               int64_t workspace_bytes, void* stream);
+int64_t kl_divergence_f16_f32_openmp_workspace(int64_t B, int64_t V);
+int kl_divergence_f16_f32_openmp(const uint16_t* prediction, const uint16_t* target, float* loss,
+                                 float* mean_loss, int64_t B, int64_t V, void* workspace,
+                                 int64_t workspace_bytes);
 
 // What a status means.
 const char* kl_divergence_error(int status);

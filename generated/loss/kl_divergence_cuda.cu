@@ -4,7 +4,7 @@
 // their mean, 0 of none
 //
 // Plan: chunks of B are folded at once, then combined by the last block, in order, neighbours along V.
-// Bytes that kl_divergence_f32 must move: 8 * V * B read, 4 * B + 4 written.
+// Bytes that kl_divergence_f32_f32 must move: 8 * V * B read, 4 * B + 4 written.
 
 #include "kl_divergence.h"
 
@@ -174,12 +174,12 @@ __device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
 }
 
 // Where the intermediates lie in the workspace.
-struct KlDivergenceF32Workspace {
+struct KlDivergenceF32F32Workspace {
   int64_t total2_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit KlDivergenceF32Workspace(int64_t B, int64_t V) {
+  explicit KlDivergenceF32F32Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
     total2_parts = reserve(bytes, 1024, 4);
@@ -189,8 +189,8 @@ struct KlDivergenceF32Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    kl_divergence_f32_kernel(const float* prediction, const float* target, float* loss, float* mean_loss,
-                             Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
+    kl_divergence_f32_f32_kernel(const float* prediction, const float* target, float* loss, float* mean_loss,
+                                 Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
   float total2_own = 0.0f;
@@ -233,31 +233,111 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t kl_divergence_f32(const float* prediction, const float* target, float* loss, float* mean_loss,
-                              int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
-  const KlDivergenceF32Workspace space(B, V);
+cudaError_t kl_divergence_f32_f32(const float* prediction, const float* target, float* loss, float* mean_loss,
+                                  int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
+  const KlDivergenceF32F32Workspace space(B, V);
   const bool wide = aligned({target, prediction}) && V % 4 == 0;
   const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error =
-          launch(wide ? kl_divergence_f32_kernel<true, Index> : kl_divergence_f32_kernel<false, Index>,
-                 chunks, block_threads(V, chunks), 512, stream, prediction, target, loss, mean_loss, B, V,
-                 reinterpret_cast<float*>(workspace + space.total2_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+  if (const cudaError_t error = launch(
+          wide ? kl_divergence_f32_f32_kernel<true, Index> : kl_divergence_f32_f32_kernel<false, Index>,
+          chunks, block_threads(V, chunks), 512, stream, prediction, target, loss, mean_loss, B, V,
+          reinterpret_cast<float*>(workspace + space.total2_parts),
+          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 // Where the intermediates lie in the workspace.
-struct KlDivergenceBf16Workspace {
+struct KlDivergenceF64F64Workspace {
   int64_t total2_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit KlDivergenceBf16Workspace(int64_t B, int64_t V) {
+  explicit KlDivergenceF64F64Workspace(int64_t B, int64_t V) {
+    (void)B;
+    (void)V;
+    total2_parts = reserve(bytes, 1024, 8);
+    ticket = reserve(bytes, 1, 4);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    kl_divergence_f64_f64_kernel(const double* prediction, const double* target, double* loss,
+                                 double* mean_loss, Index B, Index V, double* total2_parts, uint32_t* ticket,
+                                 Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, B));
+  double total2_own = 0.0;
+  for (Index b = first; b < last; ++b) {
+    double total = 0.0;
+    double total_own = 0.0;
+    for (Index v_first = Index(threadIdx.x) * 2; v_first < V; v_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(V - v_first);
+      const auto target_pack = load_pack<2, 1, kWide>(&target[b * V + v_first], remaining);
+      const auto prediction_pack = load_pack<2, 1, kWide>(&prediction[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (i < remaining && target_pack[i] > 0.0) {
+          total_own += target_pack[i] * (log(target_pack[i]) - prediction_pack[i]);
+        }
+      }
+    }
+    total = total + block_fold(total_own, [](double a, double b_) { return double(a + b_); });
+    const double loss_here = total;
+    if (threadIdx.x == 0) {
+      loss[b] = loss_here;
+    }
+    if (threadIdx.x == 0) {
+      total2_own += loss_here;
+    }
+  }
+  const double total2_part = block_fold(total2_own, [](double a, double b_) { return double(a + b_); });
+  if (threadIdx.x == 0) {
+    total2_parts[blockIdx.x] = total2_part;
+  }
+  if (!is_last_block(ticket, gridDim.x)) return;
+  double total2_own2 = 0.0;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total2_own2 = total2_own2 + total2_parts[part];
+  }
+  const double total2 = block_fold(total2_own2, [](double a, double b_) { return double(a + b_); });
+  if (threadIdx.x == 0) {
+    mean_loss[0] = total2 / double(maximum(int64_t(B), int64_t{1}));
+  }
+}
+
+template <class Index>
+cudaError_t kl_divergence_f64_f64(const double* prediction, const double* target, double* loss,
+                                  double* mean_loss, int64_t B, int64_t V, char* workspace,
+                                  cudaStream_t stream) {
+  const KlDivergenceF64F64Workspace space(B, V);
+  const bool wide = aligned({target, prediction}) && V % 2 == 0;
+  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error = launch(
+          wide ? kl_divergence_f64_f64_kernel<true, Index> : kl_divergence_f64_f64_kernel<false, Index>,
+          chunks, block_threads(V, chunks), 512, stream, prediction, target, loss, mean_loss, B, V,
+          reinterpret_cast<double*>(workspace + space.total2_parts),
+          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct KlDivergenceBf16F32Workspace {
+  int64_t total2_parts;
+  int64_t ticket;
+  int64_t bytes = 0;
+
+  explicit KlDivergenceBf16F32Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
     total2_parts = reserve(bytes, 1024, 4);
@@ -267,9 +347,9 @@ struct KlDivergenceBf16Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    kl_divergence_bf16_kernel(const uint16_t* prediction, const uint16_t* target, float* loss,
-                              float* mean_loss, Index B, Index V, float* total2_parts, uint32_t* ticket,
-                              Index chunk) {
+    kl_divergence_bf16_f32_kernel(const uint16_t* prediction, const uint16_t* target, float* loss,
+                                  float* mean_loss, Index B, Index V, float* total2_parts, uint32_t* ticket,
+                                  Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
   float total2_own = 0.0f;
@@ -313,31 +393,32 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t kl_divergence_bf16(const uint16_t* prediction, const uint16_t* target, float* loss,
-                               float* mean_loss, int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
-  const KlDivergenceBf16Workspace space(B, V);
+cudaError_t kl_divergence_bf16_f32(const uint16_t* prediction, const uint16_t* target, float* loss,
+                                   float* mean_loss, int64_t B, int64_t V, char* workspace,
+                                   cudaStream_t stream) {
+  const KlDivergenceBf16F32Workspace space(B, V);
   const bool wide = aligned({target, prediction}) && V % 8 == 0;
   const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error =
-          launch(wide ? kl_divergence_bf16_kernel<true, Index> : kl_divergence_bf16_kernel<false, Index>,
-                 chunks, block_threads(V, chunks), 512, stream, prediction, target, loss, mean_loss, B, V,
-                 reinterpret_cast<float*>(workspace + space.total2_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+  if (const cudaError_t error = launch(
+          wide ? kl_divergence_bf16_f32_kernel<true, Index> : kl_divergence_bf16_f32_kernel<false, Index>,
+          chunks, block_threads(V, chunks), 512, stream, prediction, target, loss, mean_loss, B, V,
+          reinterpret_cast<float*>(workspace + space.total2_parts),
+          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 // Where the intermediates lie in the workspace.
-struct KlDivergenceF16Workspace {
+struct KlDivergenceF16F32Workspace {
   int64_t total2_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit KlDivergenceF16Workspace(int64_t B, int64_t V) {
+  explicit KlDivergenceF16F32Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
     total2_parts = reserve(bytes, 1024, 4);
@@ -347,9 +428,9 @@ struct KlDivergenceF16Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    kl_divergence_f16_kernel(const uint16_t* prediction, const uint16_t* target, float* loss,
-                             float* mean_loss, Index B, Index V, float* total2_parts, uint32_t* ticket,
-                             Index chunk) {
+    kl_divergence_f16_f32_kernel(const uint16_t* prediction, const uint16_t* target, float* loss,
+                                 float* mean_loss, Index B, Index V, float* total2_parts, uint32_t* ticket,
+                                 Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
   float total2_own = 0.0f;
@@ -393,19 +474,20 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t kl_divergence_f16(const uint16_t* prediction, const uint16_t* target, float* loss,
-                              float* mean_loss, int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
-  const KlDivergenceF16Workspace space(B, V);
+cudaError_t kl_divergence_f16_f32(const uint16_t* prediction, const uint16_t* target, float* loss,
+                                  float* mean_loss, int64_t B, int64_t V, char* workspace,
+                                  cudaStream_t stream) {
+  const KlDivergenceF16F32Workspace space(B, V);
   const bool wide = aligned({target, prediction}) && V % 8 == 0;
   const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error =
-          launch(wide ? kl_divergence_f16_kernel<true, Index> : kl_divergence_f16_kernel<false, Index>,
-                 chunks, block_threads(V, chunks), 512, stream, prediction, target, loss, mean_loss, B, V,
-                 reinterpret_cast<float*>(workspace + space.total2_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+  if (const cudaError_t error = launch(
+          wide ? kl_divergence_f16_f32_kernel<true, Index> : kl_divergence_f16_f32_kernel<false, Index>,
+          chunks, block_threads(V, chunks), 512, stream, prediction, target, loss, mean_loss, B, V,
+          reinterpret_cast<float*>(workspace + space.total2_parts),
+          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -413,13 +495,13 @@ cudaError_t kl_divergence_f16(const uint16_t* prediction, const uint16_t* target
 
 }  // namespace
 
-extern "C" int64_t kl_divergence_f32_cuda_workspace(int64_t B, int64_t V) {
-  return KlDivergenceF32Workspace(B, V).bytes;
+extern "C" int64_t kl_divergence_f32_f32_cuda_workspace(int64_t B, int64_t V) {
+  return KlDivergenceF32F32Workspace(B, V).bytes;
 }
 
-extern "C" int kl_divergence_f32_cuda(const float* prediction, const float* target, float* loss,
-                                      float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                      int64_t workspace_bytes, void* stream) {
+extern "C" int kl_divergence_f32_f32_cuda(const float* prediction, const float* target, float* loss,
+                                          float* mean_loss, int64_t B, int64_t V, void* workspace,
+                                          int64_t workspace_bytes, void* stream) {
   if (!(B >= 0)) return 1;
   if (!(V >= 0)) return 2;
   if (overflows({4, B, V})) return 3;
@@ -435,27 +517,63 @@ extern "C" int kl_divergence_f32_cuda(const float* prediction, const float* targ
   if (overlap(target, B * V * 4, mean_loss, 4)) return 13;
   const bool small = larger(larger(B * V, B), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const KlDivergenceF32Workspace space(B, V);
+  const KlDivergenceF32F32Workspace space(B, V);
   void* memory = workspace;
   if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
     return 14;
-  const cudaError_t error = small ? kl_divergence_f32<int32_t>(prediction, target, loss, mean_loss, B, V,
-                                                               static_cast<char*>(memory), queue)
-                                  : kl_divergence_f32<int64_t>(prediction, target, loss, mean_loss, B, V,
-                                                               static_cast<char*>(memory), queue);
+  const cudaError_t error = small ? kl_divergence_f32_f32<int32_t>(prediction, target, loss, mean_loss, B, V,
+                                                                   static_cast<char*>(memory), queue)
+                                  : kl_divergence_f32_f32<int64_t>(prediction, target, loss, mean_loss, B, V,
+                                                                   static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 15;
 }
 
-extern "C" int64_t kl_divergence_bf16_cuda_workspace(int64_t B, int64_t V) {
-  return KlDivergenceBf16Workspace(B, V).bytes;
+extern "C" int64_t kl_divergence_f64_f64_cuda_workspace(int64_t B, int64_t V) {
+  return KlDivergenceF64F64Workspace(B, V).bytes;
 }
 
-extern "C" int kl_divergence_bf16_cuda(const uint16_t* prediction, const uint16_t* target, float* loss,
-                                       float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                       int64_t workspace_bytes, void* stream) {
+extern "C" int kl_divergence_f64_f64_cuda(const double* prediction, const double* target, double* loss,
+                                          double* mean_loss, int64_t B, int64_t V, void* workspace,
+                                          int64_t workspace_bytes, void* stream) {
+  if (!(B >= 0)) return 1;
+  if (!(V >= 0)) return 2;
+  if (overflows({8, B, V})) return 3;
+  if (overflows({8, B})) return 4;
+  if (prediction == nullptr && B * V > 0) return 5;
+  if (target == nullptr && B * V > 0) return 6;
+  if (loss == nullptr && B > 0) return 7;
+  if (mean_loss == nullptr) return 8;
+  if (overlap(prediction, B * V * 8, loss, B * 8)) return 9;
+  if (overlap(target, B * V * 8, loss, B * 8)) return 10;
+  if (overlap(mean_loss, 8, loss, B * 8)) return 11;
+  if (overlap(prediction, B * V * 8, mean_loss, 8)) return 12;
+  if (overlap(target, B * V * 8, mean_loss, 8)) return 13;
+  const bool small = larger(larger(B * V, B), 1) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const KlDivergenceF64F64Workspace space(B, V);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 14;
+  const cudaError_t error = small ? kl_divergence_f64_f64<int32_t>(prediction, target, loss, mean_loss, B, V,
+                                                                   static_cast<char*>(memory), queue)
+                                  : kl_divergence_f64_f64<int64_t>(prediction, target, loss, mean_loss, B, V,
+                                                                   static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
+  return error == cudaSuccess ? 0 : 15;
+}
+
+extern "C" int64_t kl_divergence_bf16_f32_cuda_workspace(int64_t B, int64_t V) {
+  return KlDivergenceBf16F32Workspace(B, V).bytes;
+}
+
+extern "C" int kl_divergence_bf16_f32_cuda(const uint16_t* prediction, const uint16_t* target, float* loss,
+                                           float* mean_loss, int64_t B, int64_t V, void* workspace,
+                                           int64_t workspace_bytes, void* stream) {
   if (!(B >= 0)) return 1;
   if (!(V >= 0)) return 2;
   if (overflows({2, B, V})) return 3;
@@ -471,27 +589,27 @@ extern "C" int kl_divergence_bf16_cuda(const uint16_t* prediction, const uint16_
   if (overlap(target, B * V * 2, mean_loss, 4)) return 13;
   const bool small = larger(larger(B * V, B), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const KlDivergenceBf16Workspace space(B, V);
+  const KlDivergenceBf16F32Workspace space(B, V);
   void* memory = workspace;
   if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
     return 14;
-  const cudaError_t error = small ? kl_divergence_bf16<int32_t>(prediction, target, loss, mean_loss, B, V,
-                                                                static_cast<char*>(memory), queue)
-                                  : kl_divergence_bf16<int64_t>(prediction, target, loss, mean_loss, B, V,
-                                                                static_cast<char*>(memory), queue);
+  const cudaError_t error = small ? kl_divergence_bf16_f32<int32_t>(prediction, target, loss, mean_loss, B, V,
+                                                                    static_cast<char*>(memory), queue)
+                                  : kl_divergence_bf16_f32<int64_t>(prediction, target, loss, mean_loss, B, V,
+                                                                    static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 15;
 }
 
-extern "C" int64_t kl_divergence_f16_cuda_workspace(int64_t B, int64_t V) {
-  return KlDivergenceF16Workspace(B, V).bytes;
+extern "C" int64_t kl_divergence_f16_f32_cuda_workspace(int64_t B, int64_t V) {
+  return KlDivergenceF16F32Workspace(B, V).bytes;
 }
 
-extern "C" int kl_divergence_f16_cuda(const uint16_t* prediction, const uint16_t* target, float* loss,
-                                      float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                      int64_t workspace_bytes, void* stream) {
+extern "C" int kl_divergence_f16_f32_cuda(const uint16_t* prediction, const uint16_t* target, float* loss,
+                                          float* mean_loss, int64_t B, int64_t V, void* workspace,
+                                          int64_t workspace_bytes, void* stream) {
   if (!(B >= 0)) return 1;
   if (!(V >= 0)) return 2;
   if (overflows({2, B, V})) return 3;
@@ -507,16 +625,16 @@ extern "C" int kl_divergence_f16_cuda(const uint16_t* prediction, const uint16_t
   if (overlap(target, B * V * 2, mean_loss, 4)) return 13;
   const bool small = larger(larger(B * V, B), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const KlDivergenceF16Workspace space(B, V);
+  const KlDivergenceF16F32Workspace space(B, V);
   void* memory = workspace;
   if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
     return 14;
-  const cudaError_t error = small ? kl_divergence_f16<int32_t>(prediction, target, loss, mean_loss, B, V,
-                                                               static_cast<char*>(memory), queue)
-                                  : kl_divergence_f16<int64_t>(prediction, target, loss, mean_loss, B, V,
-                                                               static_cast<char*>(memory), queue);
+  const cudaError_t error = small ? kl_divergence_f16_f32<int32_t>(prediction, target, loss, mean_loss, B, V,
+                                                                   static_cast<char*>(memory), queue)
+                                  : kl_divergence_f16_f32<int64_t>(prediction, target, loss, mean_loss, B, V,
+                                                                   static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 15;
 }

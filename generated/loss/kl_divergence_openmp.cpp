@@ -6,7 +6,7 @@
 // Phase 1: one thread does the rest.
 // Phase 2: chunks of B are folded at once, then combined in order, neighbours along V.
 // Phase 3: one thread does the rest.
-// Bytes that kl_divergence_f32 must move: 8 * V * B read, 4 * B + 4 written.
+// Bytes that kl_divergence_f32_f32 must move: 8 * V * B read, 4 * B + 4 written.
 
 #include "kl_divergence.h"
 
@@ -93,6 +93,8 @@ constexpr int kVectorBytes = 32;
 #else
 constexpr int kVectorBytes = 16;
 #endif
+
+constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
 
 constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
@@ -440,6 +442,26 @@ inline Lanes<float, N> log_sum(Lanes<float, N> f, Lanes<float, N> e) {
   return f + (log_rest(f) + e * 1.42860677e-6f) + e * 0.693145752f;
 }
 
+// log(1 + f) - f: the polynomial is within 2^-59 of (log(1 + f) - f + f^2 / 2) / f^3, as a part of log(1 +
+// f).
+template <int N>
+inline Lanes<double, N> log_rest(Lanes<double, N> f) {
+  const Lanes<double, N> square = f * f,
+                         p = horner(f, -0.02427543536143814, 0.05696800763907891, -0.06275058592407014,
+                                    0.05415993252159789, -0.0532677737869553, 0.05817776359953219,
+                                    -0.06269801175948313, 0.06675148668880808, -0.07142000066636822,
+                                    0.07691714441369983, -0.08333345760887614, 0.09090933507447703,
+                                    -0.10000000383217479, 0.11111110515984454, -0.12499999982021093,
+                                    0.1428571429384273, -0.1666666666691435, 0.1999999999994612,
+                                    -0.2499999999999892, 0.33333333333333454);
+  return multiply_add(p, square * f, square * -0.5);
+}
+// log(1 + f) + e ln 2
+template <int N>
+inline Lanes<double, N> log_sum(Lanes<double, N> f, Lanes<double, N> e) {
+  return f + (log_rest(f) + e * 5.497923018708371e-14) + e * 0.6931471805598903;
+}
+
 // Within 1 ulp.
 template <class T, int N>
 inline Lanes<T, N> log(Lanes<T, N> x) {
@@ -448,11 +470,11 @@ inline Lanes<T, N> log(Lanes<T, N> x) {
 }
 
 // Where the intermediates lie in the workspace.
-struct KlDivergenceF32Workspace {
+struct KlDivergenceF32F32Workspace {
   int64_t total2_parts;
   int64_t bytes = 0;
 
-  explicit KlDivergenceF32Workspace(int64_t B, int64_t V) {
+  explicit KlDivergenceF32F32Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
     total2_parts = reserve(bytes, 256, 4);
@@ -460,9 +482,9 @@ struct KlDivergenceF32Workspace {
   }
 };
 
-void kl_divergence_f32(const float* prediction, const float* target, float* loss, float* mean_loss, int64_t B,
-                       int64_t V, char* workspace) {
-  const KlDivergenceF32Workspace space(B, V);
+void kl_divergence_f32_f32(const float* prediction, const float* target, float* loss, float* mean_loss,
+                           int64_t B, int64_t V, char* workspace) {
+  const KlDivergenceF32F32Workspace space(B, V);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
   OMP(omp parallel for schedule(static))
@@ -496,11 +518,59 @@ void kl_divergence_f32(const float* prediction, const float* target, float* loss
 }
 
 // Where the intermediates lie in the workspace.
-struct KlDivergenceBf16Workspace {
+struct KlDivergenceF64F64Workspace {
   int64_t total2_parts;
   int64_t bytes = 0;
 
-  explicit KlDivergenceBf16Workspace(int64_t B, int64_t V) {
+  explicit KlDivergenceF64F64Workspace(int64_t B, int64_t V) {
+    (void)B;
+    (void)V;
+    total2_parts = reserve(bytes, 256, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void kl_divergence_f64_f64(const double* prediction, const double* target, double* loss, double* mean_loss,
+                           int64_t B, int64_t V, char* workspace) {
+  const KlDivergenceF64F64Workspace space(B, V);
+  const int64_t b_chunk = larger(1, ceil_div(B, 256));
+  double* const total2_parts = reinterpret_cast<double*>(workspace + space.total2_parts);
+  OMP(omp parallel for schedule(static))
+  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
+    double total2 = 0.0;
+    const int64_t b_end = smaller(b_first + b_chunk, B);
+    for (int64_t b = b_first; b < b_end; ++b) {
+      double total = 0.0;
+      for (int64_t v_block = 0; v_block < V; v_block += 4096) {
+        Lanes<double, kLanes64> total_lanes = 0.0;
+        for_lanes<kLanes64>(v_block, smaller(v_block + 4096, V), [&](int64_t v, auto active) {
+          const auto chosen = active && load(&target[b * V + v], active) > 0.0;
+          total_lanes += keep(chosen,
+                              load(&target[b * V + v], active) * (log(load(&target[b * V + v], active)) -
+                                                                  load(&prediction[b * V + v], active)),
+                              0.0);
+        });
+        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+      }
+      const double loss_here = total;
+      loss[b] = loss_here;
+      total2 += loss_here;
+    }
+    total2_parts[b_first / b_chunk] = total2;
+  }
+  double total2 = 0.0;
+  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
+    total2 = total2 + total2_parts[b_first / b_chunk];
+  }
+  mean_loss[0] = total2 / double(maximum(B, int64_t{1}));
+}
+
+// Where the intermediates lie in the workspace.
+struct KlDivergenceBf16F32Workspace {
+  int64_t total2_parts;
+  int64_t bytes = 0;
+
+  explicit KlDivergenceBf16F32Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
     total2_parts = reserve(bytes, 256, 4);
@@ -508,9 +578,9 @@ struct KlDivergenceBf16Workspace {
   }
 };
 
-void kl_divergence_bf16(const uint16_t* prediction, const uint16_t* target, float* loss, float* mean_loss,
-                        int64_t B, int64_t V, char* workspace) {
-  const KlDivergenceBf16Workspace space(B, V);
+void kl_divergence_bf16_f32(const uint16_t* prediction, const uint16_t* target, float* loss, float* mean_loss,
+                            int64_t B, int64_t V, char* workspace) {
+  const KlDivergenceBf16F32Workspace space(B, V);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
   OMP(omp parallel for schedule(static))
@@ -545,11 +615,11 @@ void kl_divergence_bf16(const uint16_t* prediction, const uint16_t* target, floa
 }
 
 // Where the intermediates lie in the workspace.
-struct KlDivergenceF16Workspace {
+struct KlDivergenceF16F32Workspace {
   int64_t total2_parts;
   int64_t bytes = 0;
 
-  explicit KlDivergenceF16Workspace(int64_t B, int64_t V) {
+  explicit KlDivergenceF16F32Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
     total2_parts = reserve(bytes, 256, 4);
@@ -557,9 +627,9 @@ struct KlDivergenceF16Workspace {
   }
 };
 
-void kl_divergence_f16(const uint16_t* prediction, const uint16_t* target, float* loss, float* mean_loss,
-                       int64_t B, int64_t V, char* workspace) {
-  const KlDivergenceF16Workspace space(B, V);
+void kl_divergence_f16_f32(const uint16_t* prediction, const uint16_t* target, float* loss, float* mean_loss,
+                           int64_t B, int64_t V, char* workspace) {
+  const KlDivergenceF16F32Workspace space(B, V);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
   OMP(omp parallel for schedule(static))
@@ -595,13 +665,13 @@ void kl_divergence_f16(const uint16_t* prediction, const uint16_t* target, float
 
 }  // namespace
 
-extern "C" int64_t kl_divergence_f32_openmp_workspace(int64_t B, int64_t V) {
-  return KlDivergenceF32Workspace(B, V).bytes;
+extern "C" int64_t kl_divergence_f32_f32_openmp_workspace(int64_t B, int64_t V) {
+  return KlDivergenceF32F32Workspace(B, V).bytes;
 }
 
-extern "C" int kl_divergence_f32_openmp(const float* prediction, const float* target, float* loss,
-                                        float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                        int64_t workspace_bytes) {
+extern "C" int kl_divergence_f32_f32_openmp(const float* prediction, const float* target, float* loss,
+                                            float* mean_loss, int64_t B, int64_t V, void* workspace,
+                                            int64_t workspace_bytes) {
   if (!(B >= 0)) return 1;
   if (!(V >= 0)) return 2;
   if (overflows({4, B, V})) return 3;
@@ -615,22 +685,51 @@ extern "C" int kl_divergence_f32_openmp(const float* prediction, const float* ta
   if (overlap(mean_loss, 4, loss, B * 4)) return 11;
   if (overlap(prediction, B * V * 4, mean_loss, 4)) return 12;
   if (overlap(target, B * V * 4, mean_loss, 4)) return 13;
-  const KlDivergenceF32Workspace space(B, V);
+  const KlDivergenceF32F32Workspace space(B, V);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
   if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
-  kl_divergence_f32(prediction, target, loss, mean_loss, B, V, next_line(memory));
+  kl_divergence_f32_f32(prediction, target, loss, mean_loss, B, V, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int64_t kl_divergence_bf16_openmp_workspace(int64_t B, int64_t V) {
-  return KlDivergenceBf16Workspace(B, V).bytes;
+extern "C" int64_t kl_divergence_f64_f64_openmp_workspace(int64_t B, int64_t V) {
+  return KlDivergenceF64F64Workspace(B, V).bytes;
 }
 
-extern "C" int kl_divergence_bf16_openmp(const uint16_t* prediction, const uint16_t* target, float* loss,
-                                         float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                         int64_t workspace_bytes) {
+extern "C" int kl_divergence_f64_f64_openmp(const double* prediction, const double* target, double* loss,
+                                            double* mean_loss, int64_t B, int64_t V, void* workspace,
+                                            int64_t workspace_bytes) {
+  if (!(B >= 0)) return 1;
+  if (!(V >= 0)) return 2;
+  if (overflows({8, B, V})) return 3;
+  if (overflows({8, B})) return 4;
+  if (prediction == nullptr && B * V > 0) return 5;
+  if (target == nullptr && B * V > 0) return 6;
+  if (loss == nullptr && B > 0) return 7;
+  if (mean_loss == nullptr) return 8;
+  if (overlap(prediction, B * V * 8, loss, B * 8)) return 9;
+  if (overlap(target, B * V * 8, loss, B * 8)) return 10;
+  if (overlap(mean_loss, 8, loss, B * 8)) return 11;
+  if (overlap(prediction, B * V * 8, mean_loss, 8)) return 12;
+  if (overlap(target, B * V * 8, mean_loss, 8)) return 13;
+  const KlDivergenceF64F64Workspace space(B, V);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
+  kl_divergence_f64_f64(prediction, target, loss, mean_loss, B, V, next_line(memory));
+  if (own) std::free(memory);
+  return 0;
+}
+
+extern "C" int64_t kl_divergence_bf16_f32_openmp_workspace(int64_t B, int64_t V) {
+  return KlDivergenceBf16F32Workspace(B, V).bytes;
+}
+
+extern "C" int kl_divergence_bf16_f32_openmp(const uint16_t* prediction, const uint16_t* target, float* loss,
+                                             float* mean_loss, int64_t B, int64_t V, void* workspace,
+                                             int64_t workspace_bytes) {
   if (!(B >= 0)) return 1;
   if (!(V >= 0)) return 2;
   if (overflows({2, B, V})) return 3;
@@ -644,22 +743,22 @@ extern "C" int kl_divergence_bf16_openmp(const uint16_t* prediction, const uint1
   if (overlap(mean_loss, 4, loss, B * 4)) return 11;
   if (overlap(prediction, B * V * 2, mean_loss, 4)) return 12;
   if (overlap(target, B * V * 2, mean_loss, 4)) return 13;
-  const KlDivergenceBf16Workspace space(B, V);
+  const KlDivergenceBf16F32Workspace space(B, V);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
   if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
-  kl_divergence_bf16(prediction, target, loss, mean_loss, B, V, next_line(memory));
+  kl_divergence_bf16_f32(prediction, target, loss, mean_loss, B, V, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int64_t kl_divergence_f16_openmp_workspace(int64_t B, int64_t V) {
-  return KlDivergenceF16Workspace(B, V).bytes;
+extern "C" int64_t kl_divergence_f16_f32_openmp_workspace(int64_t B, int64_t V) {
+  return KlDivergenceF16F32Workspace(B, V).bytes;
 }
 
-extern "C" int kl_divergence_f16_openmp(const uint16_t* prediction, const uint16_t* target, float* loss,
-                                        float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                        int64_t workspace_bytes) {
+extern "C" int kl_divergence_f16_f32_openmp(const uint16_t* prediction, const uint16_t* target, float* loss,
+                                            float* mean_loss, int64_t B, int64_t V, void* workspace,
+                                            int64_t workspace_bytes) {
   if (!(B >= 0)) return 1;
   if (!(V >= 0)) return 2;
   if (overflows({2, B, V})) return 3;
@@ -673,11 +772,11 @@ extern "C" int kl_divergence_f16_openmp(const uint16_t* prediction, const uint16
   if (overlap(mean_loss, 4, loss, B * 4)) return 11;
   if (overlap(prediction, B * V * 2, mean_loss, 4)) return 12;
   if (overlap(target, B * V * 2, mean_loss, 4)) return 13;
-  const KlDivergenceF16Workspace space(B, V);
+  const KlDivergenceF16F32Workspace space(B, V);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
   if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
-  kl_divergence_f16(prediction, target, loss, mean_loss, B, V, next_line(memory));
+  kl_divergence_f16_f32(prediction, target, loss, mean_loss, B, V, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }

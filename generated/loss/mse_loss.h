@@ -18,38 +18,50 @@ extern "C" {
 // prediction: f32[N]
 // target: f32[N]
 // loss: f32[]
-/* @function mse_loss_f32 args: in prediction f32 [N]; in target f32 [N]; out loss f32 []; size N; workspace
- * workspace; workspace_openmp workspace */
-int64_t mse_loss_f32_cuda_workspace(int64_t N);
-int mse_loss_f32_cuda(const float* prediction, const float* target, float* loss, int64_t N, void* workspace,
-                      int64_t workspace_bytes, void* stream);
-int64_t mse_loss_f32_openmp_workspace(int64_t N);
-int mse_loss_f32_openmp(const float* prediction, const float* target, float* loss, int64_t N, void* workspace,
-                        int64_t workspace_bytes);
+/* @function mse_loss_f32_f32 args: in prediction f32 [N]; in target f32 [N]; out loss f32 []; size N;
+ * workspace workspace; workspace_openmp workspace */
+int64_t mse_loss_f32_f32_cuda_workspace(int64_t N);
+int mse_loss_f32_f32_cuda(const float* prediction, const float* target, float* loss, int64_t N,
+                          void* workspace, int64_t workspace_bytes, void* stream);
+int64_t mse_loss_f32_f32_openmp_workspace(int64_t N);
+int mse_loss_f32_f32_openmp(const float* prediction, const float* target, float* loss, int64_t N,
+                            void* workspace, int64_t workspace_bytes);
+
+// prediction: f64[N]
+// target: f64[N]
+// loss: f64[]
+/* @function mse_loss_f64_f64 args: in prediction f64 [N]; in target f64 [N]; out loss f64 []; size N;
+ * workspace workspace; workspace_openmp workspace */
+int64_t mse_loss_f64_f64_cuda_workspace(int64_t N);
+int mse_loss_f64_f64_cuda(const double* prediction, const double* target, double* loss, int64_t N,
+                          void* workspace, int64_t workspace_bytes, void* stream);
+int64_t mse_loss_f64_f64_openmp_workspace(int64_t N);
+int mse_loss_f64_f64_openmp(const double* prediction, const double* target, double* loss, int64_t N,
+                            void* workspace, int64_t workspace_bytes);
 
 // prediction: bf16[N]
 // target: bf16[N]
 // loss: f32[]
-/* @function mse_loss_bf16 args: in prediction bf16 [N]; in target bf16 [N]; out loss f32 []; size N;
+/* @function mse_loss_bf16_f32 args: in prediction bf16 [N]; in target bf16 [N]; out loss f32 []; size N;
  * workspace workspace; workspace_openmp workspace */
-int64_t mse_loss_bf16_cuda_workspace(int64_t N);
-int mse_loss_bf16_cuda(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
-                       void* workspace, int64_t workspace_bytes, void* stream);
-int64_t mse_loss_bf16_openmp_workspace(int64_t N);
-int mse_loss_bf16_openmp(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
-                         void* workspace, int64_t workspace_bytes);
+int64_t mse_loss_bf16_f32_cuda_workspace(int64_t N);
+int mse_loss_bf16_f32_cuda(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
+                           void* workspace, int64_t workspace_bytes, void* stream);
+int64_t mse_loss_bf16_f32_openmp_workspace(int64_t N);
+int mse_loss_bf16_f32_openmp(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
+                             void* workspace, int64_t workspace_bytes);
 
 // prediction: f16[N]
 // target: f16[N]
 // loss: f32[]
-/* @function mse_loss_f16 args: in prediction f16 [N]; in target f16 [N]; out loss f32 []; size N; workspace
- * workspace; workspace_openmp workspace */
-int64_t mse_loss_f16_cuda_workspace(int64_t N);
-int mse_loss_f16_cuda(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
-                      void* workspace, int64_t workspace_bytes, void* stream);
-int64_t mse_loss_f16_openmp_workspace(int64_t N);
-int mse_loss_f16_openmp(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
-                        void* workspace, int64_t workspace_bytes);
+/* @function mse_loss_f16_f32 args: in prediction f16 [N]; in target f16 [N]; out loss f32 []; size N;
+ * workspace workspace; workspace_openmp workspace */
+int64_t mse_loss_f16_f32_cuda_workspace(int64_t N);
+int mse_loss_f16_f32_cuda(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
+                          void* workspace, int64_t workspace_bytes, void* stream);
+int64_t mse_loss_f16_f32_openmp_workspace(int64_t N);
+int mse_loss_f16_f32_openmp(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
+                            void* workspace, int64_t workspace_bytes);
 
 // What a status means.
 const char* mse_loss_error(int status);

@@ -3,7 +3,7 @@
 // mse_loss: loss = mean((prediction - target)^2)
 //
 // Plan: chunks of N are folded at once, then combined by the last block, in order, neighbours along N.
-// Bytes that mse_loss_f32 must move: 8 * N read, 4 written.
+// Bytes that mse_loss_f32_f32 must move: 8 * N read, 4 written.
 
 #include "mse_loss.h"
 
@@ -173,12 +173,12 @@ __device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
 }
 
 // Where the intermediates lie in the workspace.
-struct MseLossF32Workspace {
+struct MseLossF32F32Workspace {
   int64_t total_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit MseLossF32Workspace(int64_t N) {
+  explicit MseLossF32F32Workspace(int64_t N) {
     (void)N;
     total_parts = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
@@ -187,8 +187,8 @@ struct MseLossF32Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    mse_loss_f32_kernel(const float* prediction, const float* target, float* loss, Index N,
-                        float* total_parts, uint32_t* ticket, Index chunk) {
+    mse_loss_f32_f32_kernel(const float* prediction, const float* target, float* loss, Index N,
+                            float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   float total_own = 0.0f;
@@ -220,16 +220,16 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t mse_loss_f32(const float* prediction, const float* target, float* loss, int64_t N,
-                         char* workspace, cudaStream_t stream) {
-  const MseLossF32Workspace space(N);
+cudaError_t mse_loss_f32_f32(const float* prediction, const float* target, float* loss, int64_t N,
+                             char* workspace, cudaStream_t stream) {
+  const MseLossF32F32Workspace space(N);
   const bool wide = aligned({prediction, target});
   const int64_t chunk = larger(1024, ceil_div(N, 16384) * 16), chunks = larger(ceil_div(N, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(wide ? mse_loss_f32_kernel<true, Index> : mse_loss_f32_kernel<false, Index>, chunks,
+          launch(wide ? mse_loss_f32_f32_kernel<true, Index> : mse_loss_f32_f32_kernel<false, Index>, chunks,
                  block_threads(chunk, chunks), 512, stream, prediction, target, loss, N,
                  reinterpret_cast<float*>(workspace + space.total_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
@@ -239,12 +239,78 @@ cudaError_t mse_loss_f32(const float* prediction, const float* target, float* lo
 }
 
 // Where the intermediates lie in the workspace.
-struct MseLossBf16Workspace {
+struct MseLossF64F64Workspace {
   int64_t total_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit MseLossBf16Workspace(int64_t N) {
+  explicit MseLossF64F64Workspace(int64_t N) {
+    (void)N;
+    total_parts = reserve(bytes, 1024, 8);
+    ticket = reserve(bytes, 1, 4);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    mse_loss_f64_f64_kernel(const double* prediction, const double* target, double* loss, Index N,
+                            double* total_parts, uint32_t* ticket, Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, N));
+  double total_own = 0.0;
+  for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
+    const Index remaining = Index(last - n_first);
+    const auto prediction_pack = load_pack<2, 1, kWide>(&prediction[n_first], remaining);
+    const auto target_pack = load_pack<2, 1, kWide>(&target[n_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const double e = prediction_pack[i] - target_pack[i];
+      if (i < remaining) {
+        total_own += e * e;
+      }
+    }
+  }
+  const double total_part = block_fold(total_own, [](double a, double b) { return double(a + b); });
+  if (threadIdx.x == 0) {
+    total_parts[blockIdx.x] = total_part;
+  }
+  if (!is_last_block(ticket, gridDim.x)) return;
+  double total_own2 = 0.0;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total_own2 = total_own2 + total_parts[part];
+  }
+  const double total = block_fold(total_own2, [](double a, double b) { return double(a + b); });
+  if (threadIdx.x == 0) {
+    loss[0] = total / double(maximum(int64_t(N), int64_t{1}));
+  }
+}
+
+template <class Index>
+cudaError_t mse_loss_f64_f64(const double* prediction, const double* target, double* loss, int64_t N,
+                             char* workspace, cudaStream_t stream) {
+  const MseLossF64F64Workspace space(N);
+  const bool wide = aligned({prediction, target});
+  const int64_t chunk = larger(1024, ceil_div(N, 16384) * 16), chunks = larger(ceil_div(N, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error =
+          launch(wide ? mse_loss_f64_f64_kernel<true, Index> : mse_loss_f64_f64_kernel<false, Index>, chunks,
+                 block_threads(chunk, chunks), 512, stream, prediction, target, loss, N,
+                 reinterpret_cast<double*>(workspace + space.total_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct MseLossBf16F32Workspace {
+  int64_t total_parts;
+  int64_t ticket;
+  int64_t bytes = 0;
+
+  explicit MseLossBf16F32Workspace(int64_t N) {
     (void)N;
     total_parts = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
@@ -253,8 +319,8 @@ struct MseLossBf16Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    mse_loss_bf16_kernel(const uint16_t* prediction, const uint16_t* target, float* loss, Index N,
-                         float* total_parts, uint32_t* ticket, Index chunk) {
+    mse_loss_bf16_f32_kernel(const uint16_t* prediction, const uint16_t* target, float* loss, Index N,
+                             float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   float total_own = 0.0f;
@@ -286,17 +352,17 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t mse_loss_bf16(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
-                          char* workspace, cudaStream_t stream) {
-  const MseLossBf16Workspace space(N);
+cudaError_t mse_loss_bf16_f32(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
+                              char* workspace, cudaStream_t stream) {
+  const MseLossBf16F32Workspace space(N);
   const bool wide = aligned({prediction, target});
   const int64_t chunk = larger(1024, ceil_div(N, 16384) * 16), chunks = larger(ceil_div(N, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(wide ? mse_loss_bf16_kernel<true, Index> : mse_loss_bf16_kernel<false, Index>, chunks,
-                 block_threads(chunk, chunks), 512, stream, prediction, target, loss, N,
+          launch(wide ? mse_loss_bf16_f32_kernel<true, Index> : mse_loss_bf16_f32_kernel<false, Index>,
+                 chunks, block_threads(chunk, chunks), 512, stream, prediction, target, loss, N,
                  reinterpret_cast<float*>(workspace + space.total_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
@@ -305,12 +371,12 @@ cudaError_t mse_loss_bf16(const uint16_t* prediction, const uint16_t* target, fl
 }
 
 // Where the intermediates lie in the workspace.
-struct MseLossF16Workspace {
+struct MseLossF16F32Workspace {
   int64_t total_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit MseLossF16Workspace(int64_t N) {
+  explicit MseLossF16F32Workspace(int64_t N) {
     (void)N;
     total_parts = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
@@ -319,8 +385,8 @@ struct MseLossF16Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    mse_loss_f16_kernel(const uint16_t* prediction, const uint16_t* target, float* loss, Index N,
-                        float* total_parts, uint32_t* ticket, Index chunk) {
+    mse_loss_f16_f32_kernel(const uint16_t* prediction, const uint16_t* target, float* loss, Index N,
+                            float* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   float total_own = 0.0f;
@@ -352,16 +418,16 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t mse_loss_f16(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
-                         char* workspace, cudaStream_t stream) {
-  const MseLossF16Workspace space(N);
+cudaError_t mse_loss_f16_f32(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
+                             char* workspace, cudaStream_t stream) {
+  const MseLossF16F32Workspace space(N);
   const bool wide = aligned({prediction, target});
   const int64_t chunk = larger(1024, ceil_div(N, 16384) * 16), chunks = larger(ceil_div(N, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(wide ? mse_loss_f16_kernel<true, Index> : mse_loss_f16_kernel<false, Index>, chunks,
+          launch(wide ? mse_loss_f16_f32_kernel<true, Index> : mse_loss_f16_f32_kernel<false, Index>, chunks,
                  block_threads(chunk, chunks), 512, stream, prediction, target, loss, N,
                  reinterpret_cast<float*>(workspace + space.total_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
@@ -372,10 +438,10 @@ cudaError_t mse_loss_f16(const uint16_t* prediction, const uint16_t* target, flo
 
 }  // namespace
 
-extern "C" int64_t mse_loss_f32_cuda_workspace(int64_t N) { return MseLossF32Workspace(N).bytes; }
+extern "C" int64_t mse_loss_f32_f32_cuda_workspace(int64_t N) { return MseLossF32F32Workspace(N).bytes; }
 
-extern "C" int mse_loss_f32_cuda(const float* prediction, const float* target, float* loss, int64_t N,
-                                 void* workspace, int64_t workspace_bytes, void* stream) {
+extern "C" int mse_loss_f32_f32_cuda(const float* prediction, const float* target, float* loss, int64_t N,
+                                     void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(N >= 0)) return 1;
   if (overflows({4, N})) return 2;
   if (prediction == nullptr && N > 0) return 3;
@@ -385,23 +451,49 @@ extern "C" int mse_loss_f32_cuda(const float* prediction, const float* target, f
   if (overlap(target, N * 4, loss, 4)) return 7;
   const bool small = larger(N, 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const MseLossF32Workspace space(N);
+  const MseLossF32F32Workspace space(N);
   void* memory = workspace;
   if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
     return 8;
   const cudaError_t error =
-      small ? mse_loss_f32<int32_t>(prediction, target, loss, N, static_cast<char*>(memory), queue)
-            : mse_loss_f32<int64_t>(prediction, target, loss, N, static_cast<char*>(memory), queue);
+      small ? mse_loss_f32_f32<int32_t>(prediction, target, loss, N, static_cast<char*>(memory), queue)
+            : mse_loss_f32_f32<int64_t>(prediction, target, loss, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 9;
 }
 
-extern "C" int64_t mse_loss_bf16_cuda_workspace(int64_t N) { return MseLossBf16Workspace(N).bytes; }
+extern "C" int64_t mse_loss_f64_f64_cuda_workspace(int64_t N) { return MseLossF64F64Workspace(N).bytes; }
 
-extern "C" int mse_loss_bf16_cuda(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
-                                  void* workspace, int64_t workspace_bytes, void* stream) {
+extern "C" int mse_loss_f64_f64_cuda(const double* prediction, const double* target, double* loss, int64_t N,
+                                     void* workspace, int64_t workspace_bytes, void* stream) {
+  if (!(N >= 0)) return 1;
+  if (overflows({8, N})) return 2;
+  if (prediction == nullptr && N > 0) return 3;
+  if (target == nullptr && N > 0) return 4;
+  if (loss == nullptr) return 5;
+  if (overlap(prediction, N * 8, loss, 8)) return 6;
+  if (overlap(target, N * 8, loss, 8)) return 7;
+  const bool small = larger(N, 1) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const MseLossF64F64Workspace space(N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 8;
+  const cudaError_t error =
+      small ? mse_loss_f64_f64<int32_t>(prediction, target, loss, N, static_cast<char*>(memory), queue)
+            : mse_loss_f64_f64<int64_t>(prediction, target, loss, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
+  return error == cudaSuccess ? 0 : 9;
+}
+
+extern "C" int64_t mse_loss_bf16_f32_cuda_workspace(int64_t N) { return MseLossBf16F32Workspace(N).bytes; }
+
+extern "C" int mse_loss_bf16_f32_cuda(const uint16_t* prediction, const uint16_t* target, float* loss,
+                                      int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(N >= 0)) return 1;
   if (overflows({2, N})) return 2;
   if (prediction == nullptr && N > 0) return 3;
@@ -411,23 +503,23 @@ extern "C" int mse_loss_bf16_cuda(const uint16_t* prediction, const uint16_t* ta
   if (overlap(target, N * 2, loss, 4)) return 7;
   const bool small = larger(N, 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const MseLossBf16Workspace space(N);
+  const MseLossBf16F32Workspace space(N);
   void* memory = workspace;
   if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
     return 8;
   const cudaError_t error =
-      small ? mse_loss_bf16<int32_t>(prediction, target, loss, N, static_cast<char*>(memory), queue)
-            : mse_loss_bf16<int64_t>(prediction, target, loss, N, static_cast<char*>(memory), queue);
+      small ? mse_loss_bf16_f32<int32_t>(prediction, target, loss, N, static_cast<char*>(memory), queue)
+            : mse_loss_bf16_f32<int64_t>(prediction, target, loss, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 9;
 }
 
-extern "C" int64_t mse_loss_f16_cuda_workspace(int64_t N) { return MseLossF16Workspace(N).bytes; }
+extern "C" int64_t mse_loss_f16_f32_cuda_workspace(int64_t N) { return MseLossF16F32Workspace(N).bytes; }
 
-extern "C" int mse_loss_f16_cuda(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
-                                 void* workspace, int64_t workspace_bytes, void* stream) {
+extern "C" int mse_loss_f16_f32_cuda(const uint16_t* prediction, const uint16_t* target, float* loss,
+                                     int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(N >= 0)) return 1;
   if (overflows({2, N})) return 2;
   if (prediction == nullptr && N > 0) return 3;
@@ -437,15 +529,15 @@ extern "C" int mse_loss_f16_cuda(const uint16_t* prediction, const uint16_t* tar
   if (overlap(target, N * 2, loss, 4)) return 7;
   const bool small = larger(N, 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const MseLossF16Workspace space(N);
+  const MseLossF16F32Workspace space(N);
   void* memory = workspace;
   if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
     return 8;
   const cudaError_t error =
-      small ? mse_loss_f16<int32_t>(prediction, target, loss, N, static_cast<char*>(memory), queue)
-            : mse_loss_f16<int64_t>(prediction, target, loss, N, static_cast<char*>(memory), queue);
+      small ? mse_loss_f16_f32<int32_t>(prediction, target, loss, N, static_cast<char*>(memory), queue)
+            : mse_loss_f16_f32<int64_t>(prediction, target, loss, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 9;
 }

@@ -5,7 +5,7 @@
 // Phase 1: one thread does the rest.
 // Phase 2: chunks of N are folded at once, then combined in order, neighbours along N.
 // Phase 3: one thread does the rest.
-// Bytes that mse_loss_f32 must move: 8 * N read, 4 written.
+// Bytes that mse_loss_f32_f32 must move: 8 * N read, 4 written.
 
 #include "mse_loss.h"
 
@@ -92,6 +92,8 @@ constexpr int kVectorBytes = 32;
 #else
 constexpr int kVectorBytes = 16;
 #endif
+
+constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
 
 constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
@@ -374,19 +376,19 @@ inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
 }
 
 // Where the intermediates lie in the workspace.
-struct MseLossF32Workspace {
+struct MseLossF32F32Workspace {
   int64_t total_parts;
   int64_t bytes = 0;
 
-  explicit MseLossF32Workspace(int64_t N) {
+  explicit MseLossF32F32Workspace(int64_t N) {
     (void)N;
     total_parts = reserve(bytes, 256, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void mse_loss_f32(const float* prediction, const float* target, float* loss, int64_t N, char* workspace) {
-  const MseLossF32Workspace space(N);
+void mse_loss_f32_f32(const float* prediction, const float* target, float* loss, int64_t N, char* workspace) {
+  const MseLossF32F32Workspace space(N);
   const int64_t n_chunk = larger(4096, ceil_div(N, 256));
   float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
   OMP(omp parallel for schedule(static))
@@ -411,20 +413,58 @@ void mse_loss_f32(const float* prediction, const float* target, float* loss, int
 }
 
 // Where the intermediates lie in the workspace.
-struct MseLossBf16Workspace {
+struct MseLossF64F64Workspace {
   int64_t total_parts;
   int64_t bytes = 0;
 
-  explicit MseLossBf16Workspace(int64_t N) {
+  explicit MseLossF64F64Workspace(int64_t N) {
+    (void)N;
+    total_parts = reserve(bytes, 256, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void mse_loss_f64_f64(const double* prediction, const double* target, double* loss, int64_t N,
+                      char* workspace) {
+  const MseLossF64F64Workspace space(N);
+  const int64_t n_chunk = larger(4096, ceil_div(N, 256));
+  double* const total_parts = reinterpret_cast<double*>(workspace + space.total_parts);
+  OMP(omp parallel for schedule(static))
+  for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
+    double total = 0.0;
+    const int64_t n_end = smaller(n_first + n_chunk, N);
+    for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
+      Sum<double, kLanes64> total_lanes = 0.0;
+      for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
+        const auto e = load(&prediction[n], active) - load(&target[n], active);
+        total_lanes += keep(active, e * e, 0.0);
+      });
+      total += across(total_lanes, [](auto a, auto b) { return a + b; });
+    }
+    total_parts[n_first / n_chunk] = total;
+  }
+  double total = 0.0;
+  for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
+    total = total + total_parts[n_first / n_chunk];
+  }
+  loss[0] = total / double(maximum(N, int64_t{1}));
+}
+
+// Where the intermediates lie in the workspace.
+struct MseLossBf16F32Workspace {
+  int64_t total_parts;
+  int64_t bytes = 0;
+
+  explicit MseLossBf16F32Workspace(int64_t N) {
     (void)N;
     total_parts = reserve(bytes, 256, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void mse_loss_bf16(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
-                   char* workspace) {
-  const MseLossBf16Workspace space(N);
+void mse_loss_bf16_f32(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
+                       char* workspace) {
+  const MseLossBf16F32Workspace space(N);
   const int64_t n_chunk = larger(4096, ceil_div(N, 256));
   float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
   OMP(omp parallel for schedule(static))
@@ -449,20 +489,20 @@ void mse_loss_bf16(const uint16_t* prediction, const uint16_t* target, float* lo
 }
 
 // Where the intermediates lie in the workspace.
-struct MseLossF16Workspace {
+struct MseLossF16F32Workspace {
   int64_t total_parts;
   int64_t bytes = 0;
 
-  explicit MseLossF16Workspace(int64_t N) {
+  explicit MseLossF16F32Workspace(int64_t N) {
     (void)N;
     total_parts = reserve(bytes, 256, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void mse_loss_f16(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
-                  char* workspace) {
-  const MseLossF16Workspace space(N);
+void mse_loss_f16_f32(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
+                      char* workspace) {
+  const MseLossF16F32Workspace space(N);
   const int64_t n_chunk = larger(4096, ceil_div(N, 256));
   float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
   OMP(omp parallel for schedule(static))
@@ -488,10 +528,10 @@ void mse_loss_f16(const uint16_t* prediction, const uint16_t* target, float* los
 
 }  // namespace
 
-extern "C" int64_t mse_loss_f32_openmp_workspace(int64_t N) { return MseLossF32Workspace(N).bytes; }
+extern "C" int64_t mse_loss_f32_f32_openmp_workspace(int64_t N) { return MseLossF32F32Workspace(N).bytes; }
 
-extern "C" int mse_loss_f32_openmp(const float* prediction, const float* target, float* loss, int64_t N,
-                                   void* workspace, int64_t workspace_bytes) {
+extern "C" int mse_loss_f32_f32_openmp(const float* prediction, const float* target, float* loss, int64_t N,
+                                       void* workspace, int64_t workspace_bytes) {
   if (!(N >= 0)) return 1;
   if (overflows({4, N})) return 2;
   if (prediction == nullptr && N > 0) return 3;
@@ -499,19 +539,39 @@ extern "C" int mse_loss_f32_openmp(const float* prediction, const float* target,
   if (loss == nullptr) return 5;
   if (overlap(prediction, N * 4, loss, 4)) return 6;
   if (overlap(target, N * 4, loss, 4)) return 7;
-  const MseLossF32Workspace space(N);
+  const MseLossF32F32Workspace space(N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
   if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 8;
-  mse_loss_f32(prediction, target, loss, N, next_line(memory));
+  mse_loss_f32_f32(prediction, target, loss, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int64_t mse_loss_bf16_openmp_workspace(int64_t N) { return MseLossBf16Workspace(N).bytes; }
+extern "C" int64_t mse_loss_f64_f64_openmp_workspace(int64_t N) { return MseLossF64F64Workspace(N).bytes; }
 
-extern "C" int mse_loss_bf16_openmp(const uint16_t* prediction, const uint16_t* target, float* loss,
-                                    int64_t N, void* workspace, int64_t workspace_bytes) {
+extern "C" int mse_loss_f64_f64_openmp(const double* prediction, const double* target, double* loss,
+                                       int64_t N, void* workspace, int64_t workspace_bytes) {
+  if (!(N >= 0)) return 1;
+  if (overflows({8, N})) return 2;
+  if (prediction == nullptr && N > 0) return 3;
+  if (target == nullptr && N > 0) return 4;
+  if (loss == nullptr) return 5;
+  if (overlap(prediction, N * 8, loss, 8)) return 6;
+  if (overlap(target, N * 8, loss, 8)) return 7;
+  const MseLossF64F64Workspace space(N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 8;
+  mse_loss_f64_f64(prediction, target, loss, N, next_line(memory));
+  if (own) std::free(memory);
+  return 0;
+}
+
+extern "C" int64_t mse_loss_bf16_f32_openmp_workspace(int64_t N) { return MseLossBf16F32Workspace(N).bytes; }
+
+extern "C" int mse_loss_bf16_f32_openmp(const uint16_t* prediction, const uint16_t* target, float* loss,
+                                        int64_t N, void* workspace, int64_t workspace_bytes) {
   if (!(N >= 0)) return 1;
   if (overflows({2, N})) return 2;
   if (prediction == nullptr && N > 0) return 3;
@@ -519,19 +579,19 @@ extern "C" int mse_loss_bf16_openmp(const uint16_t* prediction, const uint16_t* 
   if (loss == nullptr) return 5;
   if (overlap(prediction, N * 2, loss, 4)) return 6;
   if (overlap(target, N * 2, loss, 4)) return 7;
-  const MseLossBf16Workspace space(N);
+  const MseLossBf16F32Workspace space(N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
   if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 8;
-  mse_loss_bf16(prediction, target, loss, N, next_line(memory));
+  mse_loss_bf16_f32(prediction, target, loss, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int64_t mse_loss_f16_openmp_workspace(int64_t N) { return MseLossF16Workspace(N).bytes; }
+extern "C" int64_t mse_loss_f16_f32_openmp_workspace(int64_t N) { return MseLossF16F32Workspace(N).bytes; }
 
-extern "C" int mse_loss_f16_openmp(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
-                                   void* workspace, int64_t workspace_bytes) {
+extern "C" int mse_loss_f16_f32_openmp(const uint16_t* prediction, const uint16_t* target, float* loss,
+                                       int64_t N, void* workspace, int64_t workspace_bytes) {
   if (!(N >= 0)) return 1;
   if (overflows({2, N})) return 2;
   if (prediction == nullptr && N > 0) return 3;
@@ -539,11 +599,11 @@ extern "C" int mse_loss_f16_openmp(const uint16_t* prediction, const uint16_t* t
   if (loss == nullptr) return 5;
   if (overlap(prediction, N * 2, loss, 4)) return 6;
   if (overlap(target, N * 2, loss, 4)) return 7;
-  const MseLossF16Workspace space(N);
+  const MseLossF16F32Workspace space(N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
   if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 8;
-  mse_loss_f16(prediction, target, loss, N, next_line(memory));
+  mse_loss_f16_f32(prediction, target, loss, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }

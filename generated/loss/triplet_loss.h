@@ -21,47 +21,65 @@ extern "C" {
 // negative: f32[B, D]
 // loss: f32[B]
 // mean_loss: f32[]
-/* @function triplet_loss_f32 args: in anchor f32 [B, D]; in positive f32 [B, D]; in negative f32 [B, D]; out
- * loss f32 [B]; out mean_loss f32 []; size B; size D; workspace workspace; workspace_openmp workspace */
-int64_t triplet_loss_f32_cuda_workspace(int64_t B, int64_t D);
-int triplet_loss_f32_cuda(const float* anchor, const float* positive, const float* negative, float* loss,
-                          float* mean_loss, int64_t B, int64_t D, void* workspace, int64_t workspace_bytes,
-                          void* stream);
-int64_t triplet_loss_f32_openmp_workspace(int64_t B, int64_t D);
-int triplet_loss_f32_openmp(const float* anchor, const float* positive, const float* negative, float* loss,
-                            float* mean_loss, int64_t B, int64_t D, void* workspace, int64_t workspace_bytes);
+/* @function triplet_loss_f32_f32 args: in anchor f32 [B, D]; in positive f32 [B, D]; in negative f32 [B, D];
+ * out loss f32 [B]; out mean_loss f32 []; size B; size D; workspace workspace; workspace_openmp workspace */
+int64_t triplet_loss_f32_f32_cuda_workspace(int64_t B, int64_t D);
+int triplet_loss_f32_f32_cuda(const float* anchor, const float* positive, const float* negative, float* loss,
+                              float* mean_loss, int64_t B, int64_t D, void* workspace,
+                              int64_t workspace_bytes, void* stream);
+int64_t triplet_loss_f32_f32_openmp_workspace(int64_t B, int64_t D);
+int triplet_loss_f32_f32_openmp(const float* anchor, const float* positive, const float* negative,
+                                float* loss, float* mean_loss, int64_t B, int64_t D, void* workspace,
+                                int64_t workspace_bytes);
+
+// anchor: f64[B, D]
+// positive: f64[B, D]
+// negative: f64[B, D]
+// loss: f64[B]
+// mean_loss: f64[]
+/* @function triplet_loss_f64_f64 args: in anchor f64 [B, D]; in positive f64 [B, D]; in negative f64 [B, D];
+ * out loss f64 [B]; out mean_loss f64 []; size B; size D; workspace workspace; workspace_openmp workspace */
+int64_t triplet_loss_f64_f64_cuda_workspace(int64_t B, int64_t D);
+int triplet_loss_f64_f64_cuda(const double* anchor, const double* positive, const double* negative,
+                              double* loss, double* mean_loss, int64_t B, int64_t D, void* workspace,
+                              int64_t workspace_bytes, void* stream);
+int64_t triplet_loss_f64_f64_openmp_workspace(int64_t B, int64_t D);
+int triplet_loss_f64_f64_openmp(const double* anchor, const double* positive, const double* negative,
+                                double* loss, double* mean_loss, int64_t B, int64_t D, void* workspace,
+                                int64_t workspace_bytes);
 
 // anchor: bf16[B, D]
 // positive: bf16[B, D]
 // negative: bf16[B, D]
 // loss: f32[B]
 // mean_loss: f32[]
-/* @function triplet_loss_bf16 args: in anchor bf16 [B, D]; in positive bf16 [B, D]; in negative bf16 [B, D];
- * out loss f32 [B]; out mean_loss f32 []; size B; size D; workspace workspace; workspace_openmp workspace */
-int64_t triplet_loss_bf16_cuda_workspace(int64_t B, int64_t D);
-int triplet_loss_bf16_cuda(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
-                           float* loss, float* mean_loss, int64_t B, int64_t D, void* workspace,
-                           int64_t workspace_bytes, void* stream);
-int64_t triplet_loss_bf16_openmp_workspace(int64_t B, int64_t D);
-int triplet_loss_bf16_openmp(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
-                             float* loss, float* mean_loss, int64_t B, int64_t D, void* workspace,
-                             int64_t workspace_bytes);
+/* @function triplet_loss_bf16_f32 args: in anchor bf16 [B, D]; in positive bf16 [B, D]; in negative bf16 [B,
+ * D]; out loss f32 [B]; out mean_loss f32 []; size B; size D; workspace workspace; workspace_openmp workspace
+ */
+int64_t triplet_loss_bf16_f32_cuda_workspace(int64_t B, int64_t D);
+int triplet_loss_bf16_f32_cuda(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
+                               float* loss, float* mean_loss, int64_t B, int64_t D, void* workspace,
+                               int64_t workspace_bytes, void* stream);
+int64_t triplet_loss_bf16_f32_openmp_workspace(int64_t B, int64_t D);
+int triplet_loss_bf16_f32_openmp(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
+                                 float* loss, float* mean_loss, int64_t B, int64_t D, void* workspace,
+                                 int64_t workspace_bytes);
 
 // anchor: f16[B, D]
 // positive: f16[B, D]
 // negative: f16[B, D]
 // loss: f32[B]
 // mean_loss: f32[]
-/* @function triplet_loss_f16 args: in anchor f16 [B, D]; in positive f16 [B, D]; in negative f16 [B, D]; out
- * loss f32 [B]; out mean_loss f32 []; size B; size D; workspace workspace; workspace_openmp workspace */
-int64_t triplet_loss_f16_cuda_workspace(int64_t B, int64_t D);
-int triplet_loss_f16_cuda(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
-                          float* loss, float* mean_loss, int64_t B, int64_t D, void* workspace,
-                          int64_t workspace_bytes, void* stream);
-int64_t triplet_loss_f16_openmp_workspace(int64_t B, int64_t D);
-int triplet_loss_f16_openmp(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
-                            float* loss, float* mean_loss, int64_t B, int64_t D, void* workspace,
-                            int64_t workspace_bytes);
+/* @function triplet_loss_f16_f32 args: in anchor f16 [B, D]; in positive f16 [B, D]; in negative f16 [B, D];
+ * out loss f32 [B]; out mean_loss f32 []; size B; size D; workspace workspace; workspace_openmp workspace */
+int64_t triplet_loss_f16_f32_cuda_workspace(int64_t B, int64_t D);
+int triplet_loss_f16_f32_cuda(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
+                              float* loss, float* mean_loss, int64_t B, int64_t D, void* workspace,
+                              int64_t workspace_bytes, void* stream);
+int64_t triplet_loss_f16_f32_openmp_workspace(int64_t B, int64_t D);
+int triplet_loss_f16_f32_openmp(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
+                                float* loss, float* mean_loss, int64_t B, int64_t D, void* workspace,
+                                int64_t workspace_bytes);
 
 // What a status means.
 const char* triplet_loss_error(int status);

@@ -4,7 +4,7 @@
 // their mean, 0 of none
 //
 // Plan: chunks of B are folded at once, then combined by the last block, in order, neighbours along D.
-// Bytes that triplet_loss_f32 must move: 12 * D * B read, 4 * B + 4 written.
+// Bytes that triplet_loss_f32_f32 must move: 12 * D * B read, 4 * B + 4 written.
 
 #include "triplet_loss.h"
 
@@ -174,12 +174,12 @@ __device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
 }
 
 // Where the intermediates lie in the workspace.
-struct TripletLossF32Workspace {
+struct TripletLossF32F32Workspace {
   int64_t total3_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit TripletLossF32Workspace(int64_t B, int64_t D) {
+  explicit TripletLossF32F32Workspace(int64_t B, int64_t D) {
     (void)B;
     (void)D;
     total3_parts = reserve(bytes, 1024, 4);
@@ -189,9 +189,9 @@ struct TripletLossF32Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    triplet_loss_f32_kernel(const float* anchor, const float* positive, const float* negative, float* loss,
-                            float* mean_loss, Index B, Index D, float* total3_parts, uint32_t* ticket,
-                            Index chunk) {
+    triplet_loss_f32_f32_kernel(const float* anchor, const float* positive, const float* negative,
+                                float* loss, float* mean_loss, Index B, Index D, float* total3_parts,
+                                uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
   float total3_own = 0.0f;
@@ -243,18 +243,19 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t triplet_loss_f32(const float* anchor, const float* positive, const float* negative, float* loss,
-                             float* mean_loss, int64_t B, int64_t D, char* workspace, cudaStream_t stream) {
-  const TripletLossF32Workspace space(B, D);
+cudaError_t triplet_loss_f32_f32(const float* anchor, const float* positive, const float* negative,
+                                 float* loss, float* mean_loss, int64_t B, int64_t D, char* workspace,
+                                 cudaStream_t stream) {
+  const TripletLossF32F32Workspace space(B, D);
   const bool wide = aligned({anchor, positive, negative}) && D % 4 == 0;
   const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(wide ? triplet_loss_f32_kernel<true, Index> : triplet_loss_f32_kernel<false, Index>, chunks,
-                 block_threads(D, chunks), 512, stream, anchor, positive, negative, loss, mean_loss, B, D,
-                 reinterpret_cast<float*>(workspace + space.total3_parts),
+          launch(wide ? triplet_loss_f32_f32_kernel<true, Index> : triplet_loss_f32_f32_kernel<false, Index>,
+                 chunks, block_threads(D, chunks), 512, stream, anchor, positive, negative, loss, mean_loss,
+                 B, D, reinterpret_cast<float*>(workspace + space.total3_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
@@ -262,12 +263,101 @@ cudaError_t triplet_loss_f32(const float* anchor, const float* positive, const f
 }
 
 // Where the intermediates lie in the workspace.
-struct TripletLossBf16Workspace {
+struct TripletLossF64F64Workspace {
   int64_t total3_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit TripletLossBf16Workspace(int64_t B, int64_t D) {
+  explicit TripletLossF64F64Workspace(int64_t B, int64_t D) {
+    (void)B;
+    (void)D;
+    total3_parts = reserve(bytes, 1024, 8);
+    ticket = reserve(bytes, 1, 4);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    triplet_loss_f64_f64_kernel(const double* anchor, const double* positive, const double* negative,
+                                double* loss, double* mean_loss, Index B, Index D, double* total3_parts,
+                                uint32_t* ticket, Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, B));
+  double total3_own = 0.0;
+  for (Index b = first; b < last; ++b) {
+    double total = 0.0;
+    double total2 = 0.0;
+    double total_own = 0.0;
+    double total2_own = 0.0;
+    for (Index d_first = Index(threadIdx.x) * 2; d_first < D; d_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(D - d_first);
+      const auto anchor_pack = load_pack<2, 1, kWide>(&anchor[b * D + d_first], remaining);
+      const auto positive_pack = load_pack<2, 1, kWide>(&positive[b * D + d_first], remaining);
+      const auto negative_pack = load_pack<2, 1, kWide>(&negative[b * D + d_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const double v = anchor_pack[i] - positive_pack[i];
+        const double v_2 = anchor_pack[i] - negative_pack[i];
+        if (i < remaining) {
+          total_own += v * v;
+        }
+        if (i < remaining) {
+          total2_own += v_2 * v_2;
+        }
+      }
+    }
+    total = total + block_fold(total_own, [](double a, double b_) { return double(a + b_); });
+    total2 = total2 + block_fold(total2_own, [](double a, double b_) { return double(a + b_); });
+    const double loss_here = maximum(sqrt(total) - sqrt(total2) + 1.0, 0.0);
+    if (threadIdx.x == 0) {
+      loss[b] = loss_here;
+    }
+    if (threadIdx.x == 0) {
+      total3_own += loss_here;
+    }
+  }
+  const double total3_part = block_fold(total3_own, [](double a, double b_) { return double(a + b_); });
+  if (threadIdx.x == 0) {
+    total3_parts[blockIdx.x] = total3_part;
+  }
+  if (!is_last_block(ticket, gridDim.x)) return;
+  double total3_own2 = 0.0;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total3_own2 = total3_own2 + total3_parts[part];
+  }
+  const double total3 = block_fold(total3_own2, [](double a, double b_) { return double(a + b_); });
+  if (threadIdx.x == 0) {
+    mean_loss[0] = total3 / double(maximum(int64_t(B), int64_t{1}));
+  }
+}
+
+template <class Index>
+cudaError_t triplet_loss_f64_f64(const double* anchor, const double* positive, const double* negative,
+                                 double* loss, double* mean_loss, int64_t B, int64_t D, char* workspace,
+                                 cudaStream_t stream) {
+  const TripletLossF64F64Workspace space(B, D);
+  const bool wide = aligned({anchor, positive, negative}) && D % 2 == 0;
+  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error =
+          launch(wide ? triplet_loss_f64_f64_kernel<true, Index> : triplet_loss_f64_f64_kernel<false, Index>,
+                 chunks, block_threads(D, chunks), 512, stream, anchor, positive, negative, loss, mean_loss,
+                 B, D, reinterpret_cast<double*>(workspace + space.total3_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct TripletLossBf16F32Workspace {
+  int64_t total3_parts;
+  int64_t ticket;
+  int64_t bytes = 0;
+
+  explicit TripletLossBf16F32Workspace(int64_t B, int64_t D) {
     (void)B;
     (void)D;
     total3_parts = reserve(bytes, 1024, 4);
@@ -277,9 +367,9 @@ struct TripletLossBf16Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    triplet_loss_bf16_kernel(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
-                             float* loss, float* mean_loss, Index B, Index D, float* total3_parts,
-                             uint32_t* ticket, Index chunk) {
+    triplet_loss_bf16_f32_kernel(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
+                                 float* loss, float* mean_loss, Index B, Index D, float* total3_parts,
+                                 uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
   float total3_own = 0.0f;
@@ -331,32 +421,32 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t triplet_loss_bf16(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
-                              float* loss, float* mean_loss, int64_t B, int64_t D, char* workspace,
-                              cudaStream_t stream) {
-  const TripletLossBf16Workspace space(B, D);
+cudaError_t triplet_loss_bf16_f32(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
+                                  float* loss, float* mean_loss, int64_t B, int64_t D, char* workspace,
+                                  cudaStream_t stream) {
+  const TripletLossBf16F32Workspace space(B, D);
   const bool wide = aligned({anchor, positive, negative}) && D % 8 == 0;
   const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error =
-          launch(wide ? triplet_loss_bf16_kernel<true, Index> : triplet_loss_bf16_kernel<false, Index>,
-                 chunks, block_threads(D, chunks), 512, stream, anchor, positive, negative, loss, mean_loss,
-                 B, D, reinterpret_cast<float*>(workspace + space.total3_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+  if (const cudaError_t error = launch(
+          wide ? triplet_loss_bf16_f32_kernel<true, Index> : triplet_loss_bf16_f32_kernel<false, Index>,
+          chunks, block_threads(D, chunks), 512, stream, anchor, positive, negative, loss, mean_loss, B, D,
+          reinterpret_cast<float*>(workspace + space.total3_parts),
+          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 // Where the intermediates lie in the workspace.
-struct TripletLossF16Workspace {
+struct TripletLossF16F32Workspace {
   int64_t total3_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit TripletLossF16Workspace(int64_t B, int64_t D) {
+  explicit TripletLossF16F32Workspace(int64_t B, int64_t D) {
     (void)B;
     (void)D;
     total3_parts = reserve(bytes, 1024, 4);
@@ -366,9 +456,9 @@ struct TripletLossF16Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    triplet_loss_f16_kernel(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
-                            float* loss, float* mean_loss, Index B, Index D, float* total3_parts,
-                            uint32_t* ticket, Index chunk) {
+    triplet_loss_f16_f32_kernel(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
+                                float* loss, float* mean_loss, Index B, Index D, float* total3_parts,
+                                uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
   float total3_own = 0.0f;
@@ -420,19 +510,19 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t triplet_loss_f16(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
-                             float* loss, float* mean_loss, int64_t B, int64_t D, char* workspace,
-                             cudaStream_t stream) {
-  const TripletLossF16Workspace space(B, D);
+cudaError_t triplet_loss_f16_f32(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
+                                 float* loss, float* mean_loss, int64_t B, int64_t D, char* workspace,
+                                 cudaStream_t stream) {
+  const TripletLossF16F32Workspace space(B, D);
   const bool wide = aligned({anchor, positive, negative}) && D % 8 == 0;
   const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(wide ? triplet_loss_f16_kernel<true, Index> : triplet_loss_f16_kernel<false, Index>, chunks,
-                 block_threads(D, chunks), 512, stream, anchor, positive, negative, loss, mean_loss, B, D,
-                 reinterpret_cast<float*>(workspace + space.total3_parts),
+          launch(wide ? triplet_loss_f16_f32_kernel<true, Index> : triplet_loss_f16_f32_kernel<false, Index>,
+                 chunks, block_threads(D, chunks), 512, stream, anchor, positive, negative, loss, mean_loss,
+                 B, D, reinterpret_cast<float*>(workspace + space.total3_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
@@ -441,13 +531,13 @@ cudaError_t triplet_loss_f16(const uint16_t* anchor, const uint16_t* positive, c
 
 }  // namespace
 
-extern "C" int64_t triplet_loss_f32_cuda_workspace(int64_t B, int64_t D) {
-  return TripletLossF32Workspace(B, D).bytes;
+extern "C" int64_t triplet_loss_f32_f32_cuda_workspace(int64_t B, int64_t D) {
+  return TripletLossF32F32Workspace(B, D).bytes;
 }
 
-extern "C" int triplet_loss_f32_cuda(const float* anchor, const float* positive, const float* negative,
-                                     float* loss, float* mean_loss, int64_t B, int64_t D, void* workspace,
-                                     int64_t workspace_bytes, void* stream) {
+extern "C" int triplet_loss_f32_f32_cuda(const float* anchor, const float* positive, const float* negative,
+                                         float* loss, float* mean_loss, int64_t B, int64_t D, void* workspace,
+                                         int64_t workspace_bytes, void* stream) {
   if (!(B >= 0)) return 1;
   if (!(D >= 0)) return 2;
   if (overflows({4, B, D})) return 3;
@@ -466,27 +556,66 @@ extern "C" int triplet_loss_f32_cuda(const float* anchor, const float* positive,
   if (overlap(negative, B * D * 4, mean_loss, 4)) return 16;
   const bool small = larger(larger(B * D, B), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const TripletLossF32Workspace space(B, D);
+  const TripletLossF32F32Workspace space(B, D);
   void* memory = workspace;
   if (workspace != nullptr && workspace_bytes < space.bytes) return 17;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
     return 17;
-  const cudaError_t error = small ? triplet_loss_f32<int32_t>(anchor, positive, negative, loss, mean_loss, B,
-                                                              D, static_cast<char*>(memory), queue)
-                                  : triplet_loss_f32<int64_t>(anchor, positive, negative, loss, mean_loss, B,
-                                                              D, static_cast<char*>(memory), queue);
+  const cudaError_t error = small ? triplet_loss_f32_f32<int32_t>(anchor, positive, negative, loss, mean_loss,
+                                                                  B, D, static_cast<char*>(memory), queue)
+                                  : triplet_loss_f32_f32<int64_t>(anchor, positive, negative, loss, mean_loss,
+                                                                  B, D, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 18;
 }
 
-extern "C" int64_t triplet_loss_bf16_cuda_workspace(int64_t B, int64_t D) {
-  return TripletLossBf16Workspace(B, D).bytes;
+extern "C" int64_t triplet_loss_f64_f64_cuda_workspace(int64_t B, int64_t D) {
+  return TripletLossF64F64Workspace(B, D).bytes;
 }
 
-extern "C" int triplet_loss_bf16_cuda(const uint16_t* anchor, const uint16_t* positive,
-                                      const uint16_t* negative, float* loss, float* mean_loss, int64_t B,
-                                      int64_t D, void* workspace, int64_t workspace_bytes, void* stream) {
+extern "C" int triplet_loss_f64_f64_cuda(const double* anchor, const double* positive, const double* negative,
+                                         double* loss, double* mean_loss, int64_t B, int64_t D,
+                                         void* workspace, int64_t workspace_bytes, void* stream) {
+  if (!(B >= 0)) return 1;
+  if (!(D >= 0)) return 2;
+  if (overflows({8, B, D})) return 3;
+  if (overflows({8, B})) return 4;
+  if (anchor == nullptr && B * D > 0) return 5;
+  if (positive == nullptr && B * D > 0) return 6;
+  if (negative == nullptr && B * D > 0) return 7;
+  if (loss == nullptr && B > 0) return 8;
+  if (mean_loss == nullptr) return 9;
+  if (overlap(anchor, B * D * 8, loss, B * 8)) return 10;
+  if (overlap(positive, B * D * 8, loss, B * 8)) return 11;
+  if (overlap(negative, B * D * 8, loss, B * 8)) return 12;
+  if (overlap(mean_loss, 8, loss, B * 8)) return 13;
+  if (overlap(anchor, B * D * 8, mean_loss, 8)) return 14;
+  if (overlap(positive, B * D * 8, mean_loss, 8)) return 15;
+  if (overlap(negative, B * D * 8, mean_loss, 8)) return 16;
+  const bool small = larger(larger(B * D, B), 1) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const TripletLossF64F64Workspace space(B, D);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 17;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 17;
+  const cudaError_t error = small ? triplet_loss_f64_f64<int32_t>(anchor, positive, negative, loss, mean_loss,
+                                                                  B, D, static_cast<char*>(memory), queue)
+                                  : triplet_loss_f64_f64<int64_t>(anchor, positive, negative, loss, mean_loss,
+                                                                  B, D, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
+  return error == cudaSuccess ? 0 : 18;
+}
+
+extern "C" int64_t triplet_loss_bf16_f32_cuda_workspace(int64_t B, int64_t D) {
+  return TripletLossBf16F32Workspace(B, D).bytes;
+}
+
+extern "C" int triplet_loss_bf16_f32_cuda(const uint16_t* anchor, const uint16_t* positive,
+                                          const uint16_t* negative, float* loss, float* mean_loss, int64_t B,
+                                          int64_t D, void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(B >= 0)) return 1;
   if (!(D >= 0)) return 2;
   if (overflows({2, B, D})) return 3;
@@ -505,27 +634,28 @@ extern "C" int triplet_loss_bf16_cuda(const uint16_t* anchor, const uint16_t* po
   if (overlap(negative, B * D * 2, mean_loss, 4)) return 16;
   const bool small = larger(larger(B * D, B), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const TripletLossBf16Workspace space(B, D);
+  const TripletLossBf16F32Workspace space(B, D);
   void* memory = workspace;
   if (workspace != nullptr && workspace_bytes < space.bytes) return 17;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
     return 17;
-  const cudaError_t error = small ? triplet_loss_bf16<int32_t>(anchor, positive, negative, loss, mean_loss, B,
-                                                               D, static_cast<char*>(memory), queue)
-                                  : triplet_loss_bf16<int64_t>(anchor, positive, negative, loss, mean_loss, B,
-                                                               D, static_cast<char*>(memory), queue);
+  const cudaError_t error = small
+                                ? triplet_loss_bf16_f32<int32_t>(anchor, positive, negative, loss, mean_loss,
+                                                                 B, D, static_cast<char*>(memory), queue)
+                                : triplet_loss_bf16_f32<int64_t>(anchor, positive, negative, loss, mean_loss,
+                                                                 B, D, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 18;
 }
 
-extern "C" int64_t triplet_loss_f16_cuda_workspace(int64_t B, int64_t D) {
-  return TripletLossF16Workspace(B, D).bytes;
+extern "C" int64_t triplet_loss_f16_f32_cuda_workspace(int64_t B, int64_t D) {
+  return TripletLossF16F32Workspace(B, D).bytes;
 }
 
-extern "C" int triplet_loss_f16_cuda(const uint16_t* anchor, const uint16_t* positive,
-                                     const uint16_t* negative, float* loss, float* mean_loss, int64_t B,
-                                     int64_t D, void* workspace, int64_t workspace_bytes, void* stream) {
+extern "C" int triplet_loss_f16_f32_cuda(const uint16_t* anchor, const uint16_t* positive,
+                                         const uint16_t* negative, float* loss, float* mean_loss, int64_t B,
+                                         int64_t D, void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(B >= 0)) return 1;
   if (!(D >= 0)) return 2;
   if (overflows({2, B, D})) return 3;
@@ -544,16 +674,16 @@ extern "C" int triplet_loss_f16_cuda(const uint16_t* anchor, const uint16_t* pos
   if (overlap(negative, B * D * 2, mean_loss, 4)) return 16;
   const bool small = larger(larger(B * D, B), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const TripletLossF16Workspace space(B, D);
+  const TripletLossF16F32Workspace space(B, D);
   void* memory = workspace;
   if (workspace != nullptr && workspace_bytes < space.bytes) return 17;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
     return 17;
-  const cudaError_t error = small ? triplet_loss_f16<int32_t>(anchor, positive, negative, loss, mean_loss, B,
-                                                              D, static_cast<char*>(memory), queue)
-                                  : triplet_loss_f16<int64_t>(anchor, positive, negative, loss, mean_loss, B,
-                                                              D, static_cast<char*>(memory), queue);
+  const cudaError_t error = small ? triplet_loss_f16_f32<int32_t>(anchor, positive, negative, loss, mean_loss,
+                                                                  B, D, static_cast<char*>(memory), queue)
+                                  : triplet_loss_f16_f32<int64_t>(anchor, positive, negative, loss, mean_loss,
+                                                                  B, D, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 18;
 }

@@ -6,7 +6,7 @@
 // Phase 1: one thread does the rest.
 // Phase 2: chunks of B are folded at once, then combined in order, neighbours along D.
 // Phase 3: one thread does the rest.
-// Bytes that triplet_loss_f32 must move: 12 * D * B read, 4 * B + 4 written.
+// Bytes that triplet_loss_f32_f32 must move: 12 * D * B read, 4 * B + 4 written.
 
 #include "triplet_loss.h"
 
@@ -93,6 +93,8 @@ constexpr int kVectorBytes = 32;
 #else
 constexpr int kVectorBytes = 16;
 #endif
+
+constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
 
 constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
@@ -375,11 +377,11 @@ inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
 }
 
 // Where the intermediates lie in the workspace.
-struct TripletLossF32Workspace {
+struct TripletLossF32F32Workspace {
   int64_t total3_parts;
   int64_t bytes = 0;
 
-  explicit TripletLossF32Workspace(int64_t B, int64_t D) {
+  explicit TripletLossF32F32Workspace(int64_t B, int64_t D) {
     (void)B;
     (void)D;
     total3_parts = reserve(bytes, 256, 4);
@@ -387,9 +389,9 @@ struct TripletLossF32Workspace {
   }
 };
 
-void triplet_loss_f32(const float* anchor, const float* positive, const float* negative, float* loss,
-                      float* mean_loss, int64_t B, int64_t D, char* workspace) {
-  const TripletLossF32Workspace space(B, D);
+void triplet_loss_f32_f32(const float* anchor, const float* positive, const float* negative, float* loss,
+                          float* mean_loss, int64_t B, int64_t D, char* workspace) {
+  const TripletLossF32F32Workspace space(B, D);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   float* const total3_parts = reinterpret_cast<float*>(workspace + space.total3_parts);
   OMP(omp parallel for schedule(static))
@@ -425,11 +427,61 @@ void triplet_loss_f32(const float* anchor, const float* positive, const float* n
 }
 
 // Where the intermediates lie in the workspace.
-struct TripletLossBf16Workspace {
+struct TripletLossF64F64Workspace {
   int64_t total3_parts;
   int64_t bytes = 0;
 
-  explicit TripletLossBf16Workspace(int64_t B, int64_t D) {
+  explicit TripletLossF64F64Workspace(int64_t B, int64_t D) {
+    (void)B;
+    (void)D;
+    total3_parts = reserve(bytes, 256, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void triplet_loss_f64_f64(const double* anchor, const double* positive, const double* negative, double* loss,
+                          double* mean_loss, int64_t B, int64_t D, char* workspace) {
+  const TripletLossF64F64Workspace space(B, D);
+  const int64_t b_chunk = larger(1, ceil_div(B, 256));
+  double* const total3_parts = reinterpret_cast<double*>(workspace + space.total3_parts);
+  OMP(omp parallel for schedule(static))
+  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
+    double total3 = 0.0;
+    const int64_t b_end = smaller(b_first + b_chunk, B);
+    for (int64_t b = b_first; b < b_end; ++b) {
+      double total = 0.0;
+      double total2 = 0.0;
+      for (int64_t d_block = 0; d_block < D; d_block += 4096) {
+        Sum<double, kLanes64> total_lanes = 0.0;
+        Sum<double, kLanes64> total2_lanes = 0.0;
+        for_lanes<kLanes64>(d_block, smaller(d_block + 4096, D), [&](int64_t d, auto active) {
+          const auto v = load(&anchor[b * D + d], active) - load(&positive[b * D + d], active);
+          const auto v_2 = load(&anchor[b * D + d], active) - load(&negative[b * D + d], active);
+          total_lanes += keep(active, v * v, 0.0);
+          total2_lanes += keep(active, v_2 * v_2, 0.0);
+        });
+        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+        total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+      }
+      const double loss_here = maximum(std::sqrt(total) - std::sqrt(total2) + 1.0, 0.0);
+      loss[b] = loss_here;
+      total3 += loss_here;
+    }
+    total3_parts[b_first / b_chunk] = total3;
+  }
+  double total3 = 0.0;
+  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
+    total3 = total3 + total3_parts[b_first / b_chunk];
+  }
+  mean_loss[0] = total3 / double(maximum(B, int64_t{1}));
+}
+
+// Where the intermediates lie in the workspace.
+struct TripletLossBf16F32Workspace {
+  int64_t total3_parts;
+  int64_t bytes = 0;
+
+  explicit TripletLossBf16F32Workspace(int64_t B, int64_t D) {
     (void)B;
     (void)D;
     total3_parts = reserve(bytes, 256, 4);
@@ -437,9 +489,9 @@ struct TripletLossBf16Workspace {
   }
 };
 
-void triplet_loss_bf16(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
-                       float* loss, float* mean_loss, int64_t B, int64_t D, char* workspace) {
-  const TripletLossBf16Workspace space(B, D);
+void triplet_loss_bf16_f32(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
+                           float* loss, float* mean_loss, int64_t B, int64_t D, char* workspace) {
+  const TripletLossBf16F32Workspace space(B, D);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   float* const total3_parts = reinterpret_cast<float*>(workspace + space.total3_parts);
   OMP(omp parallel for schedule(static))
@@ -477,11 +529,11 @@ void triplet_loss_bf16(const uint16_t* anchor, const uint16_t* positive, const u
 }
 
 // Where the intermediates lie in the workspace.
-struct TripletLossF16Workspace {
+struct TripletLossF16F32Workspace {
   int64_t total3_parts;
   int64_t bytes = 0;
 
-  explicit TripletLossF16Workspace(int64_t B, int64_t D) {
+  explicit TripletLossF16F32Workspace(int64_t B, int64_t D) {
     (void)B;
     (void)D;
     total3_parts = reserve(bytes, 256, 4);
@@ -489,9 +541,9 @@ struct TripletLossF16Workspace {
   }
 };
 
-void triplet_loss_f16(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative, float* loss,
-                      float* mean_loss, int64_t B, int64_t D, char* workspace) {
-  const TripletLossF16Workspace space(B, D);
+void triplet_loss_f16_f32(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
+                          float* loss, float* mean_loss, int64_t B, int64_t D, char* workspace) {
+  const TripletLossF16F32Workspace space(B, D);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   float* const total3_parts = reinterpret_cast<float*>(workspace + space.total3_parts);
   OMP(omp parallel for schedule(static))
@@ -530,13 +582,13 @@ void triplet_loss_f16(const uint16_t* anchor, const uint16_t* positive, const ui
 
 }  // namespace
 
-extern "C" int64_t triplet_loss_f32_openmp_workspace(int64_t B, int64_t D) {
-  return TripletLossF32Workspace(B, D).bytes;
+extern "C" int64_t triplet_loss_f32_f32_openmp_workspace(int64_t B, int64_t D) {
+  return TripletLossF32F32Workspace(B, D).bytes;
 }
 
-extern "C" int triplet_loss_f32_openmp(const float* anchor, const float* positive, const float* negative,
-                                       float* loss, float* mean_loss, int64_t B, int64_t D, void* workspace,
-                                       int64_t workspace_bytes) {
+extern "C" int triplet_loss_f32_f32_openmp(const float* anchor, const float* positive, const float* negative,
+                                           float* loss, float* mean_loss, int64_t B, int64_t D,
+                                           void* workspace, int64_t workspace_bytes) {
   if (!(B >= 0)) return 1;
   if (!(D >= 0)) return 2;
   if (overflows({4, B, D})) return 3;
@@ -553,22 +605,54 @@ extern "C" int triplet_loss_f32_openmp(const float* anchor, const float* positiv
   if (overlap(anchor, B * D * 4, mean_loss, 4)) return 14;
   if (overlap(positive, B * D * 4, mean_loss, 4)) return 15;
   if (overlap(negative, B * D * 4, mean_loss, 4)) return 16;
-  const TripletLossF32Workspace space(B, D);
+  const TripletLossF32F32Workspace space(B, D);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
   if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 17;
-  triplet_loss_f32(anchor, positive, negative, loss, mean_loss, B, D, next_line(memory));
+  triplet_loss_f32_f32(anchor, positive, negative, loss, mean_loss, B, D, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int64_t triplet_loss_bf16_openmp_workspace(int64_t B, int64_t D) {
-  return TripletLossBf16Workspace(B, D).bytes;
+extern "C" int64_t triplet_loss_f64_f64_openmp_workspace(int64_t B, int64_t D) {
+  return TripletLossF64F64Workspace(B, D).bytes;
 }
 
-extern "C" int triplet_loss_bf16_openmp(const uint16_t* anchor, const uint16_t* positive,
-                                        const uint16_t* negative, float* loss, float* mean_loss, int64_t B,
-                                        int64_t D, void* workspace, int64_t workspace_bytes) {
+extern "C" int triplet_loss_f64_f64_openmp(const double* anchor, const double* positive,
+                                           const double* negative, double* loss, double* mean_loss, int64_t B,
+                                           int64_t D, void* workspace, int64_t workspace_bytes) {
+  if (!(B >= 0)) return 1;
+  if (!(D >= 0)) return 2;
+  if (overflows({8, B, D})) return 3;
+  if (overflows({8, B})) return 4;
+  if (anchor == nullptr && B * D > 0) return 5;
+  if (positive == nullptr && B * D > 0) return 6;
+  if (negative == nullptr && B * D > 0) return 7;
+  if (loss == nullptr && B > 0) return 8;
+  if (mean_loss == nullptr) return 9;
+  if (overlap(anchor, B * D * 8, loss, B * 8)) return 10;
+  if (overlap(positive, B * D * 8, loss, B * 8)) return 11;
+  if (overlap(negative, B * D * 8, loss, B * 8)) return 12;
+  if (overlap(mean_loss, 8, loss, B * 8)) return 13;
+  if (overlap(anchor, B * D * 8, mean_loss, 8)) return 14;
+  if (overlap(positive, B * D * 8, mean_loss, 8)) return 15;
+  if (overlap(negative, B * D * 8, mean_loss, 8)) return 16;
+  const TripletLossF64F64Workspace space(B, D);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 17;
+  triplet_loss_f64_f64(anchor, positive, negative, loss, mean_loss, B, D, next_line(memory));
+  if (own) std::free(memory);
+  return 0;
+}
+
+extern "C" int64_t triplet_loss_bf16_f32_openmp_workspace(int64_t B, int64_t D) {
+  return TripletLossBf16F32Workspace(B, D).bytes;
+}
+
+extern "C" int triplet_loss_bf16_f32_openmp(const uint16_t* anchor, const uint16_t* positive,
+                                            const uint16_t* negative, float* loss, float* mean_loss,
+                                            int64_t B, int64_t D, void* workspace, int64_t workspace_bytes) {
   if (!(B >= 0)) return 1;
   if (!(D >= 0)) return 2;
   if (overflows({2, B, D})) return 3;
@@ -585,22 +669,22 @@ extern "C" int triplet_loss_bf16_openmp(const uint16_t* anchor, const uint16_t* 
   if (overlap(anchor, B * D * 2, mean_loss, 4)) return 14;
   if (overlap(positive, B * D * 2, mean_loss, 4)) return 15;
   if (overlap(negative, B * D * 2, mean_loss, 4)) return 16;
-  const TripletLossBf16Workspace space(B, D);
+  const TripletLossBf16F32Workspace space(B, D);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
   if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 17;
-  triplet_loss_bf16(anchor, positive, negative, loss, mean_loss, B, D, next_line(memory));
+  triplet_loss_bf16_f32(anchor, positive, negative, loss, mean_loss, B, D, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int64_t triplet_loss_f16_openmp_workspace(int64_t B, int64_t D) {
-  return TripletLossF16Workspace(B, D).bytes;
+extern "C" int64_t triplet_loss_f16_f32_openmp_workspace(int64_t B, int64_t D) {
+  return TripletLossF16F32Workspace(B, D).bytes;
 }
 
-extern "C" int triplet_loss_f16_openmp(const uint16_t* anchor, const uint16_t* positive,
-                                       const uint16_t* negative, float* loss, float* mean_loss, int64_t B,
-                                       int64_t D, void* workspace, int64_t workspace_bytes) {
+extern "C" int triplet_loss_f16_f32_openmp(const uint16_t* anchor, const uint16_t* positive,
+                                           const uint16_t* negative, float* loss, float* mean_loss, int64_t B,
+                                           int64_t D, void* workspace, int64_t workspace_bytes) {
   if (!(B >= 0)) return 1;
   if (!(D >= 0)) return 2;
   if (overflows({2, B, D})) return 3;
@@ -617,11 +701,11 @@ extern "C" int triplet_loss_f16_openmp(const uint16_t* anchor, const uint16_t* p
   if (overlap(anchor, B * D * 2, mean_loss, 4)) return 14;
   if (overlap(positive, B * D * 2, mean_loss, 4)) return 15;
   if (overlap(negative, B * D * 2, mean_loss, 4)) return 16;
-  const TripletLossF16Workspace space(B, D);
+  const TripletLossF16F32Workspace space(B, D);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
   if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 17;
-  triplet_loss_f16(anchor, positive, negative, loss, mean_loss, B, D, next_line(memory));
+  triplet_loss_f16_f32(anchor, positive, negative, loss, mean_loss, B, D, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }

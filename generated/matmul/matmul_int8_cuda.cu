@@ -31,10 +31,6 @@ __host__ __device__ inline int32_t wrapping_add(int32_t a, int32_t b) {
   return int32_t(uint32_t(a) + uint32_t(b));
 }
 
-__host__ __device__ inline int32_t wrapping_multiply(int32_t a, int32_t b) {
-  return int32_t(uint32_t(a) * uint32_t(b));
-}
-
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
   for (int64_t factor : factors)
@@ -77,7 +73,7 @@ __global__ void __launch_bounds__(256)
   int32_t acc = 0;
   int32_t total = 0;
   for (Index k = 0; k < K; ++k) {
-    total = wrapping_add(total, wrapping_multiply(int32_t(x[m * K + k]), int32_t(y[k * N + n])));
+    total = wrapping_add(total, int32_t(x[m * K + k]) * int32_t(y[k * N + n]));
   }
   acc = wrapping_add(acc, total);
   z[m * N + n] = acc;

@@ -369,21 +369,21 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
+      const int64_t n_start = row_start[b];
+      const int64_t n_count = row_start[b + 1] - n_start;
       float total = 0.0f;
-      for (int64_t n_block = 0; n_block < row_start[b + 1] - row_start[b]; n_block += 4096) {
+      for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(
-            n_block, smaller(n_block + 4096, row_start[b + 1] - row_start[b]), [&](int64_t n, auto active) {
-              total_lanes +=
-                  keep(active, load(&x[row_start[b] + n], active) * load(&x[row_start[b] + n], active), 0.0f);
-            });
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_count), [&](int64_t n, auto active) {
+          total_lanes += keep(active, load(&x[n_start + n], active) * load(&x[n_start + n], active), 0.0f);
+        });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
       }
-      const float rms_here = std::sqrt(total / float(row_start[b + 1] - row_start[b]));
+      const float rms_here = std::sqrt(total / float(n_count));
       rms[b] = rms_here;
-      for_lanes<kLanes32>(0, row_start[b + 1] - row_start[b], [&](int64_t n, auto active) {
-        store_around(&y[row_start[b] + n], active,
-                     rms_here > 0.0f ? quotient(load(&x[row_start[b] + n], active), rms_here)
+      for_lanes<kLanes32>(0, n_count, [&](int64_t n, auto active) {
+        store_around(&y[n_start + n], active,
+                     rms_here > 0.0f ? quotient(load(&x[n_start + n], active), rms_here)
                                      : Lanes<float, kLanes32>(0.0f),
                      around_caches);
       });

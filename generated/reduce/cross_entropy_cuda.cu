@@ -3,12 +3,13 @@
 // cross_entropy: loss[b] = log(sum(exp(score[b]))) - score[b, target[b]]; mean_loss = their mean, 0 of none
 //
 // Plan: chunks of B are folded at once, then combined by the last block, in order, neighbours along V.
-// Bytes that cross_entropy_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.
+// Bytes that cross_entropy_f32_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.
 
 #include "cross_entropy.h"
 
 #include <cmath>
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #include <initializer_list>
 
@@ -46,6 +47,8 @@ __host__ __device__ inline T maximum(T a, T b) {
 __host__ __device__ inline float from_bf16(uint16_t bits) {
   return __bfloat162float(__ushort_as_bfloat16(bits));
 }
+
+__host__ __device__ inline float from_f16(uint16_t bits) { return __half2float(__ushort_as_half(bits)); }
 
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
@@ -175,12 +178,12 @@ __device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
 }
 
 // Where the intermediates lie in the workspace.
-struct CrossEntropyF32Workspace {
+struct CrossEntropyF32F32Workspace {
   int64_t total2_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit CrossEntropyF32Workspace(int64_t B, int64_t V) {
+  explicit CrossEntropyF32F32Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
     total2_parts = reserve(bytes, 1024, 4);
@@ -190,8 +193,8 @@ struct CrossEntropyF32Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    cross_entropy_f32_kernel(const float* score, const int32_t* target, float* loss, float* mean_loss,
-                             Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
+    cross_entropy_f32_f32_kernel(const float* score, const int32_t* target, float* loss, float* mean_loss,
+                                 Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
   float total2_own = 0.0f;
@@ -249,31 +252,124 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t cross_entropy_f32(const float* score, const int32_t* target, float* loss, float* mean_loss,
-                              int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
-  const CrossEntropyF32Workspace space(B, V);
+cudaError_t cross_entropy_f32_f32(const float* score, const int32_t* target, float* loss, float* mean_loss,
+                                  int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
+  const CrossEntropyF32F32Workspace space(B, V);
   const bool wide = aligned({score}) && V % 4 == 0;
   const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error =
-          launch(wide ? cross_entropy_f32_kernel<true, Index> : cross_entropy_f32_kernel<false, Index>,
-                 chunks, block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
-                 reinterpret_cast<float*>(workspace + space.total2_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+  if (const cudaError_t error = launch(
+          wide ? cross_entropy_f32_f32_kernel<true, Index> : cross_entropy_f32_f32_kernel<false, Index>,
+          chunks, block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
+          reinterpret_cast<float*>(workspace + space.total2_parts),
+          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 // Where the intermediates lie in the workspace.
-struct CrossEntropyBf16Workspace {
+struct CrossEntropyF64F64Workspace {
   int64_t total2_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit CrossEntropyBf16Workspace(int64_t B, int64_t V) {
+  explicit CrossEntropyF64F64Workspace(int64_t B, int64_t V) {
+    (void)B;
+    (void)V;
+    total2_parts = reserve(bytes, 1024, 8);
+    ticket = reserve(bytes, 1, 4);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    cross_entropy_f64_f64_kernel(const double* score, const int32_t* target, double* loss, double* mean_loss,
+                                 Index B, Index V, double* total2_parts, uint32_t* ticket, Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, B));
+  double total2_own = 0.0;
+  for (Index b = first; b < last; ++b) {
+    double greatest = -double(INFINITY);
+    double greatest_own = -double(INFINITY);
+    for (Index v_first = Index(threadIdx.x) * 2; v_first < V; v_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(V - v_first);
+      const auto score_pack = load_pack<2, 1, kWide>(&score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (i < remaining) {
+          greatest_own = maximum(greatest_own, score_pack[i]);
+        }
+      }
+    }
+    greatest = maximum(greatest,
+                       block_fold(greatest_own, [](double a, double b_) { return double(maximum(a, b_)); }));
+    const double top = greatest;
+    double total = 0.0;
+    double total_own = 0.0;
+    for (Index v_first = Index(threadIdx.x) * 2; v_first < V; v_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(V - v_first);
+      const auto score_pack = load_pack<2, 1, kWide>(&score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (i < remaining) {
+          total_own += exp(score_pack[i] - top);
+        }
+      }
+    }
+    total = total + block_fold(total_own, [](double a, double b_) { return double(a + b_); });
+    const double loss_here =
+        log(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0);
+    if (threadIdx.x == 0) {
+      loss[b] = loss_here;
+    }
+    if (threadIdx.x == 0) {
+      total2_own += loss_here;
+    }
+  }
+  const double total2_part = block_fold(total2_own, [](double a, double b_) { return double(a + b_); });
+  if (threadIdx.x == 0) {
+    total2_parts[blockIdx.x] = total2_part;
+  }
+  if (!is_last_block(ticket, gridDim.x)) return;
+  double total2_own2 = 0.0;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total2_own2 = total2_own2 + total2_parts[part];
+  }
+  const double total2 = block_fold(total2_own2, [](double a, double b_) { return double(a + b_); });
+  if (threadIdx.x == 0) {
+    mean_loss[0] = total2 / double(maximum(int64_t(B), int64_t{1}));
+  }
+}
+
+template <class Index>
+cudaError_t cross_entropy_f64_f64(const double* score, const int32_t* target, double* loss, double* mean_loss,
+                                  int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
+  const CrossEntropyF64F64Workspace space(B, V);
+  const bool wide = aligned({score}) && V % 2 == 0;
+  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error = launch(
+          wide ? cross_entropy_f64_f64_kernel<true, Index> : cross_entropy_f64_f64_kernel<false, Index>,
+          chunks, block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
+          reinterpret_cast<double*>(workspace + space.total2_parts),
+          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct CrossEntropyBf16F32Workspace {
+  int64_t total2_parts;
+  int64_t ticket;
+  int64_t bytes = 0;
+
+  explicit CrossEntropyBf16F32Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
     total2_parts = reserve(bytes, 1024, 4);
@@ -283,8 +379,8 @@ struct CrossEntropyBf16Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    cross_entropy_bf16_kernel(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
-                              Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
+    cross_entropy_bf16_f32_kernel(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
+                                  Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
   float total2_own = 0.0f;
@@ -343,19 +439,114 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t cross_entropy_bf16(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
-                               int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
-  const CrossEntropyBf16Workspace space(B, V);
+cudaError_t cross_entropy_bf16_f32(const uint16_t* score, const int32_t* target, float* loss,
+                                   float* mean_loss, int64_t B, int64_t V, char* workspace,
+                                   cudaStream_t stream) {
+  const CrossEntropyBf16F32Workspace space(B, V);
   const bool wide = aligned({score}) && V % 8 == 0;
   const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error =
-          launch(wide ? cross_entropy_bf16_kernel<true, Index> : cross_entropy_bf16_kernel<false, Index>,
-                 chunks, block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
-                 reinterpret_cast<float*>(workspace + space.total2_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+  if (const cudaError_t error = launch(
+          wide ? cross_entropy_bf16_f32_kernel<true, Index> : cross_entropy_bf16_f32_kernel<false, Index>,
+          chunks, block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
+          reinterpret_cast<float*>(workspace + space.total2_parts),
+          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct CrossEntropyF16F32Workspace {
+  int64_t total2_parts;
+  int64_t ticket;
+  int64_t bytes = 0;
+
+  explicit CrossEntropyF16F32Workspace(int64_t B, int64_t V) {
+    (void)B;
+    (void)V;
+    total2_parts = reserve(bytes, 1024, 4);
+    ticket = reserve(bytes, 1, 4);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    cross_entropy_f16_f32_kernel(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
+                                 Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, B));
+  float total2_own = 0.0f;
+  for (Index b = first; b < last; ++b) {
+    float greatest = -INFINITY;
+    float greatest_own = -INFINITY;
+    for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(V - v_first);
+      const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          greatest_own = maximum(greatest_own, from_f16(score_pack[i]));
+        }
+      }
+    }
+    greatest =
+        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
+    const float top = greatest;
+    float total = 0.0f;
+    float total_own = 0.0f;
+    for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(V - v_first);
+      const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (i < remaining) {
+          total_own += expf(from_f16(score_pack[i]) - top);
+        }
+      }
+    }
+    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    const float loss_here =
+        logf(total) + top -
+        (inside(int64_t(target[b]), V) ? from_f16(score[b * V + int64_t(target[b])]) : 0.0f);
+    if (threadIdx.x == 0) {
+      loss[b] = loss_here;
+    }
+    if (threadIdx.x == 0) {
+      total2_own += loss_here;
+    }
+  }
+  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+  if (threadIdx.x == 0) {
+    total2_parts[blockIdx.x] = total2_part;
+  }
+  if (!is_last_block(ticket, gridDim.x)) return;
+  float total2_own2 = 0.0f;
+  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+    total2_own2 = total2_own2 + total2_parts[part];
+  }
+  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
+  if (threadIdx.x == 0) {
+    mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
+  }
+}
+
+template <class Index>
+cudaError_t cross_entropy_f16_f32(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
+                                  int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
+  const CrossEntropyF16F32Workspace space(B, V);
+  const bool wide = aligned({score}) && V % 8 == 0;
+  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error = launch(
+          wide ? cross_entropy_f16_f32_kernel<true, Index> : cross_entropy_f16_f32_kernel<false, Index>,
+          chunks, block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
+          reinterpret_cast<float*>(workspace + space.total2_parts),
+          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -363,13 +554,13 @@ cudaError_t cross_entropy_bf16(const uint16_t* score, const int32_t* target, flo
 
 }  // namespace
 
-extern "C" int64_t cross_entropy_f32_cuda_workspace(int64_t B, int64_t V) {
-  return CrossEntropyF32Workspace(B, V).bytes;
+extern "C" int64_t cross_entropy_f32_f32_cuda_workspace(int64_t B, int64_t V) {
+  return CrossEntropyF32F32Workspace(B, V).bytes;
 }
 
-extern "C" int cross_entropy_f32_cuda(const float* score, const int32_t* target, float* loss,
-                                      float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                      int64_t workspace_bytes, void* stream) {
+extern "C" int cross_entropy_f32_f32_cuda(const float* score, const int32_t* target, float* loss,
+                                          float* mean_loss, int64_t B, int64_t V, void* workspace,
+                                          int64_t workspace_bytes, void* stream) {
   if (!(B >= 0)) return 1;
   if (!(V >= 0)) return 2;
   if (overflows({4, B, V})) return 3;
@@ -385,27 +576,64 @@ extern "C" int cross_entropy_f32_cuda(const float* score, const int32_t* target,
   if (overlap(target, B * 4, mean_loss, 4)) return 13;
   const bool small = larger(larger(B * V, B), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const CrossEntropyF32Workspace space(B, V);
+  const CrossEntropyF32F32Workspace space(B, V);
   void* memory = workspace;
   if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
     return 14;
-  const cudaError_t error = small ? cross_entropy_f32<int32_t>(score, target, loss, mean_loss, B, V,
-                                                               static_cast<char*>(memory), queue)
-                                  : cross_entropy_f32<int64_t>(score, target, loss, mean_loss, B, V,
-                                                               static_cast<char*>(memory), queue);
+  const cudaError_t error = small ? cross_entropy_f32_f32<int32_t>(score, target, loss, mean_loss, B, V,
+                                                                   static_cast<char*>(memory), queue)
+                                  : cross_entropy_f32_f32<int64_t>(score, target, loss, mean_loss, B, V,
+                                                                   static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 15;
+  return error == cudaSuccess ? 0 : 16;
 }
 
-extern "C" int64_t cross_entropy_bf16_cuda_workspace(int64_t B, int64_t V) {
-  return CrossEntropyBf16Workspace(B, V).bytes;
+extern "C" int64_t cross_entropy_f64_f64_cuda_workspace(int64_t B, int64_t V) {
+  return CrossEntropyF64F64Workspace(B, V).bytes;
 }
 
-extern "C" int cross_entropy_bf16_cuda(const uint16_t* score, const int32_t* target, float* loss,
-                                       float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                       int64_t workspace_bytes, void* stream) {
+extern "C" int cross_entropy_f64_f64_cuda(const double* score, const int32_t* target, double* loss,
+                                          double* mean_loss, int64_t B, int64_t V, void* workspace,
+                                          int64_t workspace_bytes, void* stream) {
+  if (!(B >= 0)) return 1;
+  if (!(V >= 0)) return 2;
+  if (overflows({8, B, V})) return 3;
+  if (overflows({4, B})) return 4;
+  if (overflows({8, B})) return 15;
+  if (score == nullptr && B * V > 0) return 5;
+  if (target == nullptr && B > 0) return 6;
+  if (loss == nullptr && B > 0) return 7;
+  if (mean_loss == nullptr) return 8;
+  if (overlap(score, B * V * 8, loss, B * 8)) return 9;
+  if (overlap(target, B * 4, loss, B * 8)) return 10;
+  if (overlap(mean_loss, 8, loss, B * 8)) return 11;
+  if (overlap(score, B * V * 8, mean_loss, 8)) return 12;
+  if (overlap(target, B * 4, mean_loss, 8)) return 13;
+  const bool small = larger(larger(B * V, B), 1) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const CrossEntropyF64F64Workspace space(B, V);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 14;
+  const cudaError_t error = small ? cross_entropy_f64_f64<int32_t>(score, target, loss, mean_loss, B, V,
+                                                                   static_cast<char*>(memory), queue)
+                                  : cross_entropy_f64_f64<int64_t>(score, target, loss, mean_loss, B, V,
+                                                                   static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
+  return error == cudaSuccess ? 0 : 16;
+}
+
+extern "C" int64_t cross_entropy_bf16_f32_cuda_workspace(int64_t B, int64_t V) {
+  return CrossEntropyBf16F32Workspace(B, V).bytes;
+}
+
+extern "C" int cross_entropy_bf16_f32_cuda(const uint16_t* score, const int32_t* target, float* loss,
+                                           float* mean_loss, int64_t B, int64_t V, void* workspace,
+                                           int64_t workspace_bytes, void* stream) {
   if (!(B >= 0)) return 1;
   if (!(V >= 0)) return 2;
   if (overflows({2, B, V})) return 3;
@@ -421,18 +649,54 @@ extern "C" int cross_entropy_bf16_cuda(const uint16_t* score, const int32_t* tar
   if (overlap(target, B * 4, mean_loss, 4)) return 13;
   const bool small = larger(larger(B * V, B), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const CrossEntropyBf16Workspace space(B, V);
+  const CrossEntropyBf16F32Workspace space(B, V);
   void* memory = workspace;
   if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
     return 14;
-  const cudaError_t error = small ? cross_entropy_bf16<int32_t>(score, target, loss, mean_loss, B, V,
-                                                                static_cast<char*>(memory), queue)
-                                  : cross_entropy_bf16<int64_t>(score, target, loss, mean_loss, B, V,
-                                                                static_cast<char*>(memory), queue);
+  const cudaError_t error = small ? cross_entropy_bf16_f32<int32_t>(score, target, loss, mean_loss, B, V,
+                                                                    static_cast<char*>(memory), queue)
+                                  : cross_entropy_bf16_f32<int64_t>(score, target, loss, mean_loss, B, V,
+                                                                    static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 15;
+  return error == cudaSuccess ? 0 : 16;
+}
+
+extern "C" int64_t cross_entropy_f16_f32_cuda_workspace(int64_t B, int64_t V) {
+  return CrossEntropyF16F32Workspace(B, V).bytes;
+}
+
+extern "C" int cross_entropy_f16_f32_cuda(const uint16_t* score, const int32_t* target, float* loss,
+                                          float* mean_loss, int64_t B, int64_t V, void* workspace,
+                                          int64_t workspace_bytes, void* stream) {
+  if (!(B >= 0)) return 1;
+  if (!(V >= 0)) return 2;
+  if (overflows({2, B, V})) return 3;
+  if (overflows({4, B})) return 4;
+  if (score == nullptr && B * V > 0) return 5;
+  if (target == nullptr && B > 0) return 6;
+  if (loss == nullptr && B > 0) return 7;
+  if (mean_loss == nullptr) return 8;
+  if (overlap(score, B * V * 2, loss, B * 4)) return 9;
+  if (overlap(target, B * 4, loss, B * 4)) return 10;
+  if (overlap(mean_loss, 4, loss, B * 4)) return 11;
+  if (overlap(score, B * V * 2, mean_loss, 4)) return 12;
+  if (overlap(target, B * 4, mean_loss, 4)) return 13;
+  const bool small = larger(larger(B * V, B), 1) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const CrossEntropyF16F32Workspace space(B, V);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 14;
+  const cudaError_t error = small ? cross_entropy_f16_f32<int32_t>(score, target, loss, mean_loss, B, V,
+                                                                   static_cast<char*>(memory), queue)
+                                  : cross_entropy_f16_f32<int64_t>(score, target, loss, mean_loss, B, V,
+                                                                   static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
+  return error == cudaSuccess ? 0 : 16;
 }
 
 extern "C" __attribute__((weak)) const char* cross_entropy_error(int status) {
@@ -468,6 +732,8 @@ extern "C" __attribute__((weak)) const char* cross_entropy_error(int status) {
     case 14:
       return "there is not enough memory for the workspace";
     case 15:
+      return "loss has more bytes than can be counted";
+    case 16:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

@@ -5,7 +5,7 @@
 // Phase 1: one thread does the rest.
 // Phase 2: chunks of B are folded at once, then combined in order, neighbours along V.
 // Phase 3: one thread does the rest.
-// Bytes that cross_entropy_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.
+// Bytes that cross_entropy_f32_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.
 
 #include "cross_entropy.h"
 
@@ -60,6 +60,24 @@ inline float from_bf16(uint16_t bits) {
   return out;
 }
 
+// A NaN becomes quiet, as by the instruction.
+inline float from_f16(uint16_t half) {
+  const uint32_t sign = uint32_t(half & 0x8000u) << 16, rest = half & 0x7fffu;
+  uint32_t bits;
+  if (rest >= 0x7c00u) {
+    bits = 0x7f800000u | ((rest & 0x3ffu) << 13) | (rest > 0x7c00u ? 0x400000u : 0u);
+  } else if (rest >= 0x0400u) {
+    bits = (rest << 13) + 0x38000000u;
+  } else {
+    const float small = float(rest) * (1.0f / 16777216.0f);
+    memcpy(&bits, &small, sizeof bits);
+  }
+  bits |= sign;
+  float out;
+  memcpy(&out, &bits, sizeof out);
+  return out;
+}
+
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
   int64_t product = 1;
@@ -103,6 +121,8 @@ constexpr int kVectorBytes = 32;
 #else
 constexpr int kVectorBytes = 16;
 #endif
+
+constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
 
 constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
@@ -369,6 +389,35 @@ inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   return (typename Lanes<float, N>::Vector)((Words)resized<uint32_t>(bits.v) << 16);
 }
 
+// By the instruction where there is one; a NaN is quiet then.
+template <int N>
+inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
+  using Floats = typename VectorOf<float, N>::type;
+#if defined(__F16C__) && defined(__clang__)
+  return __builtin_convertvector((typename VectorOf<_Float16, N>::type)half.v, Floats);
+#else
+#if defined(__F16C__)
+  if constexpr (N == 4)
+    return __builtin_ia32_vcvtph2ps(
+        (typename VectorOf<int16_t, 8>::type)__builtin_shufflevector(half.v, half.v, 0, 1, 2, 3, 0, 1, 2, 3));
+  if constexpr (N == 8) return __builtin_ia32_vcvtph2ps256((typename VectorOf<int16_t, 8>::type)half.v);
+#endif
+#if defined(__AVX512F__)
+  if constexpr (N == 16)
+    return __builtin_ia32_vcvtph2ps512_mask((typename VectorOf<int16_t, 16>::type)half.v,
+                                            typename VectorOf<float, 16>::type{}, -1, 4);
+#endif
+  using Words = typename VectorOf<uint32_t, N>::type;
+  using Ints = typename VectorOf<int32_t, N>::type;
+  const Words all = resized<uint32_t>(half.v), sign = (all & 0x8000u) << 16, rest = all & 0x7fffu;
+  const Words quiet = (Words)((Ints)rest > 0x7c00) & 0x400000u;
+  const Words normal = (rest << 13) + 0x38000000u, special = (rest << 13) | 0x7f800000u | quiet;
+  const Words small = (Words)(__builtin_convertvector((Ints)rest, Floats) * (1.0f / 16777216.0f));
+  const Words bits = (Ints)rest >= 0x7c00 ? special : ((Ints)rest >= 0x0400 ? normal : small);
+  return (Floats)(bits | sign);
+#endif
+}
+
 // How a floating number is laid out. Adding kRounder and taking it off again rounds to a whole number.
 template <class T>
 struct Real {
@@ -448,6 +497,21 @@ inline Lanes<float, N> without_ln2(Lanes<float, N> x, Lanes<float, N> n) {
   return x - n * 0.693145752f - n * 1.42860677e-6f;
 }
 
+// e^r - 1 for |r| <= ln 2 / 2: the polynomial is within 2^-64 of (e^r - 1 - r) / r^2, as a part of e^r.
+template <int N>
+inline Lanes<double, N> expm1_near_0(Lanes<double, N> r) {
+  const Lanes<double, N> p =
+      horner(r, 2.082660046999609e-09, 2.5112023135739704e-08, 2.755758187768787e-07, 2.7557234901644934e-06,
+             2.4801586926676895e-05, 0.00019841269896343493, 0.0013888888889115555, 0.008333333333317051,
+             0.041666666666666095, 0.16666666666666682, 0.5);
+  return multiply_add(p, r * r, r);
+}
+// x = n ln 2 + r
+template <int N>
+inline Lanes<double, N> without_ln2(Lanes<double, N> x, Lanes<double, N> n) {
+  return x - n * 0.6931471805598903 - n * 5.497923018708371e-14;
+}
+
 // Within 1.1 ulp.
 template <int N>
 inline Lanes<float, N> exp(Lanes<float, N> x) {
@@ -456,12 +520,20 @@ inline Lanes<float, N> exp(Lanes<float, N> x) {
   return choose(x < -104.0f, 0.0f, choose(x > 89.0f, INFINITY, y));
 }
 
+// Within 1.1 ulp.
+template <int N>
+inline Lanes<double, N> exp(Lanes<double, N> x) {
+  const Whole<double, N> n = nearest(x * 1.4426950408889634);
+  const Lanes<double, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0, n);
+  return choose(x < -746.0, 0.0, choose(x > 710.0, double(INFINITY), y));
+}
+
 // Where the intermediates lie in the workspace.
-struct CrossEntropyF32Workspace {
+struct CrossEntropyF32F32Workspace {
   int64_t total2_parts;
   int64_t bytes = 0;
 
-  explicit CrossEntropyF32Workspace(int64_t B, int64_t V) {
+  explicit CrossEntropyF32F32Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
     total2_parts = reserve(bytes, 256, 4);
@@ -469,9 +541,9 @@ struct CrossEntropyF32Workspace {
   }
 };
 
-void cross_entropy_f32(const float* score, const int32_t* target, float* loss, float* mean_loss, int64_t B,
-                       int64_t V, char* workspace) {
-  const CrossEntropyF32Workspace space(B, V);
+void cross_entropy_f32_f32(const float* score, const int32_t* target, float* loss, float* mean_loss,
+                           int64_t B, int64_t V, char* workspace) {
+  const CrossEntropyF32F32Workspace space(B, V);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
   OMP(omp parallel for schedule(static))
@@ -517,11 +589,71 @@ void cross_entropy_f32(const float* score, const int32_t* target, float* loss, f
 }
 
 // Where the intermediates lie in the workspace.
-struct CrossEntropyBf16Workspace {
+struct CrossEntropyF64F64Workspace {
   int64_t total2_parts;
   int64_t bytes = 0;
 
-  explicit CrossEntropyBf16Workspace(int64_t B, int64_t V) {
+  explicit CrossEntropyF64F64Workspace(int64_t B, int64_t V) {
+    (void)B;
+    (void)V;
+    total2_parts = reserve(bytes, 256, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void cross_entropy_f64_f64(const double* score, const int32_t* target, double* loss, double* mean_loss,
+                           int64_t B, int64_t V, char* workspace) {
+  const CrossEntropyF64F64Workspace space(B, V);
+  const int64_t b_chunk = larger(1, ceil_div(B, 256));
+  double* const total2_parts = reinterpret_cast<double*>(workspace + space.total2_parts);
+  OMP(omp parallel for schedule(static))
+  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
+    double total2 = 0.0;
+    const int64_t b_end = smaller(b_first + b_chunk, B);
+    for (int64_t b = b_first; b < b_end; ++b) {
+      double greatest = -double(INFINITY);
+      double total = 0.0;
+      for (int64_t v_first = 0; v_first < V; v_first += 4096) {
+        const int64_t v_end = smaller(v_first + 4096, V);
+        double greatest_now = greatest;
+        Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
+        for_lanes<kLanes64>(v_first, v_end, [&](int64_t v, auto active) {
+          greatest_now_lanes =
+              maximum(greatest_now_lanes, keep(active, load(&score[b * V + v], active), -double(INFINITY)));
+        });
+        greatest_now =
+            maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
+        if (greatest_now > greatest) {
+          total = greatest > -double(INFINITY) ? total * std::exp(greatest - greatest_now) : 0.0;
+        }
+        greatest = greatest_now;
+        Lanes<double, kLanes64> total_lanes = 0.0;
+        for_lanes<kLanes64>(v_first, v_end, [&](int64_t v, auto active) {
+          total_lanes += keep(active, exp(load(&score[b * V + v], active) - greatest), 0.0);
+        });
+        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+      }
+      const double top = greatest;
+      const double loss_here =
+          std::log(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0);
+      loss[b] = loss_here;
+      total2 += loss_here;
+    }
+    total2_parts[b_first / b_chunk] = total2;
+  }
+  double total2 = 0.0;
+  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
+    total2 = total2 + total2_parts[b_first / b_chunk];
+  }
+  mean_loss[0] = total2 / double(maximum(B, int64_t{1}));
+}
+
+// Where the intermediates lie in the workspace.
+struct CrossEntropyBf16F32Workspace {
+  int64_t total2_parts;
+  int64_t bytes = 0;
+
+  explicit CrossEntropyBf16F32Workspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
     total2_parts = reserve(bytes, 256, 4);
@@ -529,9 +661,9 @@ struct CrossEntropyBf16Workspace {
   }
 };
 
-void cross_entropy_bf16(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
-                        int64_t B, int64_t V, char* workspace) {
-  const CrossEntropyBf16Workspace space(B, V);
+void cross_entropy_bf16_f32(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
+                            int64_t B, int64_t V, char* workspace) {
+  const CrossEntropyBf16F32Workspace space(B, V);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
   OMP(omp parallel for schedule(static))
@@ -577,15 +709,76 @@ void cross_entropy_bf16(const uint16_t* score, const int32_t* target, float* los
   mean_loss[0] = total2 / float(maximum(B, int64_t{1}));
 }
 
-}  // namespace
+// Where the intermediates lie in the workspace.
+struct CrossEntropyF16F32Workspace {
+  int64_t total2_parts;
+  int64_t bytes = 0;
 
-extern "C" int64_t cross_entropy_f32_openmp_workspace(int64_t B, int64_t V) {
-  return CrossEntropyF32Workspace(B, V).bytes;
+  explicit CrossEntropyF16F32Workspace(int64_t B, int64_t V) {
+    (void)B;
+    (void)V;
+    total2_parts = reserve(bytes, 256, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void cross_entropy_f16_f32(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
+                           int64_t B, int64_t V, char* workspace) {
+  const CrossEntropyF16F32Workspace space(B, V);
+  const int64_t b_chunk = larger(1, ceil_div(B, 256));
+  float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
+  OMP(omp parallel for schedule(static))
+  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
+    float total2 = 0.0f;
+    const int64_t b_end = smaller(b_first + b_chunk, B);
+    for (int64_t b = b_first; b < b_end; ++b) {
+      float greatest = -INFINITY;
+      float total = 0.0f;
+      for (int64_t v_first = 0; v_first < V; v_first += 4096) {
+        const int64_t v_end = smaller(v_first + 4096, V);
+        float greatest_now = greatest;
+        Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+        for_lanes<kLanes32>(v_first, v_end, [&](int64_t v, auto active) {
+          greatest_now_lanes =
+              maximum(greatest_now_lanes, keep(active, from_f16(load(&score[b * V + v], active)), -INFINITY));
+        });
+        greatest_now =
+            maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
+        if (greatest_now > greatest) {
+          total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+        }
+        greatest = greatest_now;
+        Lanes<float, kLanes32> total_lanes = 0.0f;
+        for_lanes<kLanes32>(v_first, v_end, [&](int64_t v, auto active) {
+          total_lanes += keep(active, exp(from_f16(load(&score[b * V + v], active)) - greatest), 0.0f);
+        });
+        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+      }
+      const float top = greatest;
+      const float loss_here =
+          std::log(total) + top -
+          (inside(int64_t(target[b]), V) ? from_f16(score[b * V + int64_t(target[b])]) : 0.0f);
+      loss[b] = loss_here;
+      total2 += loss_here;
+    }
+    total2_parts[b_first / b_chunk] = total2;
+  }
+  float total2 = 0.0f;
+  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
+    total2 = total2 + total2_parts[b_first / b_chunk];
+  }
+  mean_loss[0] = total2 / float(maximum(B, int64_t{1}));
 }
 
-extern "C" int cross_entropy_f32_openmp(const float* score, const int32_t* target, float* loss,
-                                        float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                        int64_t workspace_bytes) {
+}  // namespace
+
+extern "C" int64_t cross_entropy_f32_f32_openmp_workspace(int64_t B, int64_t V) {
+  return CrossEntropyF32F32Workspace(B, V).bytes;
+}
+
+extern "C" int cross_entropy_f32_f32_openmp(const float* score, const int32_t* target, float* loss,
+                                            float* mean_loss, int64_t B, int64_t V, void* workspace,
+                                            int64_t workspace_bytes) {
   if (!(B >= 0)) return 1;
   if (!(V >= 0)) return 2;
   if (overflows({4, B, V})) return 3;
@@ -599,22 +792,52 @@ extern "C" int cross_entropy_f32_openmp(const float* score, const int32_t* targe
   if (overlap(mean_loss, 4, loss, B * 4)) return 11;
   if (overlap(score, B * V * 4, mean_loss, 4)) return 12;
   if (overlap(target, B * 4, mean_loss, 4)) return 13;
-  const CrossEntropyF32Workspace space(B, V);
+  const CrossEntropyF32F32Workspace space(B, V);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
   if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
-  cross_entropy_f32(score, target, loss, mean_loss, B, V, next_line(memory));
+  cross_entropy_f32_f32(score, target, loss, mean_loss, B, V, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int64_t cross_entropy_bf16_openmp_workspace(int64_t B, int64_t V) {
-  return CrossEntropyBf16Workspace(B, V).bytes;
+extern "C" int64_t cross_entropy_f64_f64_openmp_workspace(int64_t B, int64_t V) {
+  return CrossEntropyF64F64Workspace(B, V).bytes;
 }
 
-extern "C" int cross_entropy_bf16_openmp(const uint16_t* score, const int32_t* target, float* loss,
-                                         float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                         int64_t workspace_bytes) {
+extern "C" int cross_entropy_f64_f64_openmp(const double* score, const int32_t* target, double* loss,
+                                            double* mean_loss, int64_t B, int64_t V, void* workspace,
+                                            int64_t workspace_bytes) {
+  if (!(B >= 0)) return 1;
+  if (!(V >= 0)) return 2;
+  if (overflows({8, B, V})) return 3;
+  if (overflows({4, B})) return 4;
+  if (overflows({8, B})) return 15;
+  if (score == nullptr && B * V > 0) return 5;
+  if (target == nullptr && B > 0) return 6;
+  if (loss == nullptr && B > 0) return 7;
+  if (mean_loss == nullptr) return 8;
+  if (overlap(score, B * V * 8, loss, B * 8)) return 9;
+  if (overlap(target, B * 4, loss, B * 8)) return 10;
+  if (overlap(mean_loss, 8, loss, B * 8)) return 11;
+  if (overlap(score, B * V * 8, mean_loss, 8)) return 12;
+  if (overlap(target, B * 4, mean_loss, 8)) return 13;
+  const CrossEntropyF64F64Workspace space(B, V);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
+  cross_entropy_f64_f64(score, target, loss, mean_loss, B, V, next_line(memory));
+  if (own) std::free(memory);
+  return 0;
+}
+
+extern "C" int64_t cross_entropy_bf16_f32_openmp_workspace(int64_t B, int64_t V) {
+  return CrossEntropyBf16F32Workspace(B, V).bytes;
+}
+
+extern "C" int cross_entropy_bf16_f32_openmp(const uint16_t* score, const int32_t* target, float* loss,
+                                             float* mean_loss, int64_t B, int64_t V, void* workspace,
+                                             int64_t workspace_bytes) {
   if (!(B >= 0)) return 1;
   if (!(V >= 0)) return 2;
   if (overflows({2, B, V})) return 3;
@@ -628,11 +851,40 @@ extern "C" int cross_entropy_bf16_openmp(const uint16_t* score, const int32_t* t
   if (overlap(mean_loss, 4, loss, B * 4)) return 11;
   if (overlap(score, B * V * 2, mean_loss, 4)) return 12;
   if (overlap(target, B * 4, mean_loss, 4)) return 13;
-  const CrossEntropyBf16Workspace space(B, V);
+  const CrossEntropyBf16F32Workspace space(B, V);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
   if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
-  cross_entropy_bf16(score, target, loss, mean_loss, B, V, next_line(memory));
+  cross_entropy_bf16_f32(score, target, loss, mean_loss, B, V, next_line(memory));
+  if (own) std::free(memory);
+  return 0;
+}
+
+extern "C" int64_t cross_entropy_f16_f32_openmp_workspace(int64_t B, int64_t V) {
+  return CrossEntropyF16F32Workspace(B, V).bytes;
+}
+
+extern "C" int cross_entropy_f16_f32_openmp(const uint16_t* score, const int32_t* target, float* loss,
+                                            float* mean_loss, int64_t B, int64_t V, void* workspace,
+                                            int64_t workspace_bytes) {
+  if (!(B >= 0)) return 1;
+  if (!(V >= 0)) return 2;
+  if (overflows({2, B, V})) return 3;
+  if (overflows({4, B})) return 4;
+  if (score == nullptr && B * V > 0) return 5;
+  if (target == nullptr && B > 0) return 6;
+  if (loss == nullptr && B > 0) return 7;
+  if (mean_loss == nullptr) return 8;
+  if (overlap(score, B * V * 2, loss, B * 4)) return 9;
+  if (overlap(target, B * 4, loss, B * 4)) return 10;
+  if (overlap(mean_loss, 4, loss, B * 4)) return 11;
+  if (overlap(score, B * V * 2, mean_loss, 4)) return 12;
+  if (overlap(target, B * 4, mean_loss, 4)) return 13;
+  const CrossEntropyF16F32Workspace space(B, V);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
+  cross_entropy_f16_f32(score, target, loss, mean_loss, B, V, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }
@@ -670,6 +922,8 @@ extern "C" __attribute__((weak)) const char* cross_entropy_error(int status) {
     case 14:
       return "there is not enough memory for the workspace";
     case 15:
+      return "loss has more bytes than can be counted";
+    case 16:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

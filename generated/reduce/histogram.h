@@ -12,13 +12,15 @@ extern "C" {
 #endif
 
 // All functions return 0, or a status that histogram_error explains. Arrays are dense and row-major unless
-// strides are given, and need no alignment.
+// strides are given, and need no alignment. Intermediates live in the workspace; null lets the function
+// allocate it.
 
 // x: u8[N]
 // counts: i32[256]
-/* @function histogram args: in x u8 [N]; out counts i32 [256]; size N */
+/* @function histogram args: in x u8 [N]; out counts i32 [256]; size N; workspace_openmp workspace */
 int histogram_cuda(const uint8_t* x, int32_t* counts, int64_t N, void* stream);
-int histogram_openmp(const uint8_t* x, int32_t* counts, int64_t N);
+int64_t histogram_openmp_workspace(int64_t N);
+int histogram_openmp(const uint8_t* x, int32_t* counts, int64_t N, void* workspace, int64_t workspace_bytes);
 
 // What a status means.
 const char* histogram_error(int status);

@@ -189,7 +189,7 @@ extern "C" int histogram_cuda(const uint8_t* x, int32_t* counts, int64_t N, void
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? histogram<int32_t>(x, counts, N, queue) : histogram<int64_t>(x, counts, N, queue);
-  return error == cudaSuccess ? 0 : 6;
+  return error == cudaSuccess ? 0 : 7;
 }
 
 extern "C" __attribute__((weak)) const char* histogram_error(int status) {
@@ -207,6 +207,8 @@ extern "C" __attribute__((weak)) const char* histogram_error(int status) {
     case 5:
       return "counts must not overlap x";
     case 6:
+      return "there is not enough memory for the workspace";
+    case 7:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

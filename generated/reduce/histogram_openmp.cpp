@@ -3,12 +3,15 @@
 // histogram: counts[k] = number of elements of x that are k
 //
 // Phase 1: threads share K, neighbours along K.
-// Phase 2: threads share N, neighbours along N.
+// Phase 2: threads share N_shares, neighbours along N.
+// Phase 3: one thread does the rest.
+// Through the workspace: counts_copy.
 // Bytes that histogram must move: N read, 1024 written.
 
 #include "histogram.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
@@ -25,21 +28,24 @@ namespace {
 // Is the coordinate within 0 .. extent-1?
 inline bool inside(int64_t coordinate, int64_t extent) { return coordinate >= 0 && coordinate < extent; }
 
+inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
 template <class A, class B>
 inline auto smaller(A a, B b) {
   return a < b ? a : b;
 }
 
-// Adds to an element that several threads may add to.
-template <class T>
-inline void atomic_add(T* place, T value) {
-  if constexpr (std::is_floating_point_v<T>) {
-    OMP(omp atomic)
-    *place += value;
-  } else {
-    __atomic_fetch_add(place, value, __ATOMIC_RELAXED);
-  }
+template <class A, class B>
+inline auto larger(A a, B b) {
+  return a > b ? a : b;
 }
+
+// Signed arithmetic that wraps around.
+inline int32_t wrapping_add(int32_t a, int32_t b) { return int32_t(uint32_t(a) + uint32_t(b)); }
 
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
@@ -56,6 +62,24 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
+}
+
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  int64_t size = 0;
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
+    total = INT64_MAX / 2;
+  return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -247,6 +271,19 @@ inline void copy_first(void* to, const void* from, FirstLanes<N> active) {
                                           size_t(active.count) * sizeof(T));
 }
 
+// Neighbouring elements; only those of active lanes are touched. The others are 0.
+template <class T, class Active>
+inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active active) {
+  constexpr int N = Active::kLanes;
+  using Stored = std::conditional_t<std::is_same_v<T, bool>, int8_t, T>;
+  typename VectorOf<Stored, N>::type values = {};
+  copy_first<T>(&values, from, active);
+  if constexpr (std::is_same_v<T, bool>)
+    return Mask<N>::from(values != 0);
+  else
+    return values;
+}
+
 // Writes the active lanes to neighbouring elements.
 template <class T, class Active>
 inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
@@ -258,26 +295,63 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
-void histogram(const uint8_t* x, int32_t* counts, int64_t N) {
+// Where the intermediates lie in the workspace.
+struct HistogramWorkspace {
+  int64_t counts_copy;
+  int64_t bytes = 0;
+
+  explicit HistogramWorkspace(int64_t N) {
+    const int64_t N_shares = larger(1, smaller(smaller(64, N), floor_div(N, 8192)));
+    counts_copy = reserve(bytes, N_shares * 256, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void histogram(const uint8_t* x, int32_t* counts, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(smaller(64, N), floor_div(N, 8192)));
+  const HistogramWorkspace space(N);
+  int32_t* const counts_copy = reinterpret_cast<int32_t*>(workspace + space.counts_copy);
   for (int64_t k_first = 0; k_first < 256; k_first += 4096) {
     for_lanes<kLanes32>(k_first, smaller(k_first + 4096, 256),
                         [&](int64_t k, auto active) { store(&counts[k], active, 0); });
   }
-  OMP(omp parallel for schedule(static) if (N > 16384))
-  for (int64_t n = 0; n < N; ++n) {
-    if (inside(int64_t(x[n]), 256)) atomic_add(&counts[int64_t(x[n])], 1);
+  OMP(omp parallel for schedule(static))
+  for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+    for_lanes<kLanes32>(0, 256,
+                        [&](int64_t k, auto active) { store(&counts_copy[n_share * 256 + k], active, 0); });
+    const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
+    for (int64_t n = n_begin; n < n_end; ++n) {
+      if (inside(int64_t(x[n]), 256))
+        counts_copy[n_share * 256 + int64_t(x[n])] =
+            wrapping_add(counts_copy[n_share * 256 + int64_t(x[n])], 1);
+    }
   }
+  for_lanes<kLanes32>(0, 256, [&](int64_t k, auto active) {
+    Lanes<int32_t, kLanes32> counts_sum = 0;
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      counts_sum += load(&counts_copy[n_share * 256 + k], active);
+    }
+    store(&counts[k], active, load(&counts[k], active) + counts_sum);
+  });
 }
 
 }  // namespace
 
-extern "C" int histogram_openmp(const uint8_t* x, int32_t* counts, int64_t N) {
+extern "C" int64_t histogram_openmp_workspace(int64_t N) { return HistogramWorkspace(N).bytes; }
+
+extern "C" int histogram_openmp(const uint8_t* x, int32_t* counts, int64_t N, void* workspace,
+                                int64_t workspace_bytes) {
   if (!(N >= 0)) return 1;
   if (overflows({1, N})) return 2;
   if (x == nullptr && N > 0) return 3;
   if (counts == nullptr && 256 > 0) return 4;
   if (overlap(x, N, counts, 1024)) return 5;
-  histogram(x, counts, N);
+  const HistogramWorkspace space(N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 6;
+  histogram(x, counts, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -296,6 +370,8 @@ extern "C" __attribute__((weak)) const char* histogram_error(int status) {
     case 5:
       return "counts must not overlap x";
     case 6:
+      return "there is not enough memory for the workspace";
+    case 7:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

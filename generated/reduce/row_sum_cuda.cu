@@ -2,7 +2,7 @@
 //
 // row_sum: total = sum(x) along N
 //
-// Plan: a block for each of M, neighbours along N.
+// Plan: a block for each of M, neighbours along N; several blocks share one where they are few and long.
 // Bytes that row_sum_f32_f32 must move: 4 * N * M read, 4 * M written.
 
 #include "row_sum.h"

@@ -329,10 +329,12 @@ void segment_sum_f32(const int64_t* start, const float* x, float* y, int64_t B, 
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t d_first = 0; d_first < D; d_first += 256) {
+        const int64_t n_start = start[b];
+        const int64_t n_count = start[b + 1] - n_start;
         for_lanes<kLanes32>(d_first, smaller(d_first + 256, D), [&](int64_t d, auto active) {
           Lanes<float, kLanes32> total = 0.0f;
-          for (int64_t n = 0; n < start[b + 1] - start[b]; ++n) {
-            total += load(&x[(start[b] + n) * D + d], active);
+          for (int64_t n = 0; n < n_count; ++n) {
+            total += load(&x[(n_start + n) * D + d], active);
           }
           store_around(&y[b * D + d], active, total, around_caches);
         });
@@ -350,10 +352,12 @@ void segment_sum_f64(const int64_t* start, const double* x, double* y, int64_t B
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t d_first = 0; d_first < D; d_first += 256) {
+        const int64_t n_start = start[b];
+        const int64_t n_count = start[b + 1] - n_start;
         for_lanes<kLanes64>(d_first, smaller(d_first + 256, D), [&](int64_t d, auto active) {
           Lanes<double, kLanes64> total = 0.0;
-          for (int64_t n = 0; n < start[b + 1] - start[b]; ++n) {
-            total += load(&x[(start[b] + n) * D + d], active);
+          for (int64_t n = 0; n < n_count; ++n) {
+            total += load(&x[(n_start + n) * D + d], active);
           }
           store_around(&y[b * D + d], active, total, around_caches);
         });
@@ -371,10 +375,12 @@ void segment_sum_bf16(const int64_t* start, const uint16_t* x, uint16_t* y, int6
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t d_first = 0; d_first < D; d_first += 256) {
+        const int64_t n_start = start[b];
+        const int64_t n_count = start[b + 1] - n_start;
         for_lanes<kLanes32>(d_first, smaller(d_first + 256, D), [&](int64_t d, auto active) {
           Lanes<float, kLanes32> total = 0.0f;
-          for (int64_t n = 0; n < start[b + 1] - start[b]; ++n) {
-            total += from_bf16(load(&x[(start[b] + n) * D + d], active));
+          for (int64_t n = 0; n < n_count; ++n) {
+            total += from_bf16(load(&x[(n_start + n) * D + d], active));
           }
           store_around(&y[b * D + d], active, to_bf16(total), around_caches);
         });

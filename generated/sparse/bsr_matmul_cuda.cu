@@ -44,10 +44,6 @@ __host__ __device__ inline int32_t wrapping_multiply(int32_t a, int32_t b) {
   return int32_t(uint32_t(a) * uint32_t(b));
 }
 
-__host__ __device__ inline int64_t wrapping_add(int64_t a, int64_t b) {
-  return int64_t(uint64_t(a) + uint64_t(b));
-}
-
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
   for (int64_t factor : factors)
@@ -170,12 +166,8 @@ __global__ void __launch_bounds__(512)
         for (Index j = 0; j < 64; ++j) {
           total +=
               (inside(int64_t(s), S) ? a[(int64_t(s) * 64 + i) * 64 + j] : 0.0f) *
-              (inside(wrapping_add(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))), int64_t(j)),
-                      K)
-                   ? x[wrapping_add(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))),
-                                    int64_t(j)) *
-                           N +
-                       n]
+              (inside(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))) + int64_t(j), K)
+                   ? x[(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))) + int64_t(j)) * N + n]
                    : 0.0f);
         }
         z[(r * 64 + i) * N + n] = z[(r * 64 + i) * N + n] + total;

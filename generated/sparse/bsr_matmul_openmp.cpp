@@ -44,8 +44,6 @@ inline int32_t wrapping_add(int32_t a, int32_t b) { return int32_t(uint32_t(a) +
 
 inline int32_t wrapping_multiply(int32_t a, int32_t b) { return int32_t(uint32_t(a) * uint32_t(b)); }
 
-inline int64_t wrapping_add(int64_t a, int64_t b) { return int64_t(uint64_t(a) + uint64_t(b)); }
-
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
   int64_t product = 1;
@@ -292,10 +290,8 @@ void bsr_matmul(const int32_t* row_ptr, const int32_t* col, const float* a, cons
           for (int64_t j = 0; j < 64; ++j) {
             total +=
                 (inside(int64_t(s), S) ? a[(int64_t(s) * 64 + i) * 64 + j] : 0.0f) *
-                (inside(wrapping_add(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))), j), K)
-                     ? load(&x[wrapping_add(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))), j) *
-                                   N +
-                               n],
+                (inside(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))) + j, K)
+                     ? load(&x[(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))) + j) * N + n],
                             active)
                      : 0.0f);
           }

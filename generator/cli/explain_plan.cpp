@@ -3,6 +3,7 @@
 #include <set>
 
 #include "cli/explanation.h"
+#include "emit/emit.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
 #include "plan/lanes.h"
@@ -17,8 +18,9 @@ using Row = Explanation::Row;
 
 class PlanStory {
 public:
-  PlanStory(const Variation &variation, TargetKind target)
-      : plan_(make_plan(variation.lowered, variation.lowered_facts, target)), kernel_(plan_.kernel), lanes_(plan_),
+  PlanStory(const Spec &spec, const Variation &variation, TargetKind target)
+      : plan_(make_plan(variation.lowered, variation.lowered_facts, target)),
+        emitted_(plan_as_emitted(spec, variation, target)), kernel_(plan_.kernel), lanes_(plan_),
         cuda_(target == TargetKind::cuda) {}
 
   std::vector<Explanation::Section> sections() {
@@ -29,7 +31,8 @@ public:
       taken_ = lanes_.choose();
     for (size_t p = 0; p < plan_.phases.size(); ++p) {
       const Phase &phase = plan_.phases[p];
-      out[0].rows.push_back({{"phase", std::to_string(p + 1), true}, {"does", work(phase)}, {"family", family(phase)}});
+      out[0].rows.push_back(
+          {{"phase", std::to_string(p + 1), true}, {"does", work(emitted_.phases[p])}, {"family", family(phase)}});
       if (!cuda_)
         for (const PlanNode &node : phase.nodes)
           inner_loops(node, p, out[1].rows);
@@ -63,8 +66,7 @@ private:
     }
     if (!cuda_)
       return "threads share " + split_names(phase);
-    return (phase.mapping == Phase::Mapping::item_per_thread ? "a thread for each of " : "a block for each of ") +
-           split_names(phase) +
+    return worker_words(phase) + split_names(phase) +
            (phase.lane == kNone ? "" : ", neighbouring threads along " + kernel_.axes[phase.lane].name) +
            thread_words(plan_, phase);
   }
@@ -197,7 +199,7 @@ private:
                     {"because", why}});
   }
 
-  const Plan plan_;
+  const Plan plan_, emitted_;
   const Kernel &kernel_;
   const LaneAnalysis lanes_;
   const bool cuda_;
@@ -206,8 +208,8 @@ private:
 
 } // namespace
 
-std::vector<Explanation::Section> explain_plan(const Variation &variation, TargetKind target) {
-  return PlanStory(variation, target).sections();
+std::vector<Explanation::Section> explain_plan(const Spec &spec, const Variation &variation, TargetKind target) {
+  return PlanStory(spec, variation, target).sections();
 }
 
 } // namespace kgen

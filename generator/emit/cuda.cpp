@@ -93,4 +93,14 @@ TargetSource cuda_source(const Spec &, const std::vector<Function> &functions, S
   return source;
 }
 
+Plan plan_as_emitted(const Spec &spec, const Variation &variation, TargetKind target) {
+  if (target != TargetKind::cuda)
+    return make_plan(variation.lowered, variation.lowered_facts, target);
+  Spelling spelling(target);
+  Statuses statuses;
+  const std::vector<Variation> alone{variation};
+  const std::vector<Function> functions = functions_of(spec, alone);
+  return CudaKernel(functions.front(), alone.front(), spelling, statuses).plan();
+}
+
 } // namespace kgen

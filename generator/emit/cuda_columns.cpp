@@ -118,6 +118,7 @@ void CudaKernel::reserve_parts(Phase &phase) {
   const PlanNode *split = columns                                           ? split_fold(body)
                           : phase.mapping == Phase::Mapping::item_per_block ? split_row(chain)
                                                                             : nullptr;
+  phase.divided = split != nullptr;
   if (split == nullptr)
     return;
   lengths_ = {length_of(chain_of(*split, kMostNested, PlanNode::Order::reduction))};
@@ -210,7 +211,7 @@ void CudaKernel::split_loop(const PlanNode &node) {
     const Type type = plan_.kernel.vars[fold.target].type;
     const std::string c_type = Spelling::arithmetic(type), &mine = shares.at(fold.target).mine;
     out().add(mine + " = " + spelling().helper(team_.fold) + "(" + mine + ", [](" + c_type + " " + a + ", " + c_type +
-              " " + b + ") { return " + c_type + "(" + spelling().combine(fold.monoid, type, a, {b}).text + "); });");
+              " " + b + ") { return " + c_type + "(" + printer_.combined(fold, a, {b}).text + "); });");
   };
   for (const PlanNode *fold : folds)
     folded(*fold);
@@ -232,10 +233,7 @@ void CudaKernel::split_loop(const PlanNode &node) {
   for (const PlanNode *fold : folds) {
     const std::string place = printer_.element(fold->target, {}, {});
     out().add((in_memory(fold->target) ? "if (" + team_.writer + ") " : "") + place + " = " +
-              spelling()
-                  .combine(fold->monoid, plan_.kernel.vars[fold->target].type, place, {shares.at(fold->target).mine})
-                  .text +
-              ";");
+              printer_.combined(*fold, place, {shares.at(fold->target).mine}).text + ";");
   }
 }
 

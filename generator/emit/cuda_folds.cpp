@@ -67,8 +67,7 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, Result 
   if (fold.partner == kNone) {
     const std::string c_type = Spelling::arithmetic(type);
     const std::string folded = spelling().helper(team_.fold) + "(" + mine + ", [](" + c_type + " " + a + ", " + c_type +
-                               " " + b + ") { return " + c_type + "(" +
-                               spelling().combine(fold.monoid, type, a, {b}).text + "); })";
+                               " " + b + ") { return " + c_type + "(" + printer_.combined(fold, a, {b}).text + "); })";
     // What is in memory is read and written by one thread, when all have come through the fold.
     const bool memory = in_memory(fold.target);
     const std::string whole = memory ? names_.claim("whole") : folded;
@@ -79,7 +78,7 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, Result 
     out().add((memory  ? "if (" + team_.writer + ") "
                : fresh ? "const " + c_type + " "
                        : "") +
-              place + " = " + (fresh ? whole : spelling().combine(fold.monoid, type, place, {whole}).text) + ";");
+              place + " = " + (fresh ? whole : printer_.combined(fold, place, {whole}).text) + ";");
     return;
   }
   // The better value, and of equals the smaller index: the order of threads does not count.
@@ -261,8 +260,7 @@ void CudaKernel::fold_parts(const std::vector<const PlanNode *> &folds, const Sh
   for (const PlanNode *fold : folds) {
     const std::string &mine = shares.at(fold->target).mine, part = part_of(fold->target);
     if (fold->partner == kNone) {
-      out().add(mine + " = " +
-                spelling().combine(fold->monoid, plan_.kernel.vars[fold->target].type, mine, {part}).text + ";");
+      out().add(mine + " = " + printer_.combined(*fold, mine, {part}).text + ";");
       continue;
     }
     const std::string &best = shares.at(fold->partner).mine, value = part_of(fold->partner);

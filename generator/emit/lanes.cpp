@@ -5,6 +5,7 @@
 #include "emit/target_file.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
+#include "plan/width.h"
 #include "support/check.h"
 
 namespace kgen {
@@ -12,15 +13,6 @@ namespace {
 
 constexpr int64_t kBlock = 4096;        // floating sums are taken over blocks of so many, so that errors stay small
 constexpr int64_t kNarrowBlock = 65536; // and counts and positions of so many fit 32 bits
-
-// What the text of lanes calls by name.
-constexpr const char *kHelpers[] = {
-    "Lanes",        "Mask",        "AllLanes",     "FirstLanes",    "LanesOf",      "VectorOf",     "IntegerOf",
-    "for_lanes",    "load",        "store",        "gather",        "load_every",   "store_every",  "keep",
-    "mask_of",      "any_lane",    "across",       "positions",     "positions_as", "convert",      "each_lane",
-    "fold_best",    "choose",      "kVectorBytes", "kLanes8",       "kLanes16",     "kLanes32",     "kLanes64",
-    "load_field",   "load_inside", "turn_tile",    "quotient",      "prefetch",     "store_around", "finish_stores",
-    "write_around", "scan_lanes",  "scan_before",  "for_lanes_down"};
 
 void replace_word(std::string &text, const std::string &from, const std::string &to) {
   for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
@@ -40,11 +32,6 @@ bool has_next(const PlanNode &n) {
 }
 
 } // namespace
-
-void reserve_lane_names(Names &names) {
-  for (const char *name : kHelpers)
-    names.reserve(name);
-}
 
 LanePrinter::LanePrinter(Printer &printer, Names &names)
     : printer_(printer), names_(names), kernel_(printer.kernel), analysis_(printer.plan), taken_(analysis_.choose()) {
@@ -192,14 +179,15 @@ void LanePrinter::combine(const Accumulator &a) {
   }
   const std::string c = Spelling::arithmetic(a.type);
   const auto &[one, other] = names_.pair();
-  const std::string pair = printer_.spelling.combine(step.monoid, a.type, one, {other}).text;
+  const bool wraps = a.type == type && total_may_wrap(kernel_, step); // narrow totals fit
+  const std::string pair = printer_.spelling.combine(step.monoid, a.type, one, {other}, wraps).text;
   const std::string parameter = is_floating(type) ? "auto " : c + " "; // vectors are combined by the same operators
   const std::string value = helper("across") + "(" + a.lanes + ", [](" + parameter + one + ", " + parameter + other +
                             ") { return " + pair + "; })";
   if (step.monoid == Monoid::sum && is_floating(type))
     printer_.lines.add(place + " += " + value + ";");
   else
-    printer_.lines.add(place + " = " + printer_.spelling.combine(step.monoid, type, place, {value}).text + ";");
+    printer_.lines.add(place + " = " + printer_.combined(step, place, {value}).text + ";");
 }
 
 // ---- statements -----------------------------------------------------------------------------------------------------

@@ -14,9 +14,6 @@
 
 namespace kgen {
 
-// Names that the text of lanes calls: locals step aside.
-void reserve_lane_names(Names &names);
-
 // Stands for the number of lanes until the widest type of the loop is known.
 inline constexpr const char *kLaneCount = "kLanesOfThisLoop";
 

@@ -20,6 +20,14 @@ void LanePrinter::for_each_turned(const PlanNode &loop, AxisId other, const std:
   for (const Access &a : accesses_of(kernel_, loop))
     if (a.write)
       written.insert(a.memory);
+  AxisSet inner; // the tile is turned outside of the loops inside, and of ordered steps
+  bool steps = false;
+  for_each_node(loop, [&](const PlanNode &node) {
+    if (node.kind == PlanNode::Kind::loop && &node != &loop)
+      inner |= AxisSet::of(node.axis);
+    steps = steps || node.kind == PlanNode::Kind::steps;
+  });
+  const auto is_whole = [](const Dim &dim) { return dim.whole; };
   for_each_node(loop, [&](const PlanNode &node) {
     for (ExprId id : expressions_of(node))
       walk(kernel_, id, [&](ExprId at) {
@@ -29,8 +37,11 @@ void LanePrinter::for_each_turned(const PlanNode &loop, AxisId other, const std:
         const Var &var = kernel_.vars[e.ref];
         const bool here =
             std::all_of(e.coords.begin(), e.coords.end(), [&](const Coordinate &c) { return is_identity(kernel_, c); });
-        if (here && written.count(memory_of(kernel_, e.ref)) == 0 && !var.optional && var.type != Type::boolean &&
-            guard_of(e).empty() && printer_.plan.storage[e.ref].kind == Storage::Kind::argument)
+        const bool outside =
+            (var.axes & inner).empty() && (!steps || std::all_of(var.dims.begin(), var.dims.end(), is_whole));
+        if (here && outside && written.count(memory_of(kernel_, e.ref)) == 0 && !var.optional &&
+            var.type != Type::boolean && guard_of(e).empty() &&
+            printer_.plan.storage[e.ref].kind == Storage::Kind::argument)
           visit(e);
         return true;
       });

@@ -11,6 +11,23 @@
 namespace kgen {
 namespace {
 
+// What kernels call by name: neither names of the user's nor locals may hide it.
+const std::set<std::string> kHelpers = {
+    // Functions.
+    "above", "absolute", "across", "any_lane", "atomic_add", "atomic_add_bf16", "atomic_add_f16", "below", "bits_as",
+    "block_fold", "broadcast", "ceil_div", "choose", "column_fold", "convert", "copy_bits", "divide", "each_lane",
+    "finish_stores", "first_above", "first_below", "floor_div", "floor_mod", "fold_best", "for_lanes", "for_lanes_down",
+    "from_bf16", "from_f16", "from_lane", "gather", "in_lane", "is_inf", "is_last_block", "is_nan", "keep", "larger",
+    "load", "load_every", "load_field", "load_inside", "load_pack", "longest_row", "mask_of", "maximum", "minimum",
+    "padded_bytes", "pick_field", "positions", "positions_as", "prefetch", "quotient", "random_uniform", "remainder_of",
+    "row_at", "rsqrt", "saturate", "scan_before", "scan_lanes", "share_of", "shift_left", "shift_right", "sigmoid",
+    "smaller", "store", "store_around", "store_every", "store_pack", "table_at", "take", "thread_count",
+    "thread_number", "to_bf16", "to_f16", "turn_tile", "wrapping_absolute", "wrapping_add", "wrapping_multiply",
+    "wrapping_negate", "wrapping_subtract", "write_around",
+    // Types and numbers.
+    "AllLanes", "FirstLanes", "IntegerOf", "kLanes16", "kLanes32", "kLanes64", "kLanes8", "kVectorBytes", "Lanes",
+    "LanesOf", "Mask", "VectorOf"};
+
 // Keywords of C++ and CUDA, and macros of the headers that emitted files include.
 constexpr const char *kReserved[] = {
     "alignas", "alignof", "and", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char", "char8_t",
@@ -28,17 +45,7 @@ constexpr const char *kReserved[] = {
     "bytes", "threads", "thread_bytes",
     // Functions of <cmath> and of CUDA that a variable would hide.
     "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "signgam", "exp", "log", "sqrt", "floor", "ceil", "round", "trunc",
-    "fma", "max", "min", "abs", "index", "maximum", "minimum", "saturate", "inside",
-    // Helpers that kernels call.
-    "above", "absolute", "across", "any_lane", "atomic_add", "atomic_add_bf16", "atomic_add_f16", "below", "bits_as",
-    "block_fold", "broadcast", "ceil_div", "choose", "convert", "copy_bits", "divide", "each_lane", "floor_div",
-    "floor_mod", "fold_best", "for_lanes", "for_lanes_down", "from_bf16", "from_f16", "gather", "in_lane", "is_inf",
-    "is_nan", "keep", "larger", "load", "load_every", "load_field", "load_inside", "longest_row", "mask_of",
-    "padded_bytes", "pick_field", "positions", "positions_as", "prefetch", "quotient", "random_uniform", "remainder_of",
-    "row_at", "rsqrt", "scan_before", "scan_lanes", "shift_left", "shift_right", "sigmoid", "smaller", "store",
-    "store_around", "finish_stores", "store_every", "table_at", "take", "thread_count", "thread_number", "to_bf16",
-    "to_f16", "turn_tile", "load_pack", "store_pack", "wrapping_add", "wrapping_multiply", "wrapping_negate",
-    "wrapping_subtract", "from_lane", "first_above", "first_below", "is_last_block", "column_fold", "share_of"};
+    "fma", "max", "min", "abs", "index", "inside"};
 
 // What emitted files use beside the names above; operands, sizes, scalars and tables of these names are renamed.
 const std::set<std::string> kUsed = {
@@ -48,27 +55,17 @@ const std::set<std::string> kUsed = {
     "status", "chunk", "chunks", "lane", "lanes", "tile", "ticket", "point", "part", "block_threads",
     // CUDA's variables, macros and types.
     "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "OMP", "EOF", "NULL", "NAN", "INFINITY",
-    "errno", "stdin", "stdout", "stderr", "linux", "unix", "typeof", "std", "main", "Index", "Lanes", "Mask", "Best",
-    "Extent", "WindowSet", "Pack", "Tile", "Square", "Extreme", "Sum", "Aligned", "kElements", "elements", "kWide",
-    "wide", "AllLanes", "FirstLanes", "VectorOf", "IntegerOf", "LanesOf", "kVectorBytes", "complex", "imaginary",
-    "cudaStream_t", "cudaError_t", "cudaSuccess", "kLanes8", "kLanes16", "kLanes32", "kLanes64", "kBeyondCaches",
-    "kLineBytes", "float2", "float4", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t",
-    "uint64_t", "size_t", "ptrdiff_t", "max_align_t", "signgam",
+    "errno", "stdin", "stdout", "stderr", "linux", "unix", "typeof", "std", "main", "Index", "Best", "Extent",
+    "WindowSet", "Pack", "Tile", "Square", "Extreme", "Sum", "Aligned", "kElements", "elements", "kWide", "wide",
+    "complex", "imaginary", "cudaStream_t", "cudaError_t", "cudaSuccess", "kBeyondCaches", "kLineBytes", "thread_bytes",
+    "float2", "float4", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t",
+    "size_t", "ptrdiff_t", "max_align_t", "signgam",
     // What self-checks have beside them.
     "Array", "Axis", "BF16", "Buffer", "Cost", "F16", "F32", "F64", "Floating", "Number", "Random", "Tally", "Whole",
     "close_calls", "compare_array", "kLargest", "kName", "kUnit", "make_row_starts", "make_table", "slack",
-    // Helpers, and functions that they call.
-    "above", "absolute", "across", "any_lane", "atomic_add", "atomic_add_bf16", "atomic_add_f16", "below", "bits_as",
-    "block_fold", "broadcast", "ceil_div", "choose", "convert", "copy_bits", "copy_first", "divide", "each_lane",
-    "floor_div", "floor_mod", "fold_best", "for_lanes", "for_lanes_down", "from", "from_bf16", "from_f16", "gather",
-    "has_duplicates", "in_lane", "is_inf", "is_nan", "keep", "larger", "launch", "load", "load_every", "load_field",
-    "load_inside", "mask_of", "maximum", "minimum", "overflows", "overlap", "overlapping", "next_line", "thread_bytes",
-    "padded_bytes", "pick_field", "positions", "positions_as", "prefetch", "quotient", "remainder_of", "reserve",
-    "resized", "saturate", "shift_left", "row_at", "scan_before", "scan_lanes", "scan_group", "combined", "share_of",
-    "shifted", "longest_row", "shift_right", "smaller", "store", "store_around", "finish_stores", "write_around",
-    "store_every", "table_at", "take", "thread_count", "thread_number", "to_bf16", "to_f16", "workspace_tiles",
-    "aligned", "turn_tile", "load_pack", "store_pack", "from_lane", "first_above", "first_below", "is_last_block",
-    "column_fold", "ColumnShape", "RowShape", "shape"};
+    // Functions and types that launchers and helpers use.
+    "aligned", "ColumnShape", "copy_first", "from", "has_duplicates", "launch", "next_line", "combined", "overflows",
+    "overlap", "overlapping", "reserve", "resized", "RowShape", "scan_group", "shape", "shifted", "workspace_tiles"};
 
 // Macros of the C library, whoever includes it: families by their beginning and end, and single ones.
 bool is_macro(std::string_view name) {
@@ -106,20 +103,20 @@ bool is_macro(std::string_view name) {
 
 std::string c_name(const std::string &name) {
   const std::string bare = name.substr(0, name.find_last_not_of('_') + 1); // so that names stay different
-  return kUsed.count(bare) != 0 || is_macro(bare) ? name + "_" : name;
+  return kUsed.count(bare) != 0 || kHelpers.count(bare) != 0 || is_macro(bare) ? name + "_" : name;
 }
 
 Names::Names() {
-  for (const char *name : kReserved)
-    taken_.insert(name);
+  taken_.insert(std::begin(kReserved), std::end(kReserved));
+  taken_.insert(std::begin(kHelpers), std::end(kHelpers));
 }
 
 std::string Names::claim(const std::string &wish) {
   if (!is_macro(wish) && taken_.insert(wish).second)
     return wish;
   // A second total is total2; words of the language, letters and what ends with a number get an underscore first.
-  const bool reserved =
-      is_macro(wish) || std::find(std::begin(kReserved), std::end(kReserved), wish) != std::end(kReserved);
+  const bool reserved = is_macro(wish) || kHelpers.count(wish) != 0 ||
+                        std::find(std::begin(kReserved), std::end(kReserved), wish) != std::end(kReserved);
   const bool numbered = !reserved && wish.size() > 1 && std::isalpha(static_cast<unsigned char>(wish.back())) != 0;
   for (int n = 2;; ++n) {
     std::string name = numbered ? wish + std::to_string(n) : wish + (n == 2 ? "_" : "_" + std::to_string(n));

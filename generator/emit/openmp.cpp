@@ -27,18 +27,12 @@ bool wants_lanes(const Kernel &kernel) {
   });
 }
 
-Names names_beside_lanes(const Function &function, const Kernel &kernel) {
-  Names names = names_of(function, kernel);
-  reserve_lane_names(names);
-  return names;
-}
-
 class OpenmpKernel {
 public:
   OpenmpKernel(const Function &function, const Variation &variation, Spelling &spelling)
       : function_(function), name_(variation_name(function, variation)),
         plan_(make_plan(variation.lowered, variation.lowered_facts, TargetKind::openmp)),
-        names_(names_beside_lanes(function, plan_.kernel)), printer_(plan_, variation.lowered_facts, spelling, names_) {
+        names_(names_of(function, plan_.kernel)), printer_(plan_, variation.lowered_facts, spelling, names_) {
     buffers_ = buffers_of(plan_, printer_);
     if (!wants_lanes(plan_.kernel))
       return;
@@ -220,14 +214,15 @@ private:
       } else {
         if (crossing != nullptr)
           open(*crossing);
-        printer_.lanes->loop(last, part);
+        const std::vector<const PlanNode *> outer(chain.begin(), chain.end() - 1);
+        printer_.inside_loops(outer, [&] { printer_.lanes->loop(last, part); });
         if (crossing != nullptr)
           printer_.lines.add("}");
       }
     } else {
       if (printer_.lanes != nullptr && last.kind == PlanNode::Kind::loop)
         printer_.lanes->fetch_ahead(last);
-      printer_.list(last.body);
+      printer_.inside_loops(chain, [&] { printer_.list(last.body); });
     }
     for (size_t i = 0; i < chain.size(); ++i)
       printer_.lines.add("}");
@@ -408,7 +403,7 @@ private:
       printer_.lanes->loop(root, part);
     } else {
       out.add("for (int64_t " + v + " = " + part.begin + "; " + v + " < " + part.end + "; ++" + v + ") {");
-      printer_.list(root.body);
+      printer_.inside_loops({&root}, [&] { printer_.list(root.body); });
       out.add("}");
     }
     for (VarId var : phase.partials)
@@ -427,7 +422,6 @@ private:
     for_partials(phase, [&](const PlanNode &step, VarId var, bool is_partner) {
       if (is_partner)
         return;
-      const Type type = plan_.kernel.vars[var].type;
       const std::string part = partials_name(var) + "[" + slot + "]";
       if (step.partner != kNone) {
         const std::string best = printer_.name(step.partner), other = partials_name(step.partner) + "[" + slot + "]";
@@ -439,8 +433,7 @@ private:
         out.add("}");
         return;
       }
-      out.add(printer_.name(var) + " = " + spelling().combine(step.monoid, type, printer_.name(var), {part}).text +
-              ";");
+      out.add(printer_.name(var) + " = " + printer_.combined(step, printer_.name(var), {part}).text + ";");
     });
     out.add("}");
   }

@@ -32,11 +32,7 @@ std::string phase_sentence(const Plan &plan, const Phase &phase) {
            (cuda ? "by the last block, in order" : "in order") + lane;
   if (!cuda)
     return "threads share " + split_names(plan, phase) + lane;
-  const bool column = phase.mapping == Phase::Mapping::item_per_column;
-  return (column                                             ? "some threads of a block for each of "
-          : phase.mapping == Phase::Mapping::item_per_thread ? "a thread for each of "
-                                                             : "a block for each of ") +
-         split_names(plan, phase) + lane + thread_words(plan, phase);
+  return worker_words(phase) + split_names(plan, phase) + lane + thread_words(plan, phase);
 }
 
 } // namespace

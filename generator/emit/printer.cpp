@@ -1,13 +1,13 @@
 #include "emit/printer.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 
 #include "emit/interface.h"
 #include "emit/lanes.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
+#include "plan/width.h"
 #include "support/check.h"
 
 namespace kgen {
@@ -370,21 +370,7 @@ Code Printer::expression(ExprId id) {
   for (size_t i = 0; i < e.args.size(); ++i)
     args.push_back(arg(i));
   const Type type = e.args.empty() ? e.type : kernel.expr(e.args[0]).type;
-  return spelling.operation(e.op, type, args, type == Type::i64 && !counts_positions(id));
-}
-
-// Made of indices, sizes and small constants only: such numbers stay far from overflow.
-bool Printer::counts_positions(ExprId id) const {
-  bool positions = true;
-  walk(kernel, id, [&](ExprId at) {
-    const Expr &e = kernel.expr(at);
-    if (e.op == Op::read || e.op == Op::element || e.op == Op::scalar || e.op == Op::random_bits)
-      positions = false;
-    if (e.op == Op::constant && std::abs(e.integer) > (int64_t{1} << 31))
-      positions = false;
-    return positions;
-  });
-  return positions;
+  return spelling.operation(e.op, type, args, may_wrap(kernel, id));
 }
 
 } // namespace kgen

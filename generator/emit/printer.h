@@ -2,6 +2,7 @@
 // does around the loops (work lists, blocks of threads, lane groups) is printed by its own file.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -40,6 +41,9 @@ public:
   // The statements of a list, in order, each variable declared where its scope begins.
   void list(const std::vector<PlanNode> &nodes);
   void node(const PlanNode &node, const std::vector<PlanNode> &siblings);
+  // Prints what stands inside nested loops. On the CPU, where a row of a ragged axis begins and how long it is get
+  // names.
+  void inside_loops(const std::vector<const PlanNode *> &loops, const std::function<void()> &print);
   // Declarations that must stand before this node of the list.
   void declare_before(const std::vector<PlanNode> &list, size_t index);
 
@@ -77,6 +81,8 @@ public:
   Code position(AxisId axis);        // within the step's window
   Size extent_of(AxisId axis) const; // positions that a buffer must hold
   std::string buffer_elements(VarId var);
+  // A fold's total, or a scan's carry, with a further value or with another total.
+  Code combined(const PlanNode &step, const std::string &total, const Code &value);
   // Lines that leave a step whose windows, by entries of device tables, would lie outside; they note it in
   // table_status.
   std::string step_guard(Statuses &statuses, const std::string &leave = "continue");
@@ -117,11 +123,10 @@ private:
   Code index_text(VarId var, const std::vector<Coordinate> &coords,
                   std::vector<std::pair<std::string, std::string>> *checks);
   Code window_edge(const Expr &e);
-  bool counts_positions(ExprId id) const;
   Code coordinate(const Dim &dim);
   bool given_elsewhere(const Dim &dim, const std::vector<Coordinate> &coords) const;
-  std::pair<std::string, std::string> within(const Code &coordinate, const Size &start, const Size &block,
-                                             const Size &extent);
+  std::pair<std::string, std::string> within(const Code &coordinate, const Coordinate *given, const Size &start,
+                                             const Size &block, const Size &extent);
   std::string coordinate_text(const Dim &dim, const std::vector<Coordinate> &coords);
   Size origin(AxisId axis) const;
   bool counts_rows(GridId grid) const;
@@ -132,6 +137,7 @@ private:
   void set(VarId var, const std::string &value, const std::vector<PlanNode> &siblings);
   void fold_step(const PlanNode &node);
   void scan_step(const PlanNode &node, const std::vector<PlanNode> &siblings);
+  std::string row_name(const std::string &wish);
   bool only_starts(const PlanNode &loop, const std::vector<PlanNode> &siblings);
   void repeat(const PlanNode &node);
   void loop(const PlanNode &node);
@@ -143,6 +149,7 @@ private:
   std::vector<std::string> axis_names_, grid_names_, var_names_;
   std::vector<int> assignments_;
   std::map<VarId, bool> declared_;
+  std::map<std::string, std::string> row_names_; // what names the beginning or the length of a row would have -> has
 };
 
 } // namespace kgen

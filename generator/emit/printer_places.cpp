@@ -2,7 +2,9 @@
 // to be inside.
 #include "emit/interface.h"
 #include "emit/printer.h"
+#include "ir/evaluate.h"
 #include "plan/exprs.h"
+#include "plan/width.h"
 #include "support/check.h"
 
 namespace kgen {
@@ -109,7 +111,7 @@ Code Printer::index_text(VarId id, const std::vector<Coordinate> &coords,
       if (packed_row)
         checks->push_back({coord.text, row_length(axis, row).text});
       else if (elsewhere && var.kind == Var::Kind::output && !dim.whole) // other points of the block, not of the array
-        checks->push_back(within(coord, dim.start, dim.block, dim.extent));
+        checks->push_back(within(coord, given, dim.start, dim.block, dim.extent));
       else
         checks->push_back({coord.text, size_text(dim.extent)});
     }
@@ -211,12 +213,13 @@ Code Printer::inside(const std::vector<std::pair<std::string, std::string>> &che
 }
 
 // What must be inside for a coordinate to lie in a window and in the array: the position, and how many there are.
-std::pair<std::string, std::string> Printer::within(const Code &coordinate, const Size &start, const Size &block,
-                                                    const Size &extent) {
+std::pair<std::string, std::string> Printer::within(const Code &coordinate, const Coordinate *given, const Size &start,
+                                                    const Size &block, const Size &extent) {
   if (start.is_integer(0))
     return {coordinate.text, size_text(block == extent ? block : Size::make(Size::Op::min, {block, extent}))};
   const Size rest = Size::make(Size::Op::subtract, {extent, start});
-  return {at_least(coordinate, binding::kAdd) + " - " + at_least(size(start), binding::kAdd + 1),
+  const bool far = given != nullptr && width_of(kernel, given->value) >= bits_of(Type::i64) - 2;
+  return {spelling.operation(Op::sub, Type::i64, {coordinate, size(start)}, far).text,
           size_text(block == extent ? block : Size::make(Size::Op::min, {block, rest}))};
 }
 
@@ -228,7 +231,7 @@ std::vector<std::pair<std::string, std::string>> Printer::buffer_checks(const st
       continue;
     const Axis &axis = kernel.axes[c.axis];
     const Size extent = extent_of(c.axis);
-    checks.push_back(within(expression(c.value), origin(c.axis), extent, axis.uniform ? axis.size : extent));
+    checks.push_back(within(expression(c.value), &c, origin(c.axis), extent, axis.uniform ? axis.size : extent));
   }
   return checks;
 }

@@ -4,8 +4,10 @@
 #include "emit/interface.h"
 #include "emit/lanes.h"
 #include "emit/printer.h"
+#include "emit/target_file.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
+#include "plan/width.h"
 #include "support/check.h"
 
 namespace kgen {
@@ -241,9 +243,9 @@ void Printer::store(const PlanNode &n) {
       statement = spelling.helper("atomic_add") + "(&" + place + ", " + text + ");";
     else
       statement = place + " = " +
-                  spelling.stored(
-                      spelling.operation(Op::add, value.type, {spelling.loaded(place, var.type), expression(n.value)}),
-                      value.type, var.type) +
+                  spelling.stored(spelling.operation(Op::add, value.type,
+                                                     {spelling.loaded(place, var.type), expression(n.value)}, true),
+                                  value.type, var.type) +
                   ";";
   }
   if (!checks.empty())
@@ -271,10 +273,15 @@ void Printer::fold_step(const PlanNode &n) {
   } else if (n.monoid == Monoid::sum && is_floating(var.type)) {
     lines.add(place + " += " + expression(n.value).text + ";");
   } else {
-    lines.add(place + " = " + spelling.combine(n.monoid, var.type, place, expression(n.value)).text + ";");
+    lines.add(place + " = " + combined(n, place, expression(n.value)).text + ";");
   }
   if (!condition.text.empty())
     lines.add("}");
+}
+
+Code Printer::combined(const PlanNode &step, const std::string &total, const Code &value) {
+  const Monoid monoid = step.kind == PlanNode::Kind::scan_step ? monoid_of(step.scan) : step.monoid;
+  return spelling.combine(monoid, kernel.vars[step.target].type, total, value, total_may_wrap(kernel, step));
 }
 
 void Printer::scan_step(const PlanNode &n, const std::vector<PlanNode> &siblings) {
@@ -282,12 +289,14 @@ void Printer::scan_step(const PlanNode &n, const std::vector<PlanNode> &siblings
   const std::string carry = element(n.target, {}, {});
   std::string next;
   if (n.scan == ScanKind::linear) {
-    next = spelling
-               .operation(Op::add, type,
-                          {spelling.operation(Op::mul, type, {expression(n.value), {carry}}), expression(n.second)})
-               .text;
+    next =
+        spelling
+            .operation(Op::add, type,
+                       {spelling.operation(Op::mul, type, {expression(n.value), {carry}}, true), expression(n.second)},
+                       true)
+            .text;
   } else {
-    next = spelling.combine(monoid_of(n.scan), type, carry, expression(n.value)).text;
+    next = combined(n, carry, expression(n.value)).text;
   }
   if (n.exclusive)
     set(n.partner, carry, siblings);
@@ -324,8 +333,8 @@ Printer::Range Printer::declared_range(const PlanNode &loop) {
     return range(loop);
   const std::string &axis = axis_names_[loop.axis], &share = axis_names_[loop.share];
   const Range own = {names_.claim(axis + "_begin"), names_.claim(axis + "_end")};
-  const std::string rest =
-      " * " + at_least(size(kernel.axes[loop.axis].size), binding::kUnary) + " / " + size_name(loop.share);
+  const std::string rest = " * " + at_least(size(kernel.axes[loop.axis].size), binding::kUnary) + " / " +
+                           at_least(size(kernel.axes[loop.share].block), binding::kUnary);
   lines.add("const int64_t " + own.begin + " = " + share + rest + ", " + own.end + " = (" + share + " + 1)" + rest +
             ";");
   return own;
@@ -346,6 +355,45 @@ Printer::Range Printer::open_parts(const PlanNode &n, const std::string &part) {
   return {first, spelling.helper("smaller") + "(" + first + " + " + part + ", " + r.end + ")"};
 }
 
+std::string Printer::row_name(const std::string &wish) {
+  std::string &name = row_names_[wish];
+  if (name.empty())
+    name = names_.claim(wish);
+  return name;
+}
+
+void Printer::inside_loops(const std::vector<const PlanNode *> &loops, const std::function<void()> &print) {
+  struct Row {
+    std::string variable, value;
+  };
+  std::vector<Row> rows;
+  auto add = [&](const std::string &wish, const std::string &value) {
+    rows.push_back({row_name(wish), value});
+    named[value] = rows.back().variable;
+  };
+  for (AxisId id = 0; id < static_cast<AxisId>(kernel.axes.size()); ++id) {
+    const Axis &axis = kernel.axes[id];
+    const bool here = std::any_of(loops.begin(), loops.end(), [&](const PlanNode *loop) {
+      return loop->kind == PlanNode::Kind::loop && axis.ragged != kNone && loop->axis == axis.over;
+    });
+    if (!here || spelling.target() != TargetKind::openmp)
+      continue;
+    add(axis_names_[id] + "_start", row_start(id, axis_names_[axis.over]));
+    add(axis_names_[id] + "_count", row_length(id, axis_names_[axis.over]).text);
+  }
+  Lines outer;
+  std::swap(outer, lines);
+  print();
+  std::swap(outer, lines);
+  std::string text = outer.text();
+  for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
+    named.erase(row->value);
+    if (mentions_word(text, row->variable))
+      text = "const int64_t " + row->variable + " = " + row->value + ";\n" + text;
+  }
+  lines.append(text);
+}
+
 void Printer::loop(const PlanNode &n) {
   if (n.parts > 0) {
     open_part(n);
@@ -364,7 +412,7 @@ void Printer::loop(const PlanNode &n) {
     lines.add("for (" + index_type + " " + v + " = " +
               (index_type == "int64_t" || r.begin == "0" ? r.begin : index_type + "(" + r.begin + ")") + "; " + v +
               " < " + r.end + "; ++" + v + ") {");
-  list(n.body);
+  inside_loops({&n}, [&] { list(n.body); });
   lines.add("}");
 }
 

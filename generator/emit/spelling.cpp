@@ -52,6 +52,8 @@ const char *wrapping(Op op) {
     return "wrapping_multiply";
   case Op::neg:
     return "wrapping_negate";
+  case Op::abs:
+    return "wrapping_absolute";
   default:
     return nullptr;
   }
@@ -162,11 +164,9 @@ Code Spelling::operation(Op op, Type type, const std::vector<Code> &args, bool w
     return {op == Op::le || op == Op::ge || op == Op::eq ? "true" : "false"};
   if (integer && (op == Op::shl || op == Op::shr))
     return call(helper(op == Op::shl ? "shift_left" : "shift_right"));
-  if (type == Type::i32 && wrapping(op) != nullptr)
-    return call(helper(wrapping(op)));
-  if (type == Type::i64 && wraps && wrapping(op) != nullptr) {
-    helper("wrapping64" + std::string(wrapping(op)).substr(8));
-    return call(wrapping(op));
+  if (const char *name = wrapping(op); wraps && (type == Type::i32 || type == Type::i64) && name != nullptr) {
+    helper((type == Type::i64 ? "wrapping64" : "wrapping") + std::string(name).substr(8));
+    return call(name);
   }
   if (const int level = infix_binding(spelling); level > 0 && args.size() == 2)
     return binary(spelling, level, args);
@@ -262,17 +262,17 @@ std::string Spelling::identity(Monoid monoid, Type type) const {
   KGEN_UNREACHABLE("monoid");
 }
 
-Code Spelling::combine(Monoid monoid, Type type, const std::string &total, const Code &value) {
+Code Spelling::combine(Monoid monoid, Type type, const std::string &total, const Code &value, bool wraps) {
   switch (monoid) {
   case Monoid::sum:
   case Monoid::mean:
-    return operation(Op::add, type, {{total}, value});
+    return operation(Op::add, type, {{total}, value}, wraps);
   case Monoid::product:
-    return operation(Op::mul, type, {{total}, value}, true);
+    return operation(Op::mul, type, {{total}, value}, wraps);
   case Monoid::min:
-    return operation(Op::min, type, {{total}, value});
+    return operation(Op::min, type, {{total}, value}, false);
   case Monoid::max:
-    return operation(Op::max, type, {{total}, value});
+    return operation(Op::max, type, {{total}, value}, false);
   case Monoid::all:
     return {total + " && " + at_least(value, binding::kAnd), binding::kAnd};
   case Monoid::any:

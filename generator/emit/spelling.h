@@ -34,8 +34,8 @@ public:
   std::string constant(Type type, int64_t integer, double number) const;
   // One of its own type even where C++ has no such numbers: small types need it beside an element.
   std::string typed_constant(Type type, int64_t integer, double number) const;
-  // A scalar operation of ops.def on printed arguments. `wraps`: 64-bit values of the user's, which may overflow.
-  Code operation(Op op, Type argument, const std::vector<Code> &args, bool wraps = false);
+  // A scalar operation of ops.def on printed arguments. `wraps`: a signed result may leave the range of its type.
+  Code operation(Op op, Type argument, const std::vector<Code> &args, bool wraps = true);
   // && and ||, each in parentheses within the other as compilers ask.
   static Code logical(Op op, const Code &a, const Code &b);
   // The same by its operator, for types whose operators are right as they are.
@@ -44,7 +44,7 @@ public:
   // An element as loaded from memory of its type, as the body's arithmetic type; and back.
   Code loaded(const std::string &element, Type type);
   std::string stored(const Code &value, Type from, Type to);
-  Code combine(Monoid monoid, Type type, const std::string &total, const Code &value);
+  Code combine(Monoid monoid, Type type, const std::string &total, const Code &value, bool wraps);
   std::string identity(Monoid monoid, Type type) const;
 
   const std::string &helper(const std::string &name); // notes it; returns the name

@@ -25,6 +25,8 @@ public:
       AxisSet context = s.context;
       if (s.kind == Stmt::Kind::loop) // its condition is asked again under itself
         context |= s.axes;
+      if ((s.kind == Stmt::Kind::branch || s.kind == Stmt::Kind::loop) && !s.axes.empty())
+        scatters_under(s);
       const size_t before = build_.diags.error_count();
       for (ExprId root : roots(s))
         expression(root, context);
@@ -38,6 +40,69 @@ private:
   void add(DiagId id, const Place &place, const std::vector<std::string> &arguments, const std::string &help) {
     if (said_.insert({id, place.file, place.line, place.column}).second)
       build_.diags.add(id, place, arguments).help = help;
+  }
+
+  // What a statement under a condition does to an output or to the input in its memory.
+  struct Touch {
+    const Stmt *statement;
+    VarId memory;
+    bool read;
+    AxisSet elsewhere;
+    Place place;
+  };
+
+  // All elements would have to end one statement before any begins the next, but the condition picks some of them.
+  // Additions may come in any order.
+  void scatters_under(const Stmt &condition) {
+    std::vector<Touch> touches;
+    for (const auto *list : {&condition.body, &condition.otherwise, &condition.step})
+      for_each(*list, [&](const Stmt &s) { note_touches(s, touches); });
+    if (condition.kind == Stmt::Kind::loop && condition.value != kNone)
+      note_reads(condition, condition.value, touches);
+    for (const Touch &write : touches) {
+      if (write.read)
+        continue;
+      for (AxisId axis : (write.elsewhere & condition.axes).list())
+        for (const Touch &other : touches) {
+          const bool both_add = !other.read && other.statement->scatter_add && write.statement->scatter_add;
+          // Reads by read(), of two writes the second.
+          const bool reported = other.elsewhere.contains(axis) && (other.read || &other < &write);
+          if (&other == &write || other.memory != write.memory || both_add || reported)
+            continue;
+          add(DiagId::scatter_met, other.place,
+              {kernel_.vars[write.statement->target].name, kernel_.axes[axis].name,
+               other.read ? "read too" : "written again"},
+              other.read ? "read it into a local before the condition" : "give each of the two a condition of its own");
+        }
+    }
+  }
+
+  void note_touches(const Stmt &s, std::vector<Touch> &touches) {
+    for (ExprId root : roots(s))
+      note_reads(s, root, touches);
+    if (s.kind == Stmt::Kind::assign && kernel_.vars[s.target].kind == Var::Kind::output)
+      touches.push_back({&s, s.target, false, axes_of(s.coords), s.place});
+  }
+
+  void note_reads(const Stmt &s, ExprId id, std::vector<Touch> &touches) {
+    const Expr &e = kernel_.expr(id);
+    for (ExprId arg : e.args)
+      note_reads(s, arg, touches);
+    for (const Coordinate &coord : e.coords)
+      note_reads(s, coord.value, touches);
+    if (e.op != Op::read)
+      return;
+    const Var &var = kernel_.vars[e.ref];
+    const VarId memory = var.kind == Var::Kind::input ? var.alias : e.ref;
+    if (memory != kNone)
+      touches.push_back({&s, memory, true, axes_of(e.coords), e.place});
+  }
+
+  static AxisSet axes_of(const std::vector<Coordinate> &coords) {
+    AxisSet out;
+    for (const Coordinate &coord : coords)
+      out |= AxisSet::of(coord.axis);
+    return out;
   }
 
   void target(const Stmt &s) {

@@ -108,8 +108,8 @@ std::vector<Access> accesses_of(const Kernel &kernel, const PlanNode &root) {
     for (ExprId id : expressions_of(node))
       add_reads(kernel, id, out);
     if (node.target != kNone) {
-      out.push_back(
-          {memory_of(kernel, node.target), node.target, true, aligned_axes(kernel, node.target, node.coords)});
+      out.push_back({memory_of(kernel, node.target), node.target, true, aligned_axes(kernel, node.target, node.coords),
+                     node.scatter_add});
       // An accumulator is read and written by its step.
       if (node.kind == PlanNode::Kind::fold_step || node.kind == PlanNode::Kind::scan_step)
         out.push_back({node.target, node.target, false, kernel.vars[node.target].axes});
@@ -120,7 +120,9 @@ std::vector<Access> accesses_of(const Kernel &kernel, const PlanNode &root) {
   return out;
 }
 
-bool conflict(const Access &a, const Access &b) { return a.memory == b.memory && (a.write || b.write); }
+bool conflict(const Access &a, const Access &b) {
+  return a.memory == b.memory && (a.write || b.write) && !(a.adds && b.adds);
+}
 
 namespace {
 // Operands stand before locals, of which there may be thousands.

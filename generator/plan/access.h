@@ -12,7 +12,8 @@ struct Access {
   VarId memory; // an input with an alias is its output
   VarId var;
   bool write;
-  AxisSet aligned; // axes of the variable at which the access is at the current point
+  AxisSet aligned;   // axes of the variable at which the access is at the current point
+  bool adds = false; // a scattered addition: they may come in any order
 };
 
 // An input that lies in an output's memory is that output.
@@ -20,7 +21,7 @@ VarId memory_of(const Kernel &kernel, VarId var);
 
 std::vector<Access> accesses_of(const Kernel &kernel, const PlanNode &node);
 
-// Do two accesses touch one memory, at least one writing?
+// Do two accesses touch one memory, at least one writing, so that their order counts?
 bool conflict(const Access &a, const Access &b);
 
 // Every node below and including this one.

@@ -10,6 +10,7 @@
 #include "plan/one_pass.h"
 #include "plan/plan.h"
 #include "plan/prune.h"
+#include "plan/scatters.h"
 #include "plan/shares.h"
 #include "plan/storage.h"
 #include "plan/tree.h"
@@ -180,7 +181,7 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
   for (Phase &phase : plan.phases)
     map_phase(plan.kernel, phase);
   if (target == TargetKind::openmp)
-    share_folds(plan);
+    share_folds(plan), copy_small_targets(plan);
   for (Phase &phase : plan.phases)
     if (target == TargetKind::openmp || phase.mapping == Phase::Mapping::item_per_thread)
       find_apart(phase, plan.kernel);

@@ -62,20 +62,23 @@ private:
       node.coords.push_back({c.axis, hoist(c.value, stmt.context, out)});
     node.value = hoist(stmt.value, stmt.context, out);
     node.lanes = assigned_lanes(node, stmt.context);
-    const bool own_other_points = reads_elsewhere(node.value, stmt.target);
-    if (!own_other_points) {
-      out.push_back(std::move(node));
-      return;
-    }
-    const VarId old =
-        temporary(kernel_.vars[stmt.target].name + "_next", kernel_.expr(node.value).type, node.lanes, stmt.place);
-    PlanNode first = make(PlanNode::Kind::assign, stmt);
-    first.target = old;
-    first.value = node.value;
-    first.lanes = node.lanes;
-    node.value = make_read(kernel_, old);
-    out.push_back(std::move(first));
+    // All elements read before one of them writes.
+    if (reads_elsewhere(node.value, node))
+      node.value = kept(node.value, kernel_.vars[stmt.target].name + "_next", node, stmt, out);
+    for (Coordinate &c : node.coords)
+      if (reads_elsewhere(c.value, node))
+        c.value = kept(c.value, kernel_.vars[stmt.target].name + "_place", node, stmt, out);
     out.push_back(std::move(node));
+  }
+
+  ExprId kept(ExprId value, const std::string &name, const PlanNode &node, const Stmt &stmt,
+              std::vector<PlanNode> &out) {
+    PlanNode first = make(PlanNode::Kind::assign, stmt);
+    first.target = temporary(name, kernel_.expr(value).type, node.lanes, stmt.place);
+    first.value = value;
+    first.lanes = node.lanes;
+    out.push_back(first);
+    return make_read(kernel_, first.target);
   }
 
   AxisSet assigned_lanes(const PlanNode &node, AxisSet context) const {
@@ -90,13 +93,16 @@ private:
     return lanes;
   }
 
-  bool reads_elsewhere(ExprId value, VarId target) const {
+  // Does it read, at another point than the one that is written, what the statement writes?
+  bool reads_elsewhere(ExprId value, const PlanNode &write) const {
+    const auto moves = [&](const std::vector<Coordinate> &coords) {
+      return std::any_of(coords.begin(), coords.end(), [&](const Coordinate &c) { return !is_identity(kernel_, c); });
+    };
     bool found = false;
     walk(kernel_, value, [&](ExprId id) {
       const Expr &e = kernel_.expr(id);
-      if (e.op == Op::read && same_memory(e.ref, target))
-        for (const Coordinate &c : e.coords)
-          found |= !is_identity(kernel_, c);
+      if (e.op == Op::read && same_memory(e.ref, write.target))
+        found = found || moves(e.coords) || moves(write.coords);
       return true;
     });
     return found;
@@ -127,7 +133,7 @@ private:
   bool writes_what_condition_reads(const PlanNode &branch) const {
     bool found = false;
     for_each_node(branch, [&](const PlanNode &node) {
-      found = found || (node.target != kNone && reads_elsewhere(branch.condition, node.target));
+      found = found || (node.target != kNone && reads_elsewhere(branch.condition, node));
     });
     return found;
   }

@@ -98,7 +98,8 @@ struct Phase {
   int split = 0;
   std::vector<VarId> partials; // accumulators of a chunked phase, and the best values of its argmax and argmin
   Mapping mapping = Mapping::item_per_block;
-  AxisId lane = kNone; // the axis whose loop runs over neighbouring elements of memory
+  bool divided = false; // CUDA: blocks share the folds of an item where items are few; emit finds out
+  AxisId lane = kNone;  // the axis whose loop runs over neighbouring elements of memory
 };
 
 struct Plan {

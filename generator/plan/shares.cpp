@@ -127,29 +127,15 @@ private:
         axis_ = other; // of another fold that is shared alike
         return;
       }
-    shares.name = free_name(folded);
+    shares.name = free_share_name(kernel_, folded);
     shares.derived = true;
     shares.start = Size::integer(0);
-    shares.block = Size::axis(shares.name);
+    shares.block = shares.size.is_integer() ? shares.size : Size::axis(shares.name);
     shares.place = folded.place;
     kernel_.axes.push_back(std::move(shares));
     axis_ = static_cast<AxisId>(kernel_.axes.size()) - 1;
     plan_.axis_order.insert(plan_.axis_order.begin(), axis_);
     plan_.shares |= AxisSet::of(axis_);
-  }
-
-  std::string free_name(const Axis &folded) const {
-    std::string name = folded.rest ? "rows" : folded.name;
-    std::erase(name, '*');
-    name += "_shares";
-    auto taken = [&] {
-      return std::any_of(kernel_.vars.begin(), kernel_.vars.end(), [&](const Var &v) { return v.name == name; }) ||
-             std::any_of(kernel_.axes.begin(), kernel_.axes.end(), [&](const Axis &a) { return a.name == name; }) ||
-             std::any_of(kernel_.scalars.begin(), kernel_.scalars.end(), [&](const auto &s) { return s.name == name; });
-    };
-    while (taken())
-      name += "_";
-    return name;
   }
 
   VarId copy_of(VarId var, const std::string &name, AxisSet axes) {
@@ -241,6 +227,20 @@ private:
 };
 
 } // namespace
+
+std::string free_share_name(const Kernel &kernel, const Axis &shared) {
+  constexpr const char *kShares = "_shares";
+  std::string base = shared.rest ? "rows" : shared.name;
+  std::erase(base, '*');
+  std::string name = base + kShares;
+  auto named = [&](const auto &thing) { return thing.name == name; };
+  int next = 2;
+  while (std::any_of(kernel.vars.begin(), kernel.vars.end(), named) ||
+         std::any_of(kernel.axes.begin(), kernel.axes.end(), named) ||
+         std::any_of(kernel.scalars.begin(), kernel.scalars.end(), named))
+    name = base + std::to_string(next++) + kShares;
+  return name;
+}
 
 void share_folds(Plan &plan) {
   for (size_t i = 0; i < plan.phases.size(); ++i) {

@@ -87,6 +87,10 @@ FUNCTION int32_t wrapping_multiply(int32_t a, int32_t b) {
 FUNCTION int32_t wrapping_negate(int32_t a) {
   return int32_t(0u - uint32_t(a));
 }
+//@ wrapping_absolute
+FUNCTION int32_t wrapping_absolute(int32_t a) {
+  return a < 0 ? int32_t(0u - uint32_t(a)) : a;
+}
 //@ wrapping64_add
 FUNCTION int64_t wrapping_add(int64_t a, int64_t b) {
   return int64_t(uint64_t(a) + uint64_t(b));
@@ -102,6 +106,10 @@ FUNCTION int64_t wrapping_multiply(int64_t a, int64_t b) {
 //@ wrapping64_negate
 FUNCTION int64_t wrapping_negate(int64_t a) {
   return int64_t(uint64_t{0} - uint64_t(a));
+}
+//@ wrapping64_absolute
+FUNCTION int64_t wrapping_absolute(int64_t a) {
+  return a < 0 ? int64_t(uint64_t{0} - uint64_t(a)) : a;
 }
 //@ divide
 // Division by 0 gives 0, and the one quotient that does not fit wraps.

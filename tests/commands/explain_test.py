@@ -57,6 +57,18 @@ class Explain(Sandbox):
         self.assertEqual(f["grid"][0]["semantics"], "parallel, found")
         self.assertIn("only tiles", f["grid"][0]["becomes"])
 
+    def test_who_computes_an_item_is_as_emitted(self):
+        def work(body, shape):
+            text = f'kernel = "k"\ninputs.x = "f32[M, N]"\noutputs.z = "f32[{shape}]"\n' + f"body = '{body}'\n"
+            return self.spec(text)["cuda"][0]["does"]
+
+        shared = "; several blocks share one where they are few and long"
+        self.assertEqual(work("z = 2 * x;", "M, N")[:21], "a thread for each of ")
+        self.assertEqual(work("z = sum(x, M);", "N"),
+                         "some threads of a block for each of N, neighbouring threads along N" + shared)
+        self.assertEqual(work("z = sum(x, N);", "M"), "a block for each of M, neighbouring threads along N" + shared)
+        self.assertNotIn("several blocks", work("z = x / sum(x, N);", "M, N"))
+
     def test_the_bound_hangs_on_the_sizes(self):
         def bound(*sizes):
             found = self.explained(SPECS / "matmul/matmul.toml", "-D", "T=f32", *sizes)[0]["bound"]

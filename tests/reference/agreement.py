@@ -4,7 +4,7 @@ import numpy as np
 
 from inputs import FLOATS, seen
 from magnitude import Num
-from references import Result
+from registry import Result
 
 UNIT = {"f64": 2.0**-53, "f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}
 SMALLEST = {"f64": 2.0**-1022, "f32": 2.0**-126, "f16": 2.0**-24, "bf16": 2.0**-126}

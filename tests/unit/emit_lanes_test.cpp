@@ -224,12 +224,40 @@ TEST_CASE("scatters stay scalar") {
   CHECK(openmp_text(R"(
 kernel = "count"
 inputs.x = "u8[N]"
-outputs.c = "i32[K=256]"
+outputs.c = "i32[K]"
 body = '''
 c = 0;
 at(c, K = x) += 1;
 ''')")
             .find("atomic_add(&c[int64_t(x[n])], 1)") != std::string::npos);
+}
+
+TEST_CASE("whole numbers wrap where they may leave their type, and are plain where they cannot") {
+  auto text = [](const std::string &type, const std::string &value) {
+    return openmp_text("kernel = \"k\"\nschedule.openmp.lanes = false\ninputs.x = \"" + type +
+                       "[M, N]\"\noutputs.z = \"i64[M]\"\nbody = '''\nz = sum(" + value + ", N);\n'''\n");
+  };
+  CHECK(has(text("i64", "x"), "total2 = wrapping_add(total2, x[m * N + n])"));
+  CHECK(has(text("i32", "x"), "total2 = total2 + int64_t(x[m * N + n])"));
+  CHECK(has(text("i8", "x * x"), "total2 = wrapping_add(total2, int32_t(x[m * N + n]) * int32_t(x[m * N + n]))"));
+  CHECK(has(text("i16", "x * x * x"), "wrapping_multiply(int32_t(x[m * N + n]) * int32_t(x[m * N + n])"));
+  CHECK(has(text("i64", "-x"), "wrapping_negate(x[m * N + n])"));
+  CHECK(has(text("i64", "abs(x)"), "wrapping_absolute(x[m * N + n])"));
+  CHECK(has(text("i64", "2 * index(M) * size(N) + index(N)"), "2 * m * N + n"));
+  CHECK(has(text("i64", "(index(N) + x) * 3"), "wrapping_multiply(wrapping_add(n, x[m * N + n]), int64_t{3})"));
+}
+
+TEST_CASE("each worker adds to a small array of whole numbers in a copy of its own") {
+  auto text = [](const std::string &type, const std::string &bins, const std::string &more) {
+    return openmp_text("kernel = \"count\"\ninputs.x = \"u8[N]\"\noutputs.c = { type = \"" + type + "[K=" + bins +
+                       "]\"" + more + " }\nbody = '''\nc = 0;\nat(c, K = x) += 1;\n'''\n");
+  };
+  const std::string copied = text("i32", "256", "");
+  CHECK(copied.find("atomic_add") == std::string::npos);
+  CHECK(has(copied, "c_copy[n_share * 256 + int64_t(x[n])] = wrapping_add(c_copy[n_share * 256 + int64_t(x[n])], 1)"));
+  CHECK(has(copied, "c_sum += load(&c_copy[n_share * 256 + k], active)"));
+  CHECK(text("i32", "70000", "").find("c_copy") == std::string::npos);
+  CHECK(text("f32", "256", ", atomic = true").find("c_copy") == std::string::npos);
 }
 
 TEST_CASE("a loop of each element's own length goes on until no lane is left, and jumps take lanes away") {

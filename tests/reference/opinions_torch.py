@@ -1,0 +1,134 @@
+"""Second opinions by torch in double, where it is installed; their arguments are those of opinions_loops.py."""
+
+import numpy as np
+
+try:
+    import torch
+    from torch.nn import functional
+except ImportError:
+    torch = None
+
+TORCH = {}
+
+
+def by_torch(function):
+    TORCH[function.__name__] = function
+    return function
+
+
+def t(array):
+    return torch.from_numpy(np.array(array))
+
+
+def product(x):
+    return t(np.asarray(x["x"], np.float64)) @ t(np.asarray(x["y"], np.float64))
+
+
+@by_torch
+def matmul(x, s, p):
+    return {"z": product(x)}
+
+
+TORCH.update(dict.fromkeys(("matmul_halves", "matmul_blocked", "matmul_batched", "matmul_int8"), matmul))
+ACTIVATIONS = {
+    "identity": lambda v: v,
+    "relu": lambda v: functional.relu(v),
+    "gelu": lambda v: functional.gelu(v),
+    "silu": lambda v: functional.silu(v),
+    "squared_relu": lambda v: functional.relu(v) ** 2,
+}
+
+
+@by_torch
+def matmul_activation(x, s, p):
+    return {"z": ACTIVATIONS[p["activation"]](product(x) + t(x["bias"]))}
+
+
+@by_torch
+def matmul_bf16(x, s, p):
+    return {"z": ACTIVATIONS[p["activation"]](product(x))}
+
+
+@by_torch
+def activation(x, s, p):
+    return {"y": ACTIVATIONS[p["act"]](t(x["x"]) + (0 if x["bias"] is None else t(x["bias"])))}
+
+
+@by_torch
+def softmax(x, s, p):
+    return {"y": functional.softmax(t(x["x"]), -1)}
+
+
+@by_torch
+def layer_norm(x, s, p):
+    return {"y": functional.layer_norm(t(x["x"]), (s["N"],), t(x["gamma"]), t(x["beta"]), p["eps"])}
+
+
+@by_torch
+def group_norm(x, s, p):
+    # Written out, as functional.group_norm refuses groups of one value.
+    v = t(x["x"]).reshape(s["B"], s["G"], -1)
+    y = ((v - v.mean(-1, True)) / torch.sqrt(v.var(-1, unbiased=False, keepdim=True) + p["eps"])).reshape(x["x"].shape)
+    return {"y": y * t(x["gamma"])[:, None, None] + t(x["beta"])[:, None, None]}
+
+
+def attend(x, causal):
+    mask = torch.ones(x["q"].shape[2], x["k"].shape[2], dtype=torch.bool)
+    mask = mask.tril() if causal else mask
+    return {
+        "o": functional.scaled_dot_product_attention(t(x["q"]), t(x["k"]), t(x["v"]), attn_mask=mask, scale=x["scale"])
+    }
+
+
+@by_torch
+def attention(x, s, p):
+    return attend(x, False)
+
+
+@by_torch
+def attention_causal(x, s, p):
+    return attend(x, True)
+
+
+@by_torch
+def attention_online(x, s, p):
+    return attend(x, True)
+
+
+@by_torch
+def prefix_sum(x, s, p):
+    return {"y": torch.cumsum(t(x["x"]), 0)}
+
+
+@by_torch
+def cumsum(x, s, p):
+    v = t(x["x"])
+    inclusive = torch.cumsum(v, 1)
+    return {"inclusive": inclusive, "exclusive": inclusive - v, "reverse": torch.cumsum(v.flip(1), 1).flip(1)}
+
+
+@by_torch
+def cumsum_columns(x, s, p):
+    return {"y": torch.cumsum(t(x["x"]), 0)}
+
+
+@by_torch
+def conv2d(x, s, p):
+    bias = None if x["bias"] is None else t(x["bias"])
+    return {"y": functional.conv2d(t(x["x"]), t(x["w"]), bias, stride=2, padding=1)}
+
+
+@by_torch
+def max_pool(x, s, p):
+    return {"y": functional.max_pool2d(t(x["x"]), 3, stride=2, padding=1)}
+
+
+@by_torch
+def argmax(x, s, p):
+    return {"position": torch.argmax(t(x["x"]), 1), "value": torch.amax(t(x["x"]), 1)}
+
+
+@by_torch
+def cross_entropy(x, s, p):
+    loss = functional.cross_entropy(t(x["score"]), t(x["target"]).long(), reduction="none")
+    return {"loss": loss, "mean_loss": loss.mean()}
