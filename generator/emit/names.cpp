@@ -43,8 +43,8 @@ constexpr const char *kReserved[] = {
 const std::set<std::string> kUsed = {
     // Further arguments of launchers, their locals, and those of kernels.
     "stream", "workspace", "workspace_bytes", "table_status", "space", "memory", "queue", "error", "small", "entry",
-    "windows", "own", "kernel", "blocks", "threads", "tiles", "in_shared", "bytes", "active", "shared", "item", "items",
-    "status", "chunk", "chunks", "lane", "lanes", "tile", "ticket", "point", "part", "block_threads",
+    "windows", "own", "kernel", "blocks", "threads", "team", "keeps", "tiles", "in_shared", "bytes", "active", "shared",
+    "item", "items", "status", "chunk", "chunks", "lane", "lanes", "tile", "ticket", "point", "part", "block_threads",
     // CUDA's variables, macros and types.
     "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "OMP", "EOF", "NULL", "NAN", "INFINITY",
     "errno", "stdin", "stdout", "stderr", "linux", "unix", "typeof", "std", "main", "Index", "Lanes", "Mask", "Best",
@@ -66,7 +66,8 @@ const std::set<std::string> kUsed = {
     "row_at", "scan_before", "scan_lanes", "scan_group", "share_of", "shifted", "longest_row", "shift_right", "smaller",
     "store", "store_around", "finish_stores", "write_around", "store_every", "table_at", "take", "thread_count",
     "thread_number", "to_bf16", "to_f16", "workspace_tiles", "aligned", "turn_tile", "load_pack", "store_pack",
-    "from_lane", "first_above", "first_below", "is_last_block", "column_fold", "ColumnShape", "RowShape", "shape"};
+    "from_lane", "first_above", "first_below", "is_last_block", "column_fold", "ColumnShape", "RowShape", "RowTeam",
+    "row_fold", "row_tile", "launch_rows", "shape"};
 
 // Macros of the C library, whoever includes it: families by their beginning and end, and single ones.
 bool is_macro(std::string_view name) {

@@ -32,11 +32,13 @@ std::string phase_sentence(const Plan &plan, const Phase &phase) {
            (cuda ? "by the last block, in order" : "in order") + lane;
   if (!cuda)
     return "threads share " + split_names(plan, phase) + lane;
-  const bool column = phase.mapping == Phase::Mapping::item_per_column;
-  return (column                                             ? "some threads of a block for each of "
-          : phase.mapping == Phase::Mapping::item_per_thread ? "a thread for each of "
-                                                             : "a block for each of ") +
-         split_names(plan, phase) + lane + thread_words(plan, phase);
+  const char *workers[] = {"a thread", "some threads of a block", "a block", "part of a block, or several, by length,"};
+  std::vector<std::string> kept;
+  for (VarId var : phase.kept)
+    kept.push_back(plan.kernel.vars[var].name);
+  return workers[static_cast<size_t>(phase.mapping)] + (" for each of " + split_names(plan, phase)) + lane +
+         thread_words(plan, phase) +
+         (kept.empty() ? "" : "; what fits of " + joined(kept) + " is read once and stays in shared memory");
 }
 
 } // namespace
