@@ -236,7 +236,7 @@ __global__ void __launch_bounds__(512)
     cosine_similarity_f32_kernel(const float* x, const float* y, float* similarity, Index M, Index N,
                                  float* total_parts, float* total2_parts, float* total3_parts,
                                  uint32_t* total_tickets, Index chunk, unsigned chunks) {
-  const Index items = M;
+  const Index items = Index(M);
   for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
        item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index m = item;
@@ -339,7 +339,7 @@ __global__ void __launch_bounds__(512)
     cosine_similarity_f64_kernel(const double* x, const double* y, double* similarity, Index M, Index N,
                                  double* total_parts, double* total2_parts, double* total3_parts,
                                  uint32_t* total_tickets, Index chunk, unsigned chunks) {
-  const Index items = M;
+  const Index items = Index(M);
   for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
        item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index m = item;
@@ -442,7 +442,7 @@ __global__ void __launch_bounds__(512)
     cosine_similarity_bf16_kernel(const uint16_t* x, const uint16_t* y, uint16_t* similarity, Index M,
                                   Index N, float* total_parts, float* total2_parts, float* total3_parts,
                                   uint32_t* total_tickets, Index chunk, unsigned chunks) {
-  const Index items = M;
+  const Index items = Index(M);
   for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
        item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index m = item;
@@ -545,7 +545,7 @@ __global__ void __launch_bounds__(512)
     cosine_similarity_f16_kernel(const uint16_t* x, const uint16_t* y, uint16_t* similarity, Index M, Index N,
                                  float* total_parts, float* total2_parts, float* total3_parts,
                                  uint32_t* total_tickets, Index chunk, unsigned chunks) {
-  const Index items = M;
+  const Index items = Index(M);
   for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
        item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index m = item;

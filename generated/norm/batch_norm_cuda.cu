@@ -3,7 +3,7 @@
 // batch_norm: y = (x - mean) / sqrt(variance + eps) * gamma + beta by channel; running = lerp(running,
 // batch's, momentum)
 //
-// Plan: part of a block, or several, by length, for each of C, neighbours along C; what fits of x is read
+// Plan: part of a block, or several, by length, for each of C, neighbours along H*W; what fits of x is read
 // once and stays in shared memory. Bytes that batch_norm_f32 must move: 16 * C + 4 * C * W * H * B read, 16 *
 // C + 4 * C * W * H * B written.
 
@@ -387,7 +387,7 @@ __global__ void __launch_bounds__(512, 1)
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = first + chunk;
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = C;
+  const Index items = Index(C);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index c = item;
     float total = 0.0f;
@@ -503,7 +503,7 @@ __global__ void __launch_bounds__(512, 1)
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = first + chunk;
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = C;
+  const Index items = Index(C);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index c = item;
     float total = 0.0f;

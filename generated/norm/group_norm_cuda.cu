@@ -383,7 +383,7 @@ __global__ void __launch_bounds__(512, 1)
   float* const x_kept = take<float>(tile, chunk * 4);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = first + chunk;
-  const Index items = B * G;
+  const Index items = Index(B * G);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = Index(item / G);
     const Index g = Index(item % G);
@@ -481,7 +481,7 @@ __global__ void __launch_bounds__(512, 1)
   uint16_t* const x_kept = take<uint16_t>(tile, chunk * 8);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = first + chunk;
-  const Index items = B * G;
+  const Index items = Index(B * G);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = Index(item / G);
     const Index g = Index(item % G);

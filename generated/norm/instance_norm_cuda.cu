@@ -383,7 +383,7 @@ __global__ void __launch_bounds__(512, 1)
   float* const x_kept = take<float>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, H * W));
-  const Index items = B * C;
+  const Index items = Index(B * C);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = Index(item / C);
     const Index c = Index(item % C);
@@ -470,7 +470,7 @@ __global__ void __launch_bounds__(512, 1)
   uint16_t* const x_kept = take<uint16_t>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, H * W));
-  const Index items = B * C;
+  const Index items = Index(B * C);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = Index(item / C);
     const Index c = Index(item % C);

@@ -244,7 +244,7 @@ __global__ void __launch_bounds__(512)
     layer_norm_backward_f32_part1_kernel(const float* dy, float* dbeta, Index M, Index N, float* total5,
                                          float* total6_parts, uint32_t* total6_tickets, Index chunk,
                                          unsigned chunks) {
-  const Index items = N;
+  const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
@@ -369,7 +369,7 @@ __global__ void __launch_bounds__(512)
     layer_norm_backward_f32_part3_kernel(const float* x, const float* dy, float* dgamma, Index M, Index N,
                                          float* scale, float* total, float* total5, float* total5_parts,
                                          uint32_t* total5_tickets, Index chunk, unsigned chunks) {
-  const Index items = N;
+  const Index items = Index(N);
   const Index column2 = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column2, items - 1);
   const bool writes2 = column2 < items && threadIdx.y == 0;
@@ -481,7 +481,7 @@ __global__ void __launch_bounds__(512)
     layer_norm_backward_bf16_part1_kernel(const uint16_t* dy, float* dbeta, Index M, Index N, float* total5,
                                           float* total6_parts, uint32_t* total6_tickets, Index chunk,
                                           unsigned chunks) {
-  const Index items = N;
+  const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
@@ -608,7 +608,7 @@ __global__ void __launch_bounds__(512)
                                           Index N, float* scale, float* total, float* total5,
                                           float* total5_parts, uint32_t* total5_tickets, Index chunk,
                                           unsigned chunks) {
-  const Index items = N;
+  const Index items = Index(N);
   const Index column2 = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column2, items - 1);
   const bool writes2 = column2 < items && threadIdx.y == 0;
@@ -720,7 +720,7 @@ __global__ void __launch_bounds__(512)
     layer_norm_backward_f16_part1_kernel(const uint16_t* dy, float* dbeta, Index M, Index N, float* total5,
                                          float* total6_parts, uint32_t* total6_tickets, Index chunk,
                                          unsigned chunks) {
-  const Index items = N;
+  const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
@@ -847,7 +847,7 @@ __global__ void __launch_bounds__(512)
                                          Index N, float* scale, float* total, float* total5,
                                          float* total5_parts, uint32_t* total5_tickets, Index chunk,
                                          unsigned chunks) {
-  const Index items = N;
+  const Index items = Index(N);
   const Index column2 = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column2, items - 1);
   const bool writes2 = column2 < items && threadIdx.y == 0;

@@ -388,7 +388,7 @@ __global__ void __launch_bounds__(512, 1)
   float* const x_kept = take<float>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index items = rows;
+  const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     float greatest = -INFINITY;
@@ -469,7 +469,7 @@ __global__ void __launch_bounds__(512, 1)
   double* const x_kept = take<double>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index items = rows;
+  const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     double greatest = -double(INFINITY);
@@ -550,7 +550,7 @@ __global__ void __launch_bounds__(512, 1)
   uint16_t* const x_kept = take<uint16_t>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index items = rows;
+  const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     float greatest = -INFINITY;
@@ -631,7 +631,7 @@ __global__ void __launch_bounds__(512, 1)
   uint16_t* const x_kept = take<uint16_t>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index items = rows;
+  const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     float greatest = -INFINITY;

@@ -393,7 +393,7 @@ __global__ void __launch_bounds__(512, 1)
   float* const x_kept = take<float>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index items = rows;
+  const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     float total = 0.0f;
@@ -457,7 +457,7 @@ __global__ void __launch_bounds__(512, 1)
   double* const x_kept = take<double>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index items = rows;
+  const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     double total = 0.0;
@@ -521,7 +521,7 @@ __global__ void __launch_bounds__(512, 1)
   uint16_t* const x_kept = take<uint16_t>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index items = rows;
+  const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     float total = 0.0f;
@@ -585,7 +585,7 @@ __global__ void __launch_bounds__(512, 1)
   uint16_t* const x_kept = take<uint16_t>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index items = rows;
+  const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     float total = 0.0f;
@@ -649,7 +649,7 @@ __global__ void __launch_bounds__(512, 1)
   float* const x_kept = take<float>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index items = rows;
+  const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     float total = 0.0f;
@@ -713,7 +713,7 @@ __global__ void __launch_bounds__(512, 1)
   double* const x_kept = take<double>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index items = rows;
+  const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     double total = 0.0;
@@ -777,7 +777,7 @@ __global__ void __launch_bounds__(512, 1)
   uint16_t* const x_kept = take<uint16_t>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index items = rows;
+  const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     float total = 0.0f;
@@ -841,7 +841,7 @@ __global__ void __launch_bounds__(512, 1)
   uint16_t* const x_kept = take<uint16_t>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index items = rows;
+  const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     float total = 0.0f;
@@ -905,7 +905,7 @@ __global__ void __launch_bounds__(512, 1)
   float* const x_kept = take<float>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index items = rows;
+  const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     float greatest = -INFINITY;
@@ -970,7 +970,7 @@ __global__ void __launch_bounds__(512, 1)
   double* const x_kept = take<double>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index items = rows;
+  const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     double greatest = -double(INFINITY);
@@ -1036,7 +1036,7 @@ __global__ void __launch_bounds__(512, 1)
   uint16_t* const x_kept = take<uint16_t>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index items = rows;
+  const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     float greatest = -INFINITY;
@@ -1102,7 +1102,7 @@ __global__ void __launch_bounds__(512, 1)
   uint16_t* const x_kept = take<uint16_t>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index items = rows;
+  const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     float greatest = -INFINITY;

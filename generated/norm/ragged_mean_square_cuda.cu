@@ -305,7 +305,7 @@ __global__ void __launch_bounds__(512, 1)
                               Index N, Index, RowTeam team) {
   team.begin();
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = B;
+  const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
     const auto n_start = row_at(row_start, b, N);

@@ -384,7 +384,7 @@ __global__ void __launch_bounds__(512, 1)
   float* const dy_kept = take<float>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index items = rows;
+  const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     float total = 0.0f;
@@ -454,7 +454,7 @@ __global__ void __launch_bounds__(512, 1)
   double* const dy_kept = take<double>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index items = rows;
+  const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     double total = 0.0;
@@ -524,7 +524,7 @@ __global__ void __launch_bounds__(512, 1)
   uint16_t* const dy_kept = take<uint16_t>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index items = rows;
+  const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     float total = 0.0f;
@@ -594,7 +594,7 @@ __global__ void __launch_bounds__(512, 1)
   uint16_t* const dy_kept = take<uint16_t>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index items = rows;
+  const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     float total = 0.0f;

@@ -395,7 +395,7 @@ __global__ void __launch_bounds__(512, 1) argmin_f32_kernel(const float* x, int6
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = M;
+  const Index items = Index(M);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m = item;
     int64_t where = -1;
@@ -468,7 +468,7 @@ __global__ void __launch_bounds__(512, 1) argmin_f64_kernel(const double* x, int
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = M;
+  const Index items = Index(M);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m = item;
     int64_t where = -1;
@@ -542,7 +542,7 @@ __global__ void __launch_bounds__(512, 1)
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = M;
+  const Index items = Index(M);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m = item;
     int64_t where = -1;

@@ -169,7 +169,7 @@ template <class Index>
 __global__ void __launch_bounds__(512)
     column_sum_f32_f32_kernel(const float* x, float* total, Index M, Index N, float* total2_parts,
                               uint32_t* total2_tickets, Index chunk, unsigned chunks) {
-  const Index items = N;
+  const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
@@ -234,7 +234,7 @@ template <class Index>
 __global__ void __launch_bounds__(512)
     column_sum_f64_f64_kernel(const double* x, double* total, Index M, Index N, double* total2_parts,
                               uint32_t* total2_tickets, Index chunk, unsigned chunks) {
-  const Index items = N;
+  const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
@@ -299,7 +299,7 @@ template <class Index>
 __global__ void __launch_bounds__(512)
     column_sum_bf16_f32_kernel(const uint16_t* x, float* total, Index M, Index N, float* total2_parts,
                                uint32_t* total2_tickets, Index chunk, unsigned chunks) {
-  const Index items = N;
+  const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
@@ -364,7 +364,7 @@ template <class Index>
 __global__ void __launch_bounds__(512)
     column_sum_f16_f32_kernel(const uint16_t* x, float* total, Index M, Index N, float* total2_parts,
                               uint32_t* total2_tickets, Index chunk, unsigned chunks) {
-  const Index items = N;
+  const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;

@@ -384,7 +384,7 @@ __global__ void __launch_bounds__(512, 1)
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = M;
+  const Index items = Index(M);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m_ = item;
     float total = 0.0f;
@@ -461,7 +461,7 @@ __global__ void __launch_bounds__(512, 1)
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = M;
+  const Index items = Index(M);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m_ = item;
     double total = 0.0;
@@ -538,7 +538,7 @@ __global__ void __launch_bounds__(512, 1)
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = M;
+  const Index items = Index(M);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m_ = item;
     float total = 0.0f;
@@ -615,7 +615,7 @@ __global__ void __launch_bounds__(512, 1)
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = M;
+  const Index items = Index(M);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m_ = item;
     float total = 0.0f;

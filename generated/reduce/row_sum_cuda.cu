@@ -221,7 +221,7 @@ template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     row_sum_f32_f32_kernel(const float* x, float* total, Index M, Index N, float* total2_parts,
                            uint32_t* total2_tickets, Index chunk, unsigned chunks) {
-  const Index items = M;
+  const Index items = Index(M);
   for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
        item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index m = item;
@@ -294,7 +294,7 @@ template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     row_sum_f64_f64_kernel(const double* x, double* total, Index M, Index N, double* total2_parts,
                            uint32_t* total2_tickets, Index chunk, unsigned chunks) {
-  const Index items = M;
+  const Index items = Index(M);
   for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
        item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index m = item;
@@ -367,7 +367,7 @@ template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     row_sum_bf16_f32_kernel(const uint16_t* x, float* total, Index M, Index N, float* total2_parts,
                             uint32_t* total2_tickets, Index chunk, unsigned chunks) {
-  const Index items = M;
+  const Index items = Index(M);
   for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
        item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index m = item;
@@ -440,7 +440,7 @@ template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     row_sum_f16_f32_kernel(const uint16_t* x, float* total, Index M, Index N, float* total2_parts,
                            uint32_t* total2_tickets, Index chunk, unsigned chunks) {
-  const Index items = M;
+  const Index items = Index(M);
   for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
        item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index m = item;

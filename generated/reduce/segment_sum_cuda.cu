@@ -142,7 +142,7 @@ __device__ inline T column_fold(T value, Combine combine) {
 template <class Index>
 __global__ void __launch_bounds__(512)
     segment_sum_f32_kernel(const int64_t* start, const float* x, float* y, Index B, Index N, Index D) {
-  const Index items = B * D;
+  const Index items = Index(B * D);
   const Index column = Index(blockIdx.x) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
@@ -178,7 +178,7 @@ cudaError_t segment_sum_f32(const int64_t* start, const float* x, float* y, int6
 template <class Index>
 __global__ void __launch_bounds__(512)
     segment_sum_f64_kernel(const int64_t* start, const double* x, double* y, Index B, Index N, Index D) {
-  const Index items = B * D;
+  const Index items = Index(B * D);
   const Index column = Index(blockIdx.x) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
@@ -214,7 +214,7 @@ cudaError_t segment_sum_f64(const int64_t* start, const double* x, double* y, in
 template <class Index>
 __global__ void __launch_bounds__(512)
     segment_sum_bf16_kernel(const int64_t* start, const uint16_t* x, uint16_t* y, Index B, Index N, Index D) {
-  const Index items = B * D;
+  const Index items = Index(B * D);
   const Index column = Index(blockIdx.x) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;

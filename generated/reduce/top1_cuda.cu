@@ -416,7 +416,7 @@ __global__ void __launch_bounds__(512, 1)
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, V));
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = B;
+  const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
     int64_t where = -1;
@@ -509,7 +509,7 @@ __global__ void __launch_bounds__(512, 1)
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, V));
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = B;
+  const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
     int64_t where = -1;
@@ -602,7 +602,7 @@ __global__ void __launch_bounds__(512, 1)
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, V));
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = B;
+  const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
     int64_t where = -1;

@@ -144,7 +144,7 @@ void CudaKernel::column_phase(const std::vector<const PlanNode *> &chain) {
   const PlanNode *split = split_fold(body);
   const std::string column = names_.claim("column"), writes = names_.claim("writes");
   team_ = {"threadIdx.y", "blockDim.y", writes, "column_fold", "column_fold"};
-  out().add("const Index items = " + items_text(chain) + ";");
+  out().add("const Index items = Index(" + items_text(chain) + ");"); // derived sizes have 64 bits
   out().add("const Index " + column + " = Index(blockIdx.x" + (split != nullptr ? " / chunks" : "") +
             ") * Index(blockDim.x) + Index(threadIdx.x);");
   out().add("const Index item = " + spelling().helper("smaller") + "(" + column + ", items - 1);");

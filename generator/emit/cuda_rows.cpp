@@ -54,7 +54,7 @@ void CudaKernel::row_phase(const std::vector<const PlanNode *> &chain, const Pla
   const std::vector<PlanNode> &body = chain.back()->body;
   together_ = positions_shared(body);
   team_.fold = team_.helper = "row_fold";
-  out().add("const Index items = " + items_text(chain) + ";");
+  out().add("const Index items = Index(" + items_text(chain) + ");"); // derived sizes have 64 bits
   out().add("for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items; item "
             "+= Index(gridDim.x / chunks) * Index(blockDim.y)) {");
   decode(chain, "item");
@@ -229,7 +229,7 @@ void CudaKernel::team_phase(const std::vector<const PlanNode *> &chain, const Ro
         (single ? "Index(" + spelling().helper("smaller") + "(first + chunk, " + range.end + "))" : "first + chunk") +
         ";\n";
   }
-  out().add("const Index items = " + items_text(chain) + ";");
+  out().add("const Index items = Index(" + items_text(chain) + ");"); // derived sizes have 64 bits
   out().add("for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {");
   decode(chain, "item");
   name_rows(chain);
