@@ -3,6 +3,7 @@
 #include <set>
 
 #include "cli/explanation.h"
+#include "emit/emitted_plan.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
 #include "plan/lanes.h"
@@ -17,8 +18,8 @@ using Row = Explanation::Row;
 
 class PlanStory {
 public:
-  PlanStory(const Variation &variation, TargetKind target)
-      : plan_(make_plan(variation.lowered, variation.lowered_facts, target)), kernel_(plan_.kernel), lanes_(plan_),
+  PlanStory(const Spec &spec, const Variation &variation, TargetKind target)
+      : plan_(emitted_plan(spec, variation, target)), kernel_(plan_.kernel), lanes_(plan_),
         cuda_(target == TargetKind::cuda) {}
 
   std::vector<Explanation::Section> sections() {
@@ -63,10 +64,9 @@ private:
     }
     if (!cuda_)
       return "threads share " + split_names(phase);
-    return (phase.mapping == Phase::Mapping::item_per_thread ? "a thread for each of " : "a block for each of ") +
-           split_names(phase) +
+    return worker_words(phase) + " for each of " + split_names(phase) +
            (phase.lane == kNone ? "" : ", neighbouring threads along " + kernel_.axes[phase.lane].name) +
-           thread_words(plan_, phase);
+           thread_words(plan_, phase) + kept_words(plan_, phase);
   }
 
   // A product of two values that differ along other axes, summed over one that they share.
@@ -206,8 +206,8 @@ private:
 
 } // namespace
 
-std::vector<Explanation::Section> explain_plan(const Variation &variation, TargetKind target) {
-  return PlanStory(variation, target).sections();
+std::vector<Explanation::Section> explain_plan(const Spec &spec, const Variation &variation, TargetKind target) {
+  return PlanStory(spec, variation, target).sections();
 }
 
 } // namespace kgen
