@@ -2,7 +2,7 @@
 //
 // cosine_similarity: similarity = x . y / max(|x| |y|, eps) of each row
 //
-// Plan: a block for each of M, neighbours along N; several blocks share one where they are few and long.
+// Plan: part of a block, or several, by length, for each of M, neighbours along N.
 // Bytes that cosine_similarity_f32 must move: 8 * N * M read, 4 * M written.
 
 #include "cosine_similarity.h"
@@ -91,26 +91,38 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 th
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
-// device idle.
-inline unsigned block_threads(int64_t length, int64_t blocks) {
-  unsigned threads = 32;
-  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
-    threads *= 2;
-  return threads;
-}
-
-// How folds of rows are shared out: where they are few and long, `chunks` blocks share each, with `chunk`
-// turns of it.
+// How threads share rows of `turns` turns of a loop, each of them `elements` long, with `bytes` to keep.
+// Sizes alone decide, and so results are the same on all devices: 16 elements a thread, fewer where that
+// leaves a device idle; several rows a block where they are short; `chunks` blocks a row where rows are few,
+// or too long for a block to keep.
 struct RowShape {
-  unsigned threads, chunks = 1;
-  int64_t chunk, blocks, parts, tickets;
-  RowShape(int64_t turns, int64_t rows) : threads(block_threads(turns, rows)) {
-    while (chunks < 1024 && chunks * threads * 16 < turns && rows < 262144 / (chunks * threads)) chunks *= 2;
+  enum : int64_t { kMostKept = 224 << 10, kMostRows = 1 << 30, kMostTeams = 1 << 20 };
+  int64_t rows, turns, bytes, teams;                              // rows that are worked on at once, at most
+  int64_t chunk, kept_bytes, blocks, parts, tickets, slot_bytes;  // a block takes `chunk` turns of a row
+  unsigned threads = 8, together = 1, chunks = 1;
+
+  RowShape(int64_t turns_of_row, int64_t elements, int64_t all_rows, int64_t bytes_of_turn,
+           unsigned most_chunks)
+      : rows(all_rows), turns(turns_of_row), bytes(bytes_of_turn), teams(smaller(rows, kMostTeams)) {
+    const int64_t length = turns * elements, all_bytes = turns * bytes;
+    while (threads < 512 && (threads * 16 < length || (threads * 4 < length && rows < 262144 / threads)))
+      threads *= 2;
+    while (threads <= 32 && threads * together < 256 && (threads * together < 32 || rows > 1024 * together))
+      together *= 2;
+    while (chunks < most_chunks &&
+           ((chunks * threads * 16 < length && rows < 262144 / (chunks * threads)) ||
+            (chunks < 8 && all_bytes <= 8 * kMostKept && all_bytes > chunks * kMostKept / 2)))
+      chunks *= 2;
+    split(chunks);
+  }
+  void split(unsigned blocks_of_row) {
+    chunks = blocks_of_row;
     chunk = ceil_div(turns, int64_t{chunks} * 16) * 16;  // so that all begin with a whole access
-    blocks = (rows < int64_t{1} << 30 ? rows : int64_t{1} << 30) * chunks;
+    kept_bytes = chunk * bytes;
+    blocks = smaller(ceil_div(rows, together), kMostRows) * chunks;
     parts = chunks > 1 ? rows * chunks : 0;
     tickets = chunks > 1 ? rows : 0;
+    slot_bytes = chunks > 1 ? teams * (2 * chunks + 1) * 16 : 0;
   }
 };
 
@@ -151,10 +163,10 @@ __device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index lef
   return pack;
 }
 
-// The value that another lane of the warp has.
+// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
 template <class T>
-__device__ inline T from_lane(T value, unsigned lane) {
-  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
+  return T(__shfl_sync(mask, value, int(lane), int(width)));
 }
 
 #if defined(__CUDACC__)
@@ -163,6 +175,7 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
+
 // Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
@@ -178,6 +191,18 @@ __device__ inline T block_fold(T value, Combine combine) {
   value = slots[0];
   for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
   return value;
+}
+
+// Folds the values of the threads of one threadIdx.y, in a fixed order: of a part of a warp, or of a block
+// that has one row. Each of them gets the result.
+template <class T, class Combine>
+__device__ inline T row_fold(T value, Combine combine) {
+  const unsigned width = blockDim.x;
+  if (width > 32) return block_fold(value, combine);
+  const unsigned begin = (threadIdx.y * width) % 32, mask = (0xffffffffu >> (32 - width)) << begin;
+  for (unsigned distance = width / 2; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, threadIdx.x + distance, mask, width));
+  return from_lane(value, 0, mask, width);
 }
 
 // Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
@@ -199,10 +224,10 @@ struct CosineSimilarityF32Workspace {
   int64_t bytes = 0;
 
   explicit CosineSimilarityF32Workspace(int64_t M, int64_t N) {
-    total_parts = reserve(bytes, RowShape(N, M).parts, 4);
-    total2_parts = reserve(bytes, RowShape(N, M).parts, 4);
-    total3_parts = reserve(bytes, RowShape(N, M).parts, 4);
-    total_tickets = reserve(bytes, RowShape(N, M).tickets, 4);
+    total_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 4);
+    total2_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 4);
+    total3_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 4);
+    total_tickets = reserve(bytes, RowShape(N, 1, M, 0, 1024).tickets, 4);
   }
 };
 
@@ -211,8 +236,9 @@ __global__ void __launch_bounds__(512)
     cosine_similarity_f32_kernel(const float* x, const float* y, float* similarity, Index M, Index N,
                                  float* total_parts, float* total2_parts, float* total3_parts,
                                  uint32_t* total_tickets, Index chunk, unsigned chunks) {
-  const Index items = M;
-  for (Index item = Index(blockIdx.x / chunks); item < items; item += Index(gridDim.x / chunks)) {
+  const Index items = Index(M);
+  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
+       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index m = item;
     float total = 0.0f;
     float total2 = 0.0f;
@@ -239,9 +265,9 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total_own = block_fold(total_own, [](float a, float b) { return float(a + b); });
-    total2_own = block_fold(total2_own, [](float a, float b) { return float(a + b); });
-    total3_own = block_fold(total3_own, [](float a, float b) { return float(a + b); });
+    total_own = row_fold(total_own, [](float a, float b) { return float(a + b); });
+    total2_own = row_fold(total2_own, [](float a, float b) { return float(a + b); });
+    total3_own = row_fold(total3_own, [](float a, float b) { return float(a + b); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
       if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
@@ -255,9 +281,9 @@ __global__ void __launch_bounds__(512)
         total2_own = total2_own + total2_parts[Index(part) * items + item];
         total3_own = total3_own + total3_parts[Index(part) * items + item];
       }
-      total_own = block_fold(total_own, [](float a, float b) { return float(a + b); });
-      total2_own = block_fold(total2_own, [](float a, float b) { return float(a + b); });
-      total3_own = block_fold(total3_own, [](float a, float b) { return float(a + b); });
+      total_own = row_fold(total_own, [](float a, float b) { return float(a + b); });
+      total2_own = row_fold(total2_own, [](float a, float b) { return float(a + b); });
+      total3_own = row_fold(total3_own, [](float a, float b) { return float(a + b); });
     }
     total = total + total_own;
     total2 = total2 + total2_own;
@@ -273,7 +299,7 @@ cudaError_t cosine_similarity_f32(const float* x, const float* y, float* similar
                                   char* workspace, cudaStream_t stream) {
   const CosineSimilarityF32Workspace space(M, N);
   const bool wide = aligned({x, y}) && N % 4 == 0;
-  const RowShape shape(N, M);
+  const RowShape shape(N, 1, M, 0, 1024);
   if (const cudaError_t error =
           shape.tickets == 0 ? cudaSuccess
                              : cudaMemsetAsync(workspace + space.total_tickets, 0,
@@ -282,7 +308,7 @@ cudaError_t cosine_similarity_f32(const float* x, const float* y, float* similar
     return error;
   if (const cudaError_t error = launch(
           wide ? cosine_similarity_f32_kernel<true, Index> : cosine_similarity_f32_kernel<false, Index>,
-          shape.blocks, shape.threads, 512, stream, x, y, similarity, M, N,
+          shape.blocks, dim3(shape.threads, shape.together), 512, stream, x, y, similarity, M, N,
           reinterpret_cast<float*>(workspace + space.total_parts),
           reinterpret_cast<float*>(workspace + space.total2_parts),
           reinterpret_cast<float*>(workspace + space.total3_parts),
@@ -301,10 +327,10 @@ struct CosineSimilarityF64Workspace {
   int64_t bytes = 0;
 
   explicit CosineSimilarityF64Workspace(int64_t M, int64_t N) {
-    total_parts = reserve(bytes, RowShape(N, M).parts, 8);
-    total2_parts = reserve(bytes, RowShape(N, M).parts, 8);
-    total3_parts = reserve(bytes, RowShape(N, M).parts, 8);
-    total_tickets = reserve(bytes, RowShape(N, M).tickets, 4);
+    total_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 8);
+    total2_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 8);
+    total3_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 8);
+    total_tickets = reserve(bytes, RowShape(N, 1, M, 0, 1024).tickets, 4);
   }
 };
 
@@ -313,8 +339,9 @@ __global__ void __launch_bounds__(512)
     cosine_similarity_f64_kernel(const double* x, const double* y, double* similarity, Index M, Index N,
                                  double* total_parts, double* total2_parts, double* total3_parts,
                                  uint32_t* total_tickets, Index chunk, unsigned chunks) {
-  const Index items = M;
-  for (Index item = Index(blockIdx.x / chunks); item < items; item += Index(gridDim.x / chunks)) {
+  const Index items = Index(M);
+  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
+       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index m = item;
     double total = 0.0;
     double total2 = 0.0;
@@ -341,9 +368,9 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total_own = block_fold(total_own, [](double a, double b) { return double(a + b); });
-    total2_own = block_fold(total2_own, [](double a, double b) { return double(a + b); });
-    total3_own = block_fold(total3_own, [](double a, double b) { return double(a + b); });
+    total_own = row_fold(total_own, [](double a, double b) { return double(a + b); });
+    total2_own = row_fold(total2_own, [](double a, double b) { return double(a + b); });
+    total3_own = row_fold(total3_own, [](double a, double b) { return double(a + b); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
       if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
@@ -357,9 +384,9 @@ __global__ void __launch_bounds__(512)
         total2_own = total2_own + total2_parts[Index(part) * items + item];
         total3_own = total3_own + total3_parts[Index(part) * items + item];
       }
-      total_own = block_fold(total_own, [](double a, double b) { return double(a + b); });
-      total2_own = block_fold(total2_own, [](double a, double b) { return double(a + b); });
-      total3_own = block_fold(total3_own, [](double a, double b) { return double(a + b); });
+      total_own = row_fold(total_own, [](double a, double b) { return double(a + b); });
+      total2_own = row_fold(total2_own, [](double a, double b) { return double(a + b); });
+      total3_own = row_fold(total3_own, [](double a, double b) { return double(a + b); });
     }
     total = total + total_own;
     total2 = total2 + total2_own;
@@ -375,7 +402,7 @@ cudaError_t cosine_similarity_f64(const double* x, const double* y, double* simi
                                   char* workspace, cudaStream_t stream) {
   const CosineSimilarityF64Workspace space(M, N);
   const bool wide = aligned({x, y}) && N % 2 == 0;
-  const RowShape shape(N, M);
+  const RowShape shape(N, 1, M, 0, 1024);
   if (const cudaError_t error =
           shape.tickets == 0 ? cudaSuccess
                              : cudaMemsetAsync(workspace + space.total_tickets, 0,
@@ -384,7 +411,7 @@ cudaError_t cosine_similarity_f64(const double* x, const double* y, double* simi
     return error;
   if (const cudaError_t error = launch(
           wide ? cosine_similarity_f64_kernel<true, Index> : cosine_similarity_f64_kernel<false, Index>,
-          shape.blocks, shape.threads, 512, stream, x, y, similarity, M, N,
+          shape.blocks, dim3(shape.threads, shape.together), 512, stream, x, y, similarity, M, N,
           reinterpret_cast<double*>(workspace + space.total_parts),
           reinterpret_cast<double*>(workspace + space.total2_parts),
           reinterpret_cast<double*>(workspace + space.total3_parts),
@@ -403,10 +430,10 @@ struct CosineSimilarityBf16Workspace {
   int64_t bytes = 0;
 
   explicit CosineSimilarityBf16Workspace(int64_t M, int64_t N) {
-    total_parts = reserve(bytes, RowShape(N, M).parts, 4);
-    total2_parts = reserve(bytes, RowShape(N, M).parts, 4);
-    total3_parts = reserve(bytes, RowShape(N, M).parts, 4);
-    total_tickets = reserve(bytes, RowShape(N, M).tickets, 4);
+    total_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 4);
+    total2_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 4);
+    total3_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 4);
+    total_tickets = reserve(bytes, RowShape(N, 1, M, 0, 1024).tickets, 4);
   }
 };
 
@@ -415,8 +442,9 @@ __global__ void __launch_bounds__(512)
     cosine_similarity_bf16_kernel(const uint16_t* x, const uint16_t* y, uint16_t* similarity, Index M,
                                   Index N, float* total_parts, float* total2_parts, float* total3_parts,
                                   uint32_t* total_tickets, Index chunk, unsigned chunks) {
-  const Index items = M;
-  for (Index item = Index(blockIdx.x / chunks); item < items; item += Index(gridDim.x / chunks)) {
+  const Index items = Index(M);
+  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
+       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index m = item;
     float total = 0.0f;
     float total2 = 0.0f;
@@ -443,9 +471,9 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total_own = block_fold(total_own, [](float a, float b) { return float(a + b); });
-    total2_own = block_fold(total2_own, [](float a, float b) { return float(a + b); });
-    total3_own = block_fold(total3_own, [](float a, float b) { return float(a + b); });
+    total_own = row_fold(total_own, [](float a, float b) { return float(a + b); });
+    total2_own = row_fold(total2_own, [](float a, float b) { return float(a + b); });
+    total3_own = row_fold(total3_own, [](float a, float b) { return float(a + b); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
       if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
@@ -459,9 +487,9 @@ __global__ void __launch_bounds__(512)
         total2_own = total2_own + total2_parts[Index(part) * items + item];
         total3_own = total3_own + total3_parts[Index(part) * items + item];
       }
-      total_own = block_fold(total_own, [](float a, float b) { return float(a + b); });
-      total2_own = block_fold(total2_own, [](float a, float b) { return float(a + b); });
-      total3_own = block_fold(total3_own, [](float a, float b) { return float(a + b); });
+      total_own = row_fold(total_own, [](float a, float b) { return float(a + b); });
+      total2_own = row_fold(total2_own, [](float a, float b) { return float(a + b); });
+      total3_own = row_fold(total3_own, [](float a, float b) { return float(a + b); });
     }
     total = total + total_own;
     total2 = total2 + total2_own;
@@ -477,7 +505,7 @@ cudaError_t cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_
                                    int64_t N, char* workspace, cudaStream_t stream) {
   const CosineSimilarityBf16Workspace space(M, N);
   const bool wide = aligned({x, y}) && N % 8 == 0;
-  const RowShape shape(N, M);
+  const RowShape shape(N, 1, M, 0, 1024);
   if (const cudaError_t error =
           shape.tickets == 0 ? cudaSuccess
                              : cudaMemsetAsync(workspace + space.total_tickets, 0,
@@ -486,7 +514,7 @@ cudaError_t cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_
     return error;
   if (const cudaError_t error = launch(
           wide ? cosine_similarity_bf16_kernel<true, Index> : cosine_similarity_bf16_kernel<false, Index>,
-          shape.blocks, shape.threads, 512, stream, x, y, similarity, M, N,
+          shape.blocks, dim3(shape.threads, shape.together), 512, stream, x, y, similarity, M, N,
           reinterpret_cast<float*>(workspace + space.total_parts),
           reinterpret_cast<float*>(workspace + space.total2_parts),
           reinterpret_cast<float*>(workspace + space.total3_parts),
@@ -505,10 +533,10 @@ struct CosineSimilarityF16Workspace {
   int64_t bytes = 0;
 
   explicit CosineSimilarityF16Workspace(int64_t M, int64_t N) {
-    total_parts = reserve(bytes, RowShape(N, M).parts, 4);
-    total2_parts = reserve(bytes, RowShape(N, M).parts, 4);
-    total3_parts = reserve(bytes, RowShape(N, M).parts, 4);
-    total_tickets = reserve(bytes, RowShape(N, M).tickets, 4);
+    total_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 4);
+    total2_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 4);
+    total3_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 4);
+    total_tickets = reserve(bytes, RowShape(N, 1, M, 0, 1024).tickets, 4);
   }
 };
 
@@ -517,8 +545,9 @@ __global__ void __launch_bounds__(512)
     cosine_similarity_f16_kernel(const uint16_t* x, const uint16_t* y, uint16_t* similarity, Index M, Index N,
                                  float* total_parts, float* total2_parts, float* total3_parts,
                                  uint32_t* total_tickets, Index chunk, unsigned chunks) {
-  const Index items = M;
-  for (Index item = Index(blockIdx.x / chunks); item < items; item += Index(gridDim.x / chunks)) {
+  const Index items = Index(M);
+  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
+       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index m = item;
     float total = 0.0f;
     float total2 = 0.0f;
@@ -545,9 +574,9 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total_own = block_fold(total_own, [](float a, float b) { return float(a + b); });
-    total2_own = block_fold(total2_own, [](float a, float b) { return float(a + b); });
-    total3_own = block_fold(total3_own, [](float a, float b) { return float(a + b); });
+    total_own = row_fold(total_own, [](float a, float b) { return float(a + b); });
+    total2_own = row_fold(total2_own, [](float a, float b) { return float(a + b); });
+    total3_own = row_fold(total3_own, [](float a, float b) { return float(a + b); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
       if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
@@ -561,9 +590,9 @@ __global__ void __launch_bounds__(512)
         total2_own = total2_own + total2_parts[Index(part) * items + item];
         total3_own = total3_own + total3_parts[Index(part) * items + item];
       }
-      total_own = block_fold(total_own, [](float a, float b) { return float(a + b); });
-      total2_own = block_fold(total2_own, [](float a, float b) { return float(a + b); });
-      total3_own = block_fold(total3_own, [](float a, float b) { return float(a + b); });
+      total_own = row_fold(total_own, [](float a, float b) { return float(a + b); });
+      total2_own = row_fold(total2_own, [](float a, float b) { return float(a + b); });
+      total3_own = row_fold(total3_own, [](float a, float b) { return float(a + b); });
     }
     total = total + total_own;
     total2 = total2 + total2_own;
@@ -579,7 +608,7 @@ cudaError_t cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t
                                   int64_t N, char* workspace, cudaStream_t stream) {
   const CosineSimilarityF16Workspace space(M, N);
   const bool wide = aligned({x, y}) && N % 8 == 0;
-  const RowShape shape(N, M);
+  const RowShape shape(N, 1, M, 0, 1024);
   if (const cudaError_t error =
           shape.tickets == 0 ? cudaSuccess
                              : cudaMemsetAsync(workspace + space.total_tickets, 0,
@@ -588,7 +617,7 @@ cudaError_t cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t
     return error;
   if (const cudaError_t error = launch(
           wide ? cosine_similarity_f16_kernel<true, Index> : cosine_similarity_f16_kernel<false, Index>,
-          shape.blocks, shape.threads, 512, stream, x, y, similarity, M, N,
+          shape.blocks, dim3(shape.threads, shape.together), 512, stream, x, y, similarity, M, N,
           reinterpret_cast<float*>(workspace + space.total_parts),
           reinterpret_cast<float*>(workspace + space.total2_parts),
           reinterpret_cast<float*>(workspace + space.total3_parts),

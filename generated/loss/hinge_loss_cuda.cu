@@ -3,7 +3,8 @@
 // hinge_loss: loss[b] = sum of max(margin + score[b, v] - score[b, target[b]], 0) over all v but the target;
 // and the mean
 //
-// Plan: chunks of B are folded at once, then combined by the last block, in order, neighbours along B.
+// Phase 1: part of a block, or several, by length, for each of B, neighbours along V.
+// Phase 2: chunks of B are folded at once, then combined by the last block, in order, neighbours along B.
 // Bytes that hinge_loss_f32_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.
 
 #include "hinge_loss.h"
@@ -102,6 +103,41 @@ inline unsigned block_threads(int64_t length, int64_t blocks) {
   return threads;
 }
 
+// How threads share rows of `turns` turns of a loop, each of them `elements` long, with `bytes` to keep.
+// Sizes alone decide, and so results are the same on all devices: 16 elements a thread, fewer where that
+// leaves a device idle; several rows a block where they are short; `chunks` blocks a row where rows are few,
+// or too long for a block to keep.
+struct RowShape {
+  enum : int64_t { kMostKept = 224 << 10, kMostRows = 1 << 30, kMostTeams = 1 << 20 };
+  int64_t rows, turns, bytes, teams;                              // rows that are worked on at once, at most
+  int64_t chunk, kept_bytes, blocks, parts, tickets, slot_bytes;  // a block takes `chunk` turns of a row
+  unsigned threads = 8, together = 1, chunks = 1;
+
+  RowShape(int64_t turns_of_row, int64_t elements, int64_t all_rows, int64_t bytes_of_turn,
+           unsigned most_chunks)
+      : rows(all_rows), turns(turns_of_row), bytes(bytes_of_turn), teams(smaller(rows, kMostTeams)) {
+    const int64_t length = turns * elements, all_bytes = turns * bytes;
+    while (threads < 512 && (threads * 16 < length || (threads * 4 < length && rows < 262144 / threads)))
+      threads *= 2;
+    while (threads <= 32 && threads * together < 256 && (threads * together < 32 || rows > 1024 * together))
+      together *= 2;
+    while (chunks < most_chunks &&
+           ((chunks * threads * 16 < length && rows < 262144 / (chunks * threads)) ||
+            (chunks < 8 && all_bytes <= 8 * kMostKept && all_bytes > chunks * kMostKept / 2)))
+      chunks *= 2;
+    split(chunks);
+  }
+  void split(unsigned blocks_of_row) {
+    chunks = blocks_of_row;
+    chunk = ceil_div(turns, int64_t{chunks} * 16) * 16;  // so that all begin with a whole access
+    kept_bytes = chunk * bytes;
+    blocks = smaller(ceil_div(rows, together), kMostRows) * chunks;
+    parts = chunks > 1 ? rows * chunks : 0;
+    tickets = chunks > 1 ? rows : 0;
+    slot_bytes = chunks > 1 ? teams * (2 * chunks + 1) * 16 : 0;
+  }
+};
+
 // Do all arrays begin at a multiple of 16 bytes?
 inline bool aligned(std::initializer_list<const void*> arrays) {
   for (const void* array : arrays)
@@ -139,10 +175,10 @@ __device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index lef
   return pack;
 }
 
-// The value that another lane of the warp has.
+// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
 template <class T>
-__device__ inline T from_lane(T value, unsigned lane) {
-  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
+  return T(__shfl_sync(mask, value, int(lane), int(width)));
 }
 
 #if defined(__CUDACC__)
@@ -151,6 +187,7 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
+
 // Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
@@ -168,6 +205,18 @@ __device__ inline T block_fold(T value, Combine combine) {
   return value;
 }
 
+// Folds the values of the threads of one threadIdx.y, in a fixed order: of a part of a warp, or of a block
+// that has one row. Each of them gets the result.
+template <class T, class Combine>
+__device__ inline T row_fold(T value, Combine combine) {
+  const unsigned width = blockDim.x;
+  if (width > 32) return block_fold(value, combine);
+  const unsigned begin = (threadIdx.y * width) % 32, mask = (0xffffffffu >> (32 - width)) << begin;
+  for (unsigned distance = width / 2; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, threadIdx.x + distance, mask, width));
+  return from_lane(value, 0, mask, width);
+}
+
 // Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
 __device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
   __threadfence();
@@ -180,13 +229,15 @@ __device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
 
 // Where the intermediates lie in the workspace.
 struct HingeLossF32F32Workspace {
+  int64_t total_parts;
+  int64_t total_tickets;
   int64_t total2_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit HingeLossF32F32Workspace(int64_t B, int64_t V) {
-    (void)B;
-    (void)V;
+    total_parts = reserve(bytes, RowShape(V, 1, B, 0, 1024).parts, 4);
+    total_tickets = reserve(bytes, RowShape(V, 1, B, 0, 1024).tickets, 4);
     total2_parts = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
   }
@@ -194,17 +245,20 @@ struct HingeLossF32F32Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    hinge_loss_f32_f32_kernel(const float* score, const int32_t* target, float* loss, float* mean_loss,
-                              Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  float total2_own = 0.0f;
-  for (Index b = first; b < last; ++b) {
+    hinge_loss_f32_f32_part1_kernel(const float* score, const int32_t* target, float* loss, Index B, Index V,
+                                    float* total_parts, uint32_t* total_tickets, Index chunk,
+                                    unsigned chunks) {
+  const Index items = Index(B);
+  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
+       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
+    const Index b = item;
     const float own = inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f;
     float total = 0.0f;
+    const Index first = Index(blockIdx.x % chunks) * chunk;
+    const Index last = Index(smaller(first + chunk, V));
     float total_own = 0.0f;
-    for (Index v_first = Index(threadIdx.x) * 4; v_first < V; v_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(V - v_first);
+    for (Index v_first = first + Index(threadIdx.x) * 4; v_first < last; v_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(last - v_first);
       const auto score_pack = load_pack<4, 1, kWide>(&score[b * V + v_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -214,13 +268,38 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
-    const float loss_here = total;
-    if (threadIdx.x == 0) {
-      loss[b] = loss_here;
+    total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    if (chunks > 1) {
+      if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
+      if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
+      total_own = 0.0f;
+      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
+        total_own = total_own + total_parts[Index(part) * items + item];
+      }
+      total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
     }
+    total = total + total_own;
     if (threadIdx.x == 0) {
-      total2_own += loss_here;
+      loss[b] = total;
+    }
+  }
+}
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    hinge_loss_f32_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total2_parts,
+                                    uint32_t* ticket, Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, B));
+  float total2_own = 0.0f;
+  for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
+    const Index remaining = Index(last - b_first);
+    const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (i < remaining) {
+        total2_own += loss_pack[i];
+      }
     }
   }
   const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
@@ -242,30 +321,53 @@ template <class Index>
 cudaError_t hinge_loss_f32_f32(const float* score, const int32_t* target, float* loss, float* mean_loss,
                                int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const HingeLossF32F32Workspace space(B, V);
-  const bool wide = aligned({score}) && V % 4 == 0;
-  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
-  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          launch(wide ? hinge_loss_f32_f32_kernel<true, Index> : hinge_loss_f32_f32_kernel<false, Index>,
-                 chunks, block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
-                 reinterpret_cast<float*>(workspace + space.total2_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-      error != cudaSuccess)
-    return error;
+  {
+    const bool wide = aligned({score}) && V % 4 == 0;
+    const RowShape shape(V, 1, B, 0, 1024);
+    if (const cudaError_t error =
+            shape.tickets == 0
+                ? cudaSuccess
+                : cudaMemsetAsync(workspace + space.total_tickets, 0,
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error =
+            launch(wide ? hinge_loss_f32_f32_part1_kernel<true, Index>
+                        : hinge_loss_f32_f32_part1_kernel<false, Index>,
+                   shape.blocks, dim3(shape.threads, shape.together), 512, stream, score, target, loss, B, V,
+                   reinterpret_cast<float*>(workspace + space.total_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({loss});
+    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
+    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(wide ? hinge_loss_f32_f32_part2_kernel<true, Index>
+                                              : hinge_loss_f32_f32_part2_kernel<false, Index>,
+                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
+                                         B, reinterpret_cast<float*>(workspace + space.total2_parts),
+                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 
 // Where the intermediates lie in the workspace.
 struct HingeLossF64F64Workspace {
+  int64_t total_parts;
+  int64_t total_tickets;
   int64_t total2_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit HingeLossF64F64Workspace(int64_t B, int64_t V) {
-    (void)B;
-    (void)V;
+    total_parts = reserve(bytes, RowShape(V, 1, B, 0, 1024).parts, 8);
+    total_tickets = reserve(bytes, RowShape(V, 1, B, 0, 1024).tickets, 4);
     total2_parts = reserve(bytes, 1024, 8);
     ticket = reserve(bytes, 1, 4);
   }
@@ -273,17 +375,20 @@ struct HingeLossF64F64Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    hinge_loss_f64_f64_kernel(const double* score, const int32_t* target, double* loss, double* mean_loss,
-                              Index B, Index V, double* total2_parts, uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  double total2_own = 0.0;
-  for (Index b = first; b < last; ++b) {
+    hinge_loss_f64_f64_part1_kernel(const double* score, const int32_t* target, double* loss, Index B,
+                                    Index V, double* total_parts, uint32_t* total_tickets, Index chunk,
+                                    unsigned chunks) {
+  const Index items = Index(B);
+  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
+       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
+    const Index b = item;
     const double own = inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0;
     double total = 0.0;
+    const Index first = Index(blockIdx.x % chunks) * chunk;
+    const Index last = Index(smaller(first + chunk, V));
     double total_own = 0.0;
-    for (Index v_first = Index(threadIdx.x) * 2; v_first < V; v_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(V - v_first);
+    for (Index v_first = first + Index(threadIdx.x) * 2; v_first < last; v_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(last - v_first);
       const auto score_pack = load_pack<2, 1, kWide>(&score[b * V + v_first], remaining);
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
@@ -293,13 +398,38 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total = total + block_fold(total_own, [](double a, double b_) { return double(a + b_); });
-    const double loss_here = total;
-    if (threadIdx.x == 0) {
-      loss[b] = loss_here;
+    total_own = row_fold(total_own, [](double a, double b_) { return double(a + b_); });
+    if (chunks > 1) {
+      if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
+      if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
+      total_own = 0.0;
+      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
+        total_own = total_own + total_parts[Index(part) * items + item];
+      }
+      total_own = row_fold(total_own, [](double a, double b_) { return double(a + b_); });
     }
+    total = total + total_own;
     if (threadIdx.x == 0) {
-      total2_own += loss_here;
+      loss[b] = total;
+    }
+  }
+}
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    hinge_loss_f64_f64_part2_kernel(double* loss, double* mean_loss, Index B, double* total2_parts,
+                                    uint32_t* ticket, Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, B));
+  double total2_own = 0.0;
+  for (Index b_first = first + Index(threadIdx.x) * 2; b_first < last; b_first += Index(blockDim.x) * 2) {
+    const Index remaining = Index(last - b_first);
+    const auto loss_pack = load_pack<2, 1, kWide>(&loss[b_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      if (i < remaining) {
+        total2_own += loss_pack[i];
+      }
     }
   }
   const double total2_part = block_fold(total2_own, [](double a, double b_) { return double(a + b_); });
@@ -321,30 +451,53 @@ template <class Index>
 cudaError_t hinge_loss_f64_f64(const double* score, const int32_t* target, double* loss, double* mean_loss,
                                int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const HingeLossF64F64Workspace space(B, V);
-  const bool wide = aligned({score}) && V % 2 == 0;
-  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
-  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          launch(wide ? hinge_loss_f64_f64_kernel<true, Index> : hinge_loss_f64_f64_kernel<false, Index>,
-                 chunks, block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
-                 reinterpret_cast<double*>(workspace + space.total2_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-      error != cudaSuccess)
-    return error;
+  {
+    const bool wide = aligned({score}) && V % 2 == 0;
+    const RowShape shape(V, 1, B, 0, 1024);
+    if (const cudaError_t error =
+            shape.tickets == 0
+                ? cudaSuccess
+                : cudaMemsetAsync(workspace + space.total_tickets, 0,
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error =
+            launch(wide ? hinge_loss_f64_f64_part1_kernel<true, Index>
+                        : hinge_loss_f64_f64_part1_kernel<false, Index>,
+                   shape.blocks, dim3(shape.threads, shape.together), 512, stream, score, target, loss, B, V,
+                   reinterpret_cast<double*>(workspace + space.total_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({loss});
+    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
+    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(wide ? hinge_loss_f64_f64_part2_kernel<true, Index>
+                                              : hinge_loss_f64_f64_part2_kernel<false, Index>,
+                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
+                                         B, reinterpret_cast<double*>(workspace + space.total2_parts),
+                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 
 // Where the intermediates lie in the workspace.
 struct HingeLossBf16F32Workspace {
+  int64_t total_parts;
+  int64_t total_tickets;
   int64_t total2_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit HingeLossBf16F32Workspace(int64_t B, int64_t V) {
-    (void)B;
-    (void)V;
+    total_parts = reserve(bytes, RowShape(V, 1, B, 0, 1024).parts, 4);
+    total_tickets = reserve(bytes, RowShape(V, 1, B, 0, 1024).tickets, 4);
     total2_parts = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
   }
@@ -352,17 +505,20 @@ struct HingeLossBf16F32Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    hinge_loss_bf16_f32_kernel(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
-                               Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  float total2_own = 0.0f;
-  for (Index b = first; b < last; ++b) {
+    hinge_loss_bf16_f32_part1_kernel(const uint16_t* score, const int32_t* target, float* loss, Index B,
+                                     Index V, float* total_parts, uint32_t* total_tickets, Index chunk,
+                                     unsigned chunks) {
+  const Index items = Index(B);
+  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
+       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
+    const Index b = item;
     const float own = inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f;
     float total = 0.0f;
+    const Index first = Index(blockIdx.x % chunks) * chunk;
+    const Index last = Index(smaller(first + chunk, V));
     float total_own = 0.0f;
-    for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(V - v_first);
+    for (Index v_first = first + Index(threadIdx.x) * 8; v_first < last; v_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(last - v_first);
       const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
@@ -372,13 +528,38 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
-    const float loss_here = total;
-    if (threadIdx.x == 0) {
-      loss[b] = loss_here;
+    total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    if (chunks > 1) {
+      if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
+      if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
+      total_own = 0.0f;
+      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
+        total_own = total_own + total_parts[Index(part) * items + item];
+      }
+      total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
     }
+    total = total + total_own;
     if (threadIdx.x == 0) {
-      total2_own += loss_here;
+      loss[b] = total;
+    }
+  }
+}
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    hinge_loss_bf16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total2_parts,
+                                     uint32_t* ticket, Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, B));
+  float total2_own = 0.0f;
+  for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
+    const Index remaining = Index(last - b_first);
+    const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (i < remaining) {
+        total2_own += loss_pack[i];
+      }
     }
   }
   const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
@@ -400,30 +581,53 @@ template <class Index>
 cudaError_t hinge_loss_bf16_f32(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
                                 int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const HingeLossBf16F32Workspace space(B, V);
-  const bool wide = aligned({score}) && V % 8 == 0;
-  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
-  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          launch(wide ? hinge_loss_bf16_f32_kernel<true, Index> : hinge_loss_bf16_f32_kernel<false, Index>,
-                 chunks, block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
-                 reinterpret_cast<float*>(workspace + space.total2_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-      error != cudaSuccess)
-    return error;
+  {
+    const bool wide = aligned({score}) && V % 8 == 0;
+    const RowShape shape(V, 1, B, 0, 1024);
+    if (const cudaError_t error =
+            shape.tickets == 0
+                ? cudaSuccess
+                : cudaMemsetAsync(workspace + space.total_tickets, 0,
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error =
+            launch(wide ? hinge_loss_bf16_f32_part1_kernel<true, Index>
+                        : hinge_loss_bf16_f32_part1_kernel<false, Index>,
+                   shape.blocks, dim3(shape.threads, shape.together), 512, stream, score, target, loss, B, V,
+                   reinterpret_cast<float*>(workspace + space.total_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({loss});
+    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
+    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(wide ? hinge_loss_bf16_f32_part2_kernel<true, Index>
+                                              : hinge_loss_bf16_f32_part2_kernel<false, Index>,
+                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
+                                         B, reinterpret_cast<float*>(workspace + space.total2_parts),
+                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 
 // Where the intermediates lie in the workspace.
 struct HingeLossF16F32Workspace {
+  int64_t total_parts;
+  int64_t total_tickets;
   int64_t total2_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit HingeLossF16F32Workspace(int64_t B, int64_t V) {
-    (void)B;
-    (void)V;
+    total_parts = reserve(bytes, RowShape(V, 1, B, 0, 1024).parts, 4);
+    total_tickets = reserve(bytes, RowShape(V, 1, B, 0, 1024).tickets, 4);
     total2_parts = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
   }
@@ -431,17 +635,20 @@ struct HingeLossF16F32Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    hinge_loss_f16_f32_kernel(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
-                              Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  float total2_own = 0.0f;
-  for (Index b = first; b < last; ++b) {
+    hinge_loss_f16_f32_part1_kernel(const uint16_t* score, const int32_t* target, float* loss, Index B,
+                                    Index V, float* total_parts, uint32_t* total_tickets, Index chunk,
+                                    unsigned chunks) {
+  const Index items = Index(B);
+  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
+       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
+    const Index b = item;
     const float own = inside(int64_t(target[b]), V) ? from_f16(score[b * V + int64_t(target[b])]) : 0.0f;
     float total = 0.0f;
+    const Index first = Index(blockIdx.x % chunks) * chunk;
+    const Index last = Index(smaller(first + chunk, V));
     float total_own = 0.0f;
-    for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(V - v_first);
+    for (Index v_first = first + Index(threadIdx.x) * 8; v_first < last; v_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(last - v_first);
       const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
@@ -451,13 +658,38 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
-    const float loss_here = total;
-    if (threadIdx.x == 0) {
-      loss[b] = loss_here;
+    total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    if (chunks > 1) {
+      if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
+      if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
+      total_own = 0.0f;
+      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
+        total_own = total_own + total_parts[Index(part) * items + item];
+      }
+      total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
     }
+    total = total + total_own;
     if (threadIdx.x == 0) {
-      total2_own += loss_here;
+      loss[b] = total;
+    }
+  }
+}
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    hinge_loss_f16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total2_parts,
+                                    uint32_t* ticket, Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, B));
+  float total2_own = 0.0f;
+  for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
+    const Index remaining = Index(last - b_first);
+    const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (i < remaining) {
+        total2_own += loss_pack[i];
+      }
     }
   }
   const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
@@ -479,18 +711,39 @@ template <class Index>
 cudaError_t hinge_loss_f16_f32(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
                                int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const HingeLossF16F32Workspace space(B, V);
-  const bool wide = aligned({score}) && V % 8 == 0;
-  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
-  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          launch(wide ? hinge_loss_f16_f32_kernel<true, Index> : hinge_loss_f16_f32_kernel<false, Index>,
-                 chunks, block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
-                 reinterpret_cast<float*>(workspace + space.total2_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-      error != cudaSuccess)
-    return error;
+  {
+    const bool wide = aligned({score}) && V % 8 == 0;
+    const RowShape shape(V, 1, B, 0, 1024);
+    if (const cudaError_t error =
+            shape.tickets == 0
+                ? cudaSuccess
+                : cudaMemsetAsync(workspace + space.total_tickets, 0,
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error =
+            launch(wide ? hinge_loss_f16_f32_part1_kernel<true, Index>
+                        : hinge_loss_f16_f32_part1_kernel<false, Index>,
+                   shape.blocks, dim3(shape.threads, shape.together), 512, stream, score, target, loss, B, V,
+                   reinterpret_cast<float*>(workspace + space.total_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({loss});
+    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
+    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(wide ? hinge_loss_f16_f32_part2_kernel<true, Index>
+                                              : hinge_loss_f16_f32_part2_kernel<false, Index>,
+                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
+                                         B, reinterpret_cast<float*>(workspace + space.total2_parts),
+                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 

@@ -3,7 +3,8 @@
 // triplet_loss: loss = max(|anchor - positive| - |anchor - negative| + margin, 0) of each row; mean_loss =
 // their mean, 0 of none
 //
-// Plan: chunks of B are folded at once, then combined by the last block, in order, neighbours along D.
+// Phase 1: part of a block, or several, by length, for each of B, neighbours along D.
+// Phase 2: chunks of B are folded at once, then combined by the last block, in order, neighbours along B.
 // Bytes that triplet_loss_f32_f32 must move: 12 * D * B read, 4 * B + 4 written.
 
 #include "triplet_loss.h"
@@ -97,6 +98,41 @@ inline unsigned block_threads(int64_t length, int64_t blocks) {
   return threads;
 }
 
+// How threads share rows of `turns` turns of a loop, each of them `elements` long, with `bytes` to keep.
+// Sizes alone decide, and so results are the same on all devices: 16 elements a thread, fewer where that
+// leaves a device idle; several rows a block where they are short; `chunks` blocks a row where rows are few,
+// or too long for a block to keep.
+struct RowShape {
+  enum : int64_t { kMostKept = 224 << 10, kMostRows = 1 << 30, kMostTeams = 1 << 20 };
+  int64_t rows, turns, bytes, teams;                              // rows that are worked on at once, at most
+  int64_t chunk, kept_bytes, blocks, parts, tickets, slot_bytes;  // a block takes `chunk` turns of a row
+  unsigned threads = 8, together = 1, chunks = 1;
+
+  RowShape(int64_t turns_of_row, int64_t elements, int64_t all_rows, int64_t bytes_of_turn,
+           unsigned most_chunks)
+      : rows(all_rows), turns(turns_of_row), bytes(bytes_of_turn), teams(smaller(rows, kMostTeams)) {
+    const int64_t length = turns * elements, all_bytes = turns * bytes;
+    while (threads < 512 && (threads * 16 < length || (threads * 4 < length && rows < 262144 / threads)))
+      threads *= 2;
+    while (threads <= 32 && threads * together < 256 && (threads * together < 32 || rows > 1024 * together))
+      together *= 2;
+    while (chunks < most_chunks &&
+           ((chunks * threads * 16 < length && rows < 262144 / (chunks * threads)) ||
+            (chunks < 8 && all_bytes <= 8 * kMostKept && all_bytes > chunks * kMostKept / 2)))
+      chunks *= 2;
+    split(chunks);
+  }
+  void split(unsigned blocks_of_row) {
+    chunks = blocks_of_row;
+    chunk = ceil_div(turns, int64_t{chunks} * 16) * 16;  // so that all begin with a whole access
+    kept_bytes = chunk * bytes;
+    blocks = smaller(ceil_div(rows, together), kMostRows) * chunks;
+    parts = chunks > 1 ? rows * chunks : 0;
+    tickets = chunks > 1 ? rows : 0;
+    slot_bytes = chunks > 1 ? teams * (2 * chunks + 1) * 16 : 0;
+  }
+};
+
 // Do all arrays begin at a multiple of 16 bytes?
 inline bool aligned(std::initializer_list<const void*> arrays) {
   for (const void* array : arrays)
@@ -134,10 +170,10 @@ __device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index lef
   return pack;
 }
 
-// The value that another lane of the warp has.
+// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
 template <class T>
-__device__ inline T from_lane(T value, unsigned lane) {
-  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
+  return T(__shfl_sync(mask, value, int(lane), int(width)));
 }
 
 #if defined(__CUDACC__)
@@ -146,6 +182,7 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
+
 // Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
@@ -163,6 +200,18 @@ __device__ inline T block_fold(T value, Combine combine) {
   return value;
 }
 
+// Folds the values of the threads of one threadIdx.y, in a fixed order: of a part of a warp, or of a block
+// that has one row. Each of them gets the result.
+template <class T, class Combine>
+__device__ inline T row_fold(T value, Combine combine) {
+  const unsigned width = blockDim.x;
+  if (width > 32) return block_fold(value, combine);
+  const unsigned begin = (threadIdx.y * width) % 32, mask = (0xffffffffu >> (32 - width)) << begin;
+  for (unsigned distance = width / 2; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, threadIdx.x + distance, mask, width));
+  return from_lane(value, 0, mask, width);
+}
+
 // Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
 __device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
   __threadfence();
@@ -175,13 +224,17 @@ __device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
 
 // Where the intermediates lie in the workspace.
 struct TripletLossF32F32Workspace {
+  int64_t total_parts;
+  int64_t total2_parts;
+  int64_t total_tickets;
   int64_t total3_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit TripletLossF32F32Workspace(int64_t B, int64_t D) {
-    (void)B;
-    (void)D;
+    total_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, 4);
+    total2_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, 4);
+    total_tickets = reserve(bytes, RowShape(D, 1, B, 0, 1024).tickets, 4);
     total3_parts = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
   }
@@ -189,19 +242,21 @@ struct TripletLossF32F32Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    triplet_loss_f32_f32_kernel(const float* anchor, const float* positive, const float* negative,
-                                float* loss, float* mean_loss, Index B, Index D, float* total3_parts,
-                                uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  float total3_own = 0.0f;
-  for (Index b = first; b < last; ++b) {
+    triplet_loss_f32_f32_part1_kernel(const float* anchor, const float* positive, const float* negative,
+                                      float* loss, Index B, Index D, float* total_parts, float* total2_parts,
+                                      uint32_t* total_tickets, Index chunk, unsigned chunks) {
+  const Index items = Index(B);
+  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
+       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
+    const Index b = item;
     float total = 0.0f;
     float total2 = 0.0f;
+    const Index first = Index(blockIdx.x % chunks) * chunk;
+    const Index last = Index(smaller(first + chunk, D));
     float total_own = 0.0f;
     float total2_own = 0.0f;
-    for (Index d_first = Index(threadIdx.x) * 4; d_first < D; d_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(D - d_first);
+    for (Index d_first = first + Index(threadIdx.x) * 4; d_first < last; d_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(last - d_first);
       const auto anchor_pack = load_pack<4, 1, kWide>(&anchor[b * D + d_first], remaining);
       const auto positive_pack = load_pack<4, 1, kWide>(&positive[b * D + d_first], remaining);
       const auto negative_pack = load_pack<4, 1, kWide>(&negative[b * D + d_first], remaining);
@@ -217,14 +272,44 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
-    total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
-    const float loss_here = maximum(sqrtf(total) - sqrtf(total2) + 1.0f, 0.0f);
-    if (threadIdx.x == 0) {
-      loss[b] = loss_here;
+    total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total2_own = row_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+    if (chunks > 1) {
+      if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
+      if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
+      if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
+      total_own = 0.0f;
+      total2_own = 0.0f;
+      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
+        total_own = total_own + total_parts[Index(part) * items + item];
+        total2_own = total2_own + total2_parts[Index(part) * items + item];
+      }
+      total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
+      total2_own = row_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     }
+    total = total + total_own;
+    total2 = total2 + total2_own;
     if (threadIdx.x == 0) {
-      total3_own += loss_here;
+      loss[b] = maximum(sqrtf(total) - sqrtf(total2) + 1.0f, 0.0f);
+    }
+  }
+}
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    triplet_loss_f32_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total3_parts,
+                                      uint32_t* ticket, Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, B));
+  float total3_own = 0.0f;
+  for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
+    const Index remaining = Index(last - b_first);
+    const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (i < remaining) {
+        total3_own += loss_pack[i];
+      }
     }
   }
   const float total3_part = block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
@@ -247,30 +332,56 @@ cudaError_t triplet_loss_f32_f32(const float* anchor, const float* positive, con
                                  float* loss, float* mean_loss, int64_t B, int64_t D, char* workspace,
                                  cudaStream_t stream) {
   const TripletLossF32F32Workspace space(B, D);
-  const bool wide = aligned({anchor, positive, negative}) && D % 4 == 0;
-  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
-  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          launch(wide ? triplet_loss_f32_f32_kernel<true, Index> : triplet_loss_f32_f32_kernel<false, Index>,
-                 chunks, block_threads(D, chunks), 512, stream, anchor, positive, negative, loss, mean_loss,
-                 B, D, reinterpret_cast<float*>(workspace + space.total3_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-      error != cudaSuccess)
-    return error;
+  {
+    const bool wide = aligned({anchor, positive, negative}) && D % 4 == 0;
+    const RowShape shape(D, 1, B, 0, 1024);
+    if (const cudaError_t error =
+            shape.tickets == 0
+                ? cudaSuccess
+                : cudaMemsetAsync(workspace + space.total_tickets, 0,
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error =
+            launch(wide ? triplet_loss_f32_f32_part1_kernel<true, Index>
+                        : triplet_loss_f32_f32_part1_kernel<false, Index>,
+                   shape.blocks, dim3(shape.threads, shape.together), 512, stream, anchor, positive, negative,
+                   loss, B, D, reinterpret_cast<float*>(workspace + space.total_parts),
+                   reinterpret_cast<float*>(workspace + space.total2_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({loss});
+    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
+    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(wide ? triplet_loss_f32_f32_part2_kernel<true, Index>
+                                              : triplet_loss_f32_f32_part2_kernel<false, Index>,
+                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
+                                         B, reinterpret_cast<float*>(workspace + space.total3_parts),
+                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 
 // Where the intermediates lie in the workspace.
 struct TripletLossF64F64Workspace {
+  int64_t total_parts;
+  int64_t total2_parts;
+  int64_t total_tickets;
   int64_t total3_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit TripletLossF64F64Workspace(int64_t B, int64_t D) {
-    (void)B;
-    (void)D;
+    total_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, 8);
+    total2_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, 8);
+    total_tickets = reserve(bytes, RowShape(D, 1, B, 0, 1024).tickets, 4);
     total3_parts = reserve(bytes, 1024, 8);
     ticket = reserve(bytes, 1, 4);
   }
@@ -278,19 +389,22 @@ struct TripletLossF64F64Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    triplet_loss_f64_f64_kernel(const double* anchor, const double* positive, const double* negative,
-                                double* loss, double* mean_loss, Index B, Index D, double* total3_parts,
-                                uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  double total3_own = 0.0;
-  for (Index b = first; b < last; ++b) {
+    triplet_loss_f64_f64_part1_kernel(const double* anchor, const double* positive, const double* negative,
+                                      double* loss, Index B, Index D, double* total_parts,
+                                      double* total2_parts, uint32_t* total_tickets, Index chunk,
+                                      unsigned chunks) {
+  const Index items = Index(B);
+  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
+       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
+    const Index b = item;
     double total = 0.0;
     double total2 = 0.0;
+    const Index first = Index(blockIdx.x % chunks) * chunk;
+    const Index last = Index(smaller(first + chunk, D));
     double total_own = 0.0;
     double total2_own = 0.0;
-    for (Index d_first = Index(threadIdx.x) * 2; d_first < D; d_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(D - d_first);
+    for (Index d_first = first + Index(threadIdx.x) * 2; d_first < last; d_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(last - d_first);
       const auto anchor_pack = load_pack<2, 1, kWide>(&anchor[b * D + d_first], remaining);
       const auto positive_pack = load_pack<2, 1, kWide>(&positive[b * D + d_first], remaining);
       const auto negative_pack = load_pack<2, 1, kWide>(&negative[b * D + d_first], remaining);
@@ -306,14 +420,44 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total = total + block_fold(total_own, [](double a, double b_) { return double(a + b_); });
-    total2 = total2 + block_fold(total2_own, [](double a, double b_) { return double(a + b_); });
-    const double loss_here = maximum(sqrt(total) - sqrt(total2) + 1.0, 0.0);
-    if (threadIdx.x == 0) {
-      loss[b] = loss_here;
+    total_own = row_fold(total_own, [](double a, double b_) { return double(a + b_); });
+    total2_own = row_fold(total2_own, [](double a, double b_) { return double(a + b_); });
+    if (chunks > 1) {
+      if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
+      if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
+      if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
+      total_own = 0.0;
+      total2_own = 0.0;
+      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
+        total_own = total_own + total_parts[Index(part) * items + item];
+        total2_own = total2_own + total2_parts[Index(part) * items + item];
+      }
+      total_own = row_fold(total_own, [](double a, double b_) { return double(a + b_); });
+      total2_own = row_fold(total2_own, [](double a, double b_) { return double(a + b_); });
     }
+    total = total + total_own;
+    total2 = total2 + total2_own;
     if (threadIdx.x == 0) {
-      total3_own += loss_here;
+      loss[b] = maximum(sqrt(total) - sqrt(total2) + 1.0, 0.0);
+    }
+  }
+}
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    triplet_loss_f64_f64_part2_kernel(double* loss, double* mean_loss, Index B, double* total3_parts,
+                                      uint32_t* ticket, Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, B));
+  double total3_own = 0.0;
+  for (Index b_first = first + Index(threadIdx.x) * 2; b_first < last; b_first += Index(blockDim.x) * 2) {
+    const Index remaining = Index(last - b_first);
+    const auto loss_pack = load_pack<2, 1, kWide>(&loss[b_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      if (i < remaining) {
+        total3_own += loss_pack[i];
+      }
     }
   }
   const double total3_part = block_fold(total3_own, [](double a, double b_) { return double(a + b_); });
@@ -336,30 +480,56 @@ cudaError_t triplet_loss_f64_f64(const double* anchor, const double* positive, c
                                  double* loss, double* mean_loss, int64_t B, int64_t D, char* workspace,
                                  cudaStream_t stream) {
   const TripletLossF64F64Workspace space(B, D);
-  const bool wide = aligned({anchor, positive, negative}) && D % 2 == 0;
-  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
-  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          launch(wide ? triplet_loss_f64_f64_kernel<true, Index> : triplet_loss_f64_f64_kernel<false, Index>,
-                 chunks, block_threads(D, chunks), 512, stream, anchor, positive, negative, loss, mean_loss,
-                 B, D, reinterpret_cast<double*>(workspace + space.total3_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-      error != cudaSuccess)
-    return error;
+  {
+    const bool wide = aligned({anchor, positive, negative}) && D % 2 == 0;
+    const RowShape shape(D, 1, B, 0, 1024);
+    if (const cudaError_t error =
+            shape.tickets == 0
+                ? cudaSuccess
+                : cudaMemsetAsync(workspace + space.total_tickets, 0,
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error =
+            launch(wide ? triplet_loss_f64_f64_part1_kernel<true, Index>
+                        : triplet_loss_f64_f64_part1_kernel<false, Index>,
+                   shape.blocks, dim3(shape.threads, shape.together), 512, stream, anchor, positive, negative,
+                   loss, B, D, reinterpret_cast<double*>(workspace + space.total_parts),
+                   reinterpret_cast<double*>(workspace + space.total2_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({loss});
+    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
+    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(wide ? triplet_loss_f64_f64_part2_kernel<true, Index>
+                                              : triplet_loss_f64_f64_part2_kernel<false, Index>,
+                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
+                                         B, reinterpret_cast<double*>(workspace + space.total3_parts),
+                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 
 // Where the intermediates lie in the workspace.
 struct TripletLossBf16F32Workspace {
+  int64_t total_parts;
+  int64_t total2_parts;
+  int64_t total_tickets;
   int64_t total3_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit TripletLossBf16F32Workspace(int64_t B, int64_t D) {
-    (void)B;
-    (void)D;
+    total_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, 4);
+    total2_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, 4);
+    total_tickets = reserve(bytes, RowShape(D, 1, B, 0, 1024).tickets, 4);
     total3_parts = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
   }
@@ -367,19 +537,22 @@ struct TripletLossBf16F32Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    triplet_loss_bf16_f32_kernel(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
-                                 float* loss, float* mean_loss, Index B, Index D, float* total3_parts,
-                                 uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  float total3_own = 0.0f;
-  for (Index b = first; b < last; ++b) {
+    triplet_loss_bf16_f32_part1_kernel(const uint16_t* anchor, const uint16_t* positive,
+                                       const uint16_t* negative, float* loss, Index B, Index D,
+                                       float* total_parts, float* total2_parts, uint32_t* total_tickets,
+                                       Index chunk, unsigned chunks) {
+  const Index items = Index(B);
+  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
+       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
+    const Index b = item;
     float total = 0.0f;
     float total2 = 0.0f;
+    const Index first = Index(blockIdx.x % chunks) * chunk;
+    const Index last = Index(smaller(first + chunk, D));
     float total_own = 0.0f;
     float total2_own = 0.0f;
-    for (Index d_first = Index(threadIdx.x) * 8; d_first < D; d_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(D - d_first);
+    for (Index d_first = first + Index(threadIdx.x) * 8; d_first < last; d_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(last - d_first);
       const auto anchor_pack = load_pack<8, 1, kWide>(&anchor[b * D + d_first], remaining);
       const auto positive_pack = load_pack<8, 1, kWide>(&positive[b * D + d_first], remaining);
       const auto negative_pack = load_pack<8, 1, kWide>(&negative[b * D + d_first], remaining);
@@ -395,14 +568,44 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
-    total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
-    const float loss_here = maximum(sqrtf(total) - sqrtf(total2) + 1.0f, 0.0f);
-    if (threadIdx.x == 0) {
-      loss[b] = loss_here;
+    total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total2_own = row_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+    if (chunks > 1) {
+      if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
+      if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
+      if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
+      total_own = 0.0f;
+      total2_own = 0.0f;
+      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
+        total_own = total_own + total_parts[Index(part) * items + item];
+        total2_own = total2_own + total2_parts[Index(part) * items + item];
+      }
+      total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
+      total2_own = row_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     }
+    total = total + total_own;
+    total2 = total2 + total2_own;
     if (threadIdx.x == 0) {
-      total3_own += loss_here;
+      loss[b] = maximum(sqrtf(total) - sqrtf(total2) + 1.0f, 0.0f);
+    }
+  }
+}
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    triplet_loss_bf16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total3_parts,
+                                       uint32_t* ticket, Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, B));
+  float total3_own = 0.0f;
+  for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
+    const Index remaining = Index(last - b_first);
+    const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (i < remaining) {
+        total3_own += loss_pack[i];
+      }
     }
   }
   const float total3_part = block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
@@ -425,30 +628,56 @@ cudaError_t triplet_loss_bf16_f32(const uint16_t* anchor, const uint16_t* positi
                                   float* loss, float* mean_loss, int64_t B, int64_t D, char* workspace,
                                   cudaStream_t stream) {
   const TripletLossBf16F32Workspace space(B, D);
-  const bool wide = aligned({anchor, positive, negative}) && D % 8 == 0;
-  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
-  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(
-          wide ? triplet_loss_bf16_f32_kernel<true, Index> : triplet_loss_bf16_f32_kernel<false, Index>,
-          chunks, block_threads(D, chunks), 512, stream, anchor, positive, negative, loss, mean_loss, B, D,
-          reinterpret_cast<float*>(workspace + space.total3_parts),
-          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-      error != cudaSuccess)
-    return error;
+  {
+    const bool wide = aligned({anchor, positive, negative}) && D % 8 == 0;
+    const RowShape shape(D, 1, B, 0, 1024);
+    if (const cudaError_t error =
+            shape.tickets == 0
+                ? cudaSuccess
+                : cudaMemsetAsync(workspace + space.total_tickets, 0,
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error =
+            launch(wide ? triplet_loss_bf16_f32_part1_kernel<true, Index>
+                        : triplet_loss_bf16_f32_part1_kernel<false, Index>,
+                   shape.blocks, dim3(shape.threads, shape.together), 512, stream, anchor, positive, negative,
+                   loss, B, D, reinterpret_cast<float*>(workspace + space.total_parts),
+                   reinterpret_cast<float*>(workspace + space.total2_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({loss});
+    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
+    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(wide ? triplet_loss_bf16_f32_part2_kernel<true, Index>
+                                              : triplet_loss_bf16_f32_part2_kernel<false, Index>,
+                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
+                                         B, reinterpret_cast<float*>(workspace + space.total3_parts),
+                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 
 // Where the intermediates lie in the workspace.
 struct TripletLossF16F32Workspace {
+  int64_t total_parts;
+  int64_t total2_parts;
+  int64_t total_tickets;
   int64_t total3_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit TripletLossF16F32Workspace(int64_t B, int64_t D) {
-    (void)B;
-    (void)D;
+    total_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, 4);
+    total2_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, 4);
+    total_tickets = reserve(bytes, RowShape(D, 1, B, 0, 1024).tickets, 4);
     total3_parts = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
   }
@@ -456,19 +685,22 @@ struct TripletLossF16F32Workspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    triplet_loss_f16_f32_kernel(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
-                                float* loss, float* mean_loss, Index B, Index D, float* total3_parts,
-                                uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  float total3_own = 0.0f;
-  for (Index b = first; b < last; ++b) {
+    triplet_loss_f16_f32_part1_kernel(const uint16_t* anchor, const uint16_t* positive,
+                                      const uint16_t* negative, float* loss, Index B, Index D,
+                                      float* total_parts, float* total2_parts, uint32_t* total_tickets,
+                                      Index chunk, unsigned chunks) {
+  const Index items = Index(B);
+  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
+       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
+    const Index b = item;
     float total = 0.0f;
     float total2 = 0.0f;
+    const Index first = Index(blockIdx.x % chunks) * chunk;
+    const Index last = Index(smaller(first + chunk, D));
     float total_own = 0.0f;
     float total2_own = 0.0f;
-    for (Index d_first = Index(threadIdx.x) * 8; d_first < D; d_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(D - d_first);
+    for (Index d_first = first + Index(threadIdx.x) * 8; d_first < last; d_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(last - d_first);
       const auto anchor_pack = load_pack<8, 1, kWide>(&anchor[b * D + d_first], remaining);
       const auto positive_pack = load_pack<8, 1, kWide>(&positive[b * D + d_first], remaining);
       const auto negative_pack = load_pack<8, 1, kWide>(&negative[b * D + d_first], remaining);
@@ -484,14 +716,44 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
-    total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
-    const float loss_here = maximum(sqrtf(total) - sqrtf(total2) + 1.0f, 0.0f);
-    if (threadIdx.x == 0) {
-      loss[b] = loss_here;
+    total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total2_own = row_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+    if (chunks > 1) {
+      if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
+      if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
+      if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
+      total_own = 0.0f;
+      total2_own = 0.0f;
+      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
+        total_own = total_own + total_parts[Index(part) * items + item];
+        total2_own = total2_own + total2_parts[Index(part) * items + item];
+      }
+      total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
+      total2_own = row_fold(total2_own, [](float a, float b_) { return float(a + b_); });
     }
+    total = total + total_own;
+    total2 = total2 + total2_own;
     if (threadIdx.x == 0) {
-      total3_own += loss_here;
+      loss[b] = maximum(sqrtf(total) - sqrtf(total2) + 1.0f, 0.0f);
+    }
+  }
+}
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    triplet_loss_f16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total3_parts,
+                                      uint32_t* ticket, Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, B));
+  float total3_own = 0.0f;
+  for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
+    const Index remaining = Index(last - b_first);
+    const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (i < remaining) {
+        total3_own += loss_pack[i];
+      }
     }
   }
   const float total3_part = block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
@@ -514,18 +776,40 @@ cudaError_t triplet_loss_f16_f32(const uint16_t* anchor, const uint16_t* positiv
                                  float* loss, float* mean_loss, int64_t B, int64_t D, char* workspace,
                                  cudaStream_t stream) {
   const TripletLossF16F32Workspace space(B, D);
-  const bool wide = aligned({anchor, positive, negative}) && D % 8 == 0;
-  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
-  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          launch(wide ? triplet_loss_f16_f32_kernel<true, Index> : triplet_loss_f16_f32_kernel<false, Index>,
-                 chunks, block_threads(D, chunks), 512, stream, anchor, positive, negative, loss, mean_loss,
-                 B, D, reinterpret_cast<float*>(workspace + space.total3_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-      error != cudaSuccess)
-    return error;
+  {
+    const bool wide = aligned({anchor, positive, negative}) && D % 8 == 0;
+    const RowShape shape(D, 1, B, 0, 1024);
+    if (const cudaError_t error =
+            shape.tickets == 0
+                ? cudaSuccess
+                : cudaMemsetAsync(workspace + space.total_tickets, 0,
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error =
+            launch(wide ? triplet_loss_f16_f32_part1_kernel<true, Index>
+                        : triplet_loss_f16_f32_part1_kernel<false, Index>,
+                   shape.blocks, dim3(shape.threads, shape.together), 512, stream, anchor, positive, negative,
+                   loss, B, D, reinterpret_cast<float*>(workspace + space.total_parts),
+                   reinterpret_cast<float*>(workspace + space.total2_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({loss});
+    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
+    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(wide ? triplet_loss_f16_f32_part2_kernel<true, Index>
+                                              : triplet_loss_f16_f32_part2_kernel<false, Index>,
+                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
+                                         B, reinterpret_cast<float*>(workspace + space.total3_parts),
+                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 

@@ -12,27 +12,37 @@ extern "C" {
 #endif
 
 // All functions return 0, or a status that quantize_rows_error explains. Arrays are dense and row-major
-// unless strides are given, and need no alignment.
+// unless strides are given, and need no alignment. Intermediates live in the workspace; null lets the
+// function allocate it.
 
 // x: f32[M, N]
 // q: i8[M, N]
 // scale: f32[M]
-/* @function quantize_rows_f32 args: in x f32 [M, N]; out q i8 [M, N]; out scale f32 [M]; size M; size N */
-int quantize_rows_f32_cuda(const float* x, int8_t* q, float* scale, int64_t M, int64_t N, void* stream);
+/* @function quantize_rows_f32 args: in x f32 [M, N]; out q i8 [M, N]; out scale f32 [M]; size M; size N;
+ * workspace workspace */
+int64_t quantize_rows_f32_cuda_workspace(int64_t M, int64_t N);
+int quantize_rows_f32_cuda(const float* x, int8_t* q, float* scale, int64_t M, int64_t N, void* workspace,
+                           int64_t workspace_bytes, void* stream);
 int quantize_rows_f32_openmp(const float* x, int8_t* q, float* scale, int64_t M, int64_t N);
 
 // x: bf16[M, N]
 // q: i8[M, N]
 // scale: f32[M]
-/* @function quantize_rows_bf16 args: in x bf16 [M, N]; out q i8 [M, N]; out scale f32 [M]; size M; size N */
-int quantize_rows_bf16_cuda(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N, void* stream);
+/* @function quantize_rows_bf16 args: in x bf16 [M, N]; out q i8 [M, N]; out scale f32 [M]; size M; size N;
+ * workspace workspace */
+int64_t quantize_rows_bf16_cuda_workspace(int64_t M, int64_t N);
+int quantize_rows_bf16_cuda(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N, void* workspace,
+                            int64_t workspace_bytes, void* stream);
 int quantize_rows_bf16_openmp(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N);
 
 // x: f16[M, N]
 // q: i8[M, N]
 // scale: f32[M]
-/* @function quantize_rows_f16 args: in x f16 [M, N]; out q i8 [M, N]; out scale f32 [M]; size M; size N */
-int quantize_rows_f16_cuda(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N, void* stream);
+/* @function quantize_rows_f16 args: in x f16 [M, N]; out q i8 [M, N]; out scale f32 [M]; size M; size N;
+ * workspace workspace */
+int64_t quantize_rows_f16_cuda_workspace(int64_t M, int64_t N);
+int quantize_rows_f16_cuda(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N, void* workspace,
+                           int64_t workspace_bytes, void* stream);
 int quantize_rows_f16_openmp(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N);
 
 // What a status means.

@@ -13,7 +13,8 @@ extern "C" {
 #endif
 
 // All functions return 0, or a status that batch_norm_error explains. Arrays are dense and row-major unless
-// strides are given, and need no alignment.
+// strides are given, and need no alignment. Intermediates live in the workspace; null lets the function
+// allocate it.
 
 // momentum: f32
 // x: f32[B, C, H, W]
@@ -26,10 +27,12 @@ extern "C" {
 // running_variance: f32[C], read and written
 /* @function batch_norm_f32 args: scalar momentum f32; in x f32 [B, C, H, W]; in gamma f32 [C]; in beta f32
  * [C]; out y f32 [B, C, H, W]; out batch_mean f32 [C]; out batch_variance f32 [C]; inout running_mean f32
- * [C]; inout running_variance f32 [C]; size B; size C; size H; size W */
+ * [C]; inout running_variance f32 [C]; size B; size C; size H; size W; workspace workspace */
+int64_t batch_norm_f32_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W);
 int batch_norm_f32_cuda(float momentum, const float* x, const float* gamma, const float* beta, float* y,
                         float* batch_mean, float* batch_variance, float* running_mean,
-                        float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W, void* stream);
+                        float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
+                        int64_t workspace_bytes, void* stream);
 int batch_norm_f32_openmp(float momentum, const float* x, const float* gamma, const float* beta, float* y,
                           float* batch_mean, float* batch_variance, float* running_mean,
                           float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W);
@@ -45,10 +48,12 @@ int batch_norm_f32_openmp(float momentum, const float* x, const float* gamma, co
 // running_variance: f32[C], read and written
 /* @function batch_norm_bf16 args: scalar momentum f32; in x bf16 [B, C, H, W]; in gamma f32 [C]; in beta f32
  * [C]; out y bf16 [B, C, H, W]; out batch_mean f32 [C]; out batch_variance f32 [C]; inout running_mean f32
- * [C]; inout running_variance f32 [C]; size B; size C; size H; size W */
+ * [C]; inout running_variance f32 [C]; size B; size C; size H; size W; workspace workspace */
+int64_t batch_norm_bf16_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W);
 int batch_norm_bf16_cuda(float momentum, const uint16_t* x, const float* gamma, const float* beta,
                          uint16_t* y, float* batch_mean, float* batch_variance, float* running_mean,
-                         float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W, void* stream);
+                         float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
+                         int64_t workspace_bytes, void* stream);
 int batch_norm_bf16_openmp(float momentum, const uint16_t* x, const float* gamma, const float* beta,
                            uint16_t* y, float* batch_mean, float* batch_variance, float* running_mean,
                            float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W);

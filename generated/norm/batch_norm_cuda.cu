@@ -3,8 +3,9 @@
 // batch_norm: y = (x - mean) / sqrt(variance + eps) * gamma + beta by channel; running = lerp(running,
 // batch's, momentum)
 //
-// Plan: a block for each of C, neighbours along C.
-// Bytes that batch_norm_f32 must move: 16 * C + 4 * C * W * H * B read, 16 * C + 4 * C * W * H * B written.
+// Plan: part of a block, or several, by length, for each of C, neighbours along H*W; what fits of x is read
+// once and stays in shared memory. Bytes that batch_norm_f32 must move: 16 * C + 4 * C * W * H * B read, 16 *
+// C + 4 * C * W * H * B written.
 
 #include "batch_norm.h"
 
@@ -14,6 +15,14 @@
 #include <initializer_list>
 
 namespace {
+
+__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
 
 template <class A, class B>
 __host__ __device__ inline auto smaller(A a, B b) {
@@ -50,27 +59,50 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  if (count > (INT64_MAX / 4 - total) / bytes)
+    total = INT64_MAX / 2;
+  else
+    total += (count * bytes + 255) / 256 * 256;
+  return start;
 }
 
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
-// device idle.
-inline unsigned block_threads(int64_t length, int64_t blocks) {
-  unsigned threads = 32;
-  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
-    threads *= 2;
-  return threads;
-}
+// How threads share rows of `turns` turns of a loop, each of them `elements` long, with `bytes` to keep.
+// Sizes alone decide, and so results are the same on all devices: 16 elements a thread, fewer where that
+// leaves a device idle; several rows a block where they are short; `chunks` blocks a row where rows are few,
+// or too long for a block to keep.
+struct RowShape {
+  enum : int64_t { kMostKept = 224 << 10, kMostRows = 1 << 30, kMostTeams = 1 << 20 };
+  int64_t rows, turns, bytes, teams;                              // rows that are worked on at once, at most
+  int64_t chunk, kept_bytes, blocks, parts, tickets, slot_bytes;  // a block takes `chunk` turns of a row
+  unsigned threads = 8, together = 1, chunks = 1;
+
+  RowShape(int64_t turns_of_row, int64_t elements, int64_t all_rows, int64_t bytes_of_turn,
+           unsigned most_chunks)
+      : rows(all_rows), turns(turns_of_row), bytes(bytes_of_turn), teams(smaller(rows, kMostTeams)) {
+    const int64_t length = turns * elements, all_bytes = turns * bytes;
+    while (threads < 512 && (threads * 16 < length || (threads * 4 < length && rows < 262144 / threads)))
+      threads *= 2;
+    while (threads <= 32 && threads * together < 256 && (threads * together < 32 || rows > 1024 * together))
+      together *= 2;
+    while (chunks < most_chunks &&
+           ((chunks * threads * 16 < length && rows < 262144 / (chunks * threads)) ||
+            (chunks < 8 && all_bytes <= 8 * kMostKept && all_bytes > chunks * kMostKept / 2)))
+      chunks *= 2;
+    split(chunks);
+  }
+  void split(unsigned blocks_of_row) {
+    chunks = blocks_of_row;
+    chunk = ceil_div(turns, int64_t{chunks} * 16) * 16;  // so that all begin with a whole access
+    kept_bytes = chunk * bytes;
+    blocks = smaller(ceil_div(rows, together), kMostRows) * chunks;
+    parts = chunks > 1 ? rows * chunks : 0;
+    tickets = chunks > 1 ? rows : 0;
+    slot_bytes = chunks > 1 ? teams * (2 * chunks + 1) * 16 : 0;
+  }
+};
 
 // Do all arrays begin at a multiple of 16 bytes?
 inline bool aligned(std::initializer_list<const void*> arrays) {
@@ -120,10 +152,18 @@ __device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack
     if (i / kFields < left) to[i] = pack[i];
 }
 
-// The value that another lane of the warp has.
+// The next tile of `count` elements.
 template <class T>
-__device__ inline T from_lane(T value, unsigned lane) {
-  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+__device__ inline T* take(char*& tile, int64_t count) {
+  T* const out = reinterpret_cast<T*>(tile);
+  tile += (count * int64_t(sizeof(T)) + 15) / 16 * 16;
+  return out;
+}
+
+// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
+  return T(__shfl_sync(mask, value, int(lane), int(width)));
 }
 
 #if defined(__CUDACC__)
@@ -132,6 +172,7 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
+
 // Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
@@ -149,22 +190,217 @@ __device__ inline T block_fold(T value, Combine combine) {
   return value;
 }
 
+// Folds the values of the threads of one threadIdx.y, in a fixed order: of a part of a warp, or of a block
+// that has one row. Each of them gets the result.
+template <class T, class Combine>
+__device__ inline T row_fold(T value, Combine combine) {
+  const unsigned width = blockDim.x;
+  if (width > 32) return block_fold(value, combine);
+  const unsigned begin = (threadIdx.y * width) % 32, mask = (0xffffffffu >> (32 - width)) << begin;
+  for (unsigned distance = width / 2; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, threadIdx.x + distance, mask, width));
+  return from_lane(value, 0, mask, width);
+}
+
+// The threads that share a row: those of one threadIdx.y, or those of `chunks` blocks, which take
+// neighbouring parts of it. The blocks are a cluster, or meet in `slots`, which is global memory.
+struct RowTeam {
+  enum : unsigned { kSlotBytes = 16, kFoldBytes = 32 * kSlotBytes, kBytes = kFoldBytes + 2 * 8 * kSlotBytes };
+  unsigned chunks,
+      kept_bytes;      // blocks a row; what a row's part takes in shared memory, 0 where it does not fit
+  char* slots;         // of a team: two for each block, then the number of blocks that have come
+  unsigned folds = 0;  // that blocks have had together
+
+  __device__ inline int64_t first_row() const {
+    return int64_t(blockIdx.x / chunks) * blockDim.y + threadIdx.y;
+  }
+  __device__ inline int64_t rows_at_once() const { return int64_t(gridDim.x / chunks) * blockDim.y; }
+
+  __device__ inline void begin() {
+    if (slots != nullptr)
+      slots += int64_t(blockIdx.x / chunks) * (2 * chunks + 1) * kSlotBytes;
+    else if (chunks > 1)
+      meet();  // before one block writes into the other's shared memory
+  }
+  // Folds one value a thread over the row, in an order that hangs on the shape alone; each thread gets the
+  // result.
+  template <class T, class Combine>
+  __device__ inline T fold(T value, Combine combine) {
+    value = row_fold(value, combine);
+    if (chunks == 1) return value;
+    const unsigned lane = threadIdx.x % 32, width = chunks < 32 ? chunks : 32;
+    const unsigned turn = folds++ % 2 * chunks, part = blockIdx.x % chunks;
+    if (slots != nullptr) {
+      if (threadIdx.x == 0) *slot<T>(slots, turn + part) = value;
+    } else if (threadIdx.x < chunks) {
+      *slot<T>(shared_slots(threadIdx.x), turn + part) = value;
+    }
+    meet();
+    char* const found = slots != nullptr ? slots : shared_slots(part);
+    value = *slot<T>(found, turn + lane % width);
+    for (unsigned i = lane % width + 32; i < chunks; i += 32)
+      value = combine(value, *slot<T>(found, turn + i));
+    for (unsigned distance = width / 2; distance > 0; distance /= 2)
+      value = combine(value, from_lane(value, lane + distance, 0xffffffffu, width));
+    return from_lane(value, 0, 0xffffffffu, width);
+  }
+
+ private:
+  template <class T>
+  __device__ inline static T* slot(char* all, unsigned i) {
+    return reinterpret_cast<T*>(all + i * kSlotBytes);
+  }
+  // The slots of a block of the cluster. A fold has the one half of them while slow blocks read the other.
+  __device__ inline static char* shared_slots(unsigned block) {
+    char* const own = reinterpret_cast<char*>(shared_memory()) + kFoldBytes;
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    return static_cast<char*>(__cluster_map_shared_rank(own, block));
+#else
+    return own;
+#endif
+  }
+  // Waits for all blocks of the team; what each has written before is then seen by all.
+  __device__ inline void meet() {
+    if (slots == nullptr) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+      __cluster_barrier_arrive();
+      __cluster_barrier_wait();
+#endif
+      return;
+    }
+    if (threadIdx.x == 0) {
+      uint32_t* const come = slot<uint32_t>(slots, 2 * chunks);
+      __threadfence();
+      atomicAdd(come, 1u);
+      while (int32_t(*static_cast<volatile uint32_t*>(come) - folds * chunks) < 0) __nanosleep(32);
+      __threadfence();
+    }
+    __syncthreads();
+  }
+};
+
+// Where the threads keep what they have loaded of their row: each touches its own elements only.
+__device__ inline char* row_tile(const RowTeam& team) {
+  return reinterpret_cast<char*>(shared_memory()) + RowTeam::kBytes + threadIdx.y * team.kept_bytes;
+}
+
+inline int device_value(cudaDeviceAttr attribute) {
+  int device = 0, value = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&value, attribute, device) != cudaSuccess)
+    return 0;
+  return value;
+}
+// Can the device run clusters of such blocks, and was the kernel compiled for that?
+template <class... Parameters>
+inline bool runs_clusters(void (*kernel)(Parameters...), const cudaLaunchConfig_t& config) {
+  cudaFuncAttributes attributes = {};
+  int clusters = 0;
+  if (device_value(cudaDevAttrComputeCapabilityMajor) < 9) return false;
+  if (cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess && attributes.ptxVersion >= 90 &&
+      cudaOccupancyMaxActiveClusters(&clusters, kernel, &config) == cudaSuccess && clusters > 0)
+    return true;
+  cudaGetLastError();
+  return false;
+}
+// How many such blocks run at once.
+template <class... Parameters>
+inline int64_t blocks_at_once(void (*kernel)(Parameters...), const cudaLaunchConfig_t& config) {
+  int blocks = 0;
+  if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(config.blockDim.x),
+                                                    config.dynamicSmemBytes) != cudaSuccess)
+    return 0;
+  return int64_t{blocks} * device_value(cudaDevAttrMultiProcessorCount);
+}
+template <class... Parameters, class... Arguments>
+inline cudaError_t start(const cudaLaunchConfig_t& config, void (*kernel)(Parameters...),
+                         Arguments... arguments) {
+  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+// Starts a kernel whose last parameters are the chunk and the team of a row. Blocks that share a row are a
+// cluster, or meet in `slots`; then all of them must run at once, and each takes several rows in turn.
+template <class... Parameters, class... Arguments>
+inline cudaError_t launch_rows(void (*kernel)(Parameters...), RowShape shape, char* slots,
+                               cudaStream_t stream, Arguments... arguments) {
+  if (shape.rows <= 0) return cudaSuccess;
+  cudaLaunchAttribute how = {};
+  cudaLaunchConfig_t config = {};
+  config.blockDim = dim3(shape.threads, shape.together);
+  config.stream = stream;
+  config.attrs = &how;
+  int64_t kept = shape.kept_bytes, shared = RowTeam::kBytes + kept * shape.together;
+  if (shared > 48 << 10 && shared > device_value(cudaDevAttrMaxSharedMemoryPerBlockOptin))
+    kept = 0, shared = RowTeam::kBytes;
+  if (shared > 48 << 10)
+    if (const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                       static_cast<int>(shared));
+        error != cudaSuccess)
+      return error;
+  config.dynamicSmemBytes = static_cast<size_t>(shared);
+  int64_t blocks = shape.chunks > 1 ? shape.teams * shape.chunks : shape.blocks;
+  if (shape.chunks > 1) {
+    how.id = cudaLaunchAttributeClusterDimension;
+    how.val.clusterDim.x = shape.chunks;
+    how.val.clusterDim.y = how.val.clusterDim.z = 1;
+    config.numAttrs = 1;
+    config.gridDim = dim3(static_cast<unsigned>(blocks));
+  }
+  if (shape.chunks == 1 || (shape.chunks <= 8 && runs_clusters(kernel, config))) {
+    slots = nullptr;
+  } else {
+    how = {};
+    how.id = cudaLaunchAttributeCooperative;
+    how.val.cooperative = 1;
+    if (blocks_at_once(kernel, config) < shape.chunks) kept = 0, config.dynamicSmemBytes = RowTeam::kBytes;
+    const int64_t room = blocks_at_once(kernel, config);
+    while (shape.chunks > 1 && room < shape.chunks) shape.split(shape.chunks / 2);  // a very small device
+    blocks = smaller(shape.teams, room / shape.chunks) * shape.chunks;
+    if (const cudaError_t error = cudaMemsetAsync(slots, 0, static_cast<size_t>(shape.slot_bytes), stream);
+        error != cudaSuccess)
+      return error;
+  }
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  return start(config, kernel, arguments..., shape.chunk,
+               RowTeam{shape.chunks, static_cast<unsigned>(kept), slots});
+}
+
+// Where the intermediates lie in the workspace.
+struct BatchNormF32Workspace {
+  int64_t total_slots;
+  int64_t bytes = 0;
+
+  explicit BatchNormF32Workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
+    total_slots = reserve(bytes, RowShape(B * ceil_div(H * W, 4), 4, C, 16, 128).slot_bytes, 1);
+  }
+};
+
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     batch_norm_f32_kernel(float momentum, const float* x, const float* gamma, const float* beta, float* y,
                           float* batch_mean, float* batch_variance, float* running_mean,
-                          float* running_variance, Index B, Index C, Index H, Index W) {
-  for (Index item = Index(blockIdx.x); item < C; item += Index(gridDim.x)) {
+                          float* running_variance, Index B, Index C, Index H, Index W, Index chunk,
+                          RowTeam team) {
+  team.begin();
+  char* tile = row_tile(team);
+  const bool keeps = team.kept_bytes > 0;
+  float* const x_kept = take<float>(tile, chunk * 4);
+  const Index first = Index(blockIdx.x % team.chunks) * chunk;
+  const Index last = first + chunk;
+  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
+  const Index items = Index(C);
+  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index c = item;
     float total = 0.0f;
     float total_own = 0.0f;
     const Index groups = Index((H * W + 3) / 4);
-    for (Index point = Index(threadIdx.x); point < B * groups; point += Index(blockDim.x)) {
+    for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups);
+         point += Index(blockDim.x)) {
       const Index b = Index(point / groups);
       const Index group = Index(point % groups);
       const Index hw_first = group * 4;
       const Index remaining = Index(H * W - hw_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
+      if (keeps) store_pack<kWide>(&x_kept[(point - first) * 4], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         if (i < remaining) {
@@ -172,23 +408,25 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total = total + team.fold(total_own, [](float a, float b_) { return float(a + b_); });
     const float m = total / float(int64_t(B) * int64_t(H * W));
     float total2 = 0.0f;
-    if (threadIdx.x == 0) {
+    if (writes) {
       batch_mean[c] = m;
     }
-    if (threadIdx.x == 0) {
+    if (writes) {
       running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
     }
     float total2_own = 0.0f;
     const Index groups2 = Index((H * W + 3) / 4);
-    for (Index point = Index(threadIdx.x); point < B * groups2; point += Index(blockDim.x)) {
+    for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups2);
+         point += Index(blockDim.x)) {
       const Index b = Index(point / groups2);
       const Index group = Index(point % groups2);
       const Index hw_first = group * 4;
       const Index remaining = Index(H * W - hw_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
+      const auto x_pack = load_pack<4, 1, kWide>(
+          keeps ? &x_kept[(point - first) * 4] : &x[(b * C + c) * (H * W) + hw_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const float d = x_pack[i] - m;
@@ -197,21 +435,23 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+    total2 = total2 + team.fold(total2_own, [](float a, float b_) { return float(a + b_); });
     const float v = total2 / float(int64_t(B) * int64_t(H * W));
-    if (threadIdx.x == 0) {
+    if (writes) {
       batch_variance[c] = v;
     }
-    if (threadIdx.x == 0) {
+    if (writes) {
       running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
     }
     const Index groups3 = Index((H * W + 3) / 4);
-    for (Index point = Index(threadIdx.x); point < B * groups3; point += Index(blockDim.x)) {
+    for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups3);
+         point += Index(blockDim.x)) {
       const Index b = Index(point / groups3);
       const Index group = Index(point % groups3);
       const Index hw_first = group * 4;
       const Index remaining = Index(H * W - hw_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
+      const auto x_pack = load_pack<4, 1, kWide>(
+          keeps ? &x_kept[(point - first) * 4] : &x[(b * C + c) * (H * W) + hw_first], remaining);
       Pack<float, 4> y_pack;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -227,33 +467,56 @@ template <class Index>
 cudaError_t batch_norm_f32(float momentum, const float* x, const float* gamma, const float* beta, float* y,
                            float* batch_mean, float* batch_variance, float* running_mean,
                            float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W,
-                           cudaStream_t stream) {
+                           char* workspace, cudaStream_t stream) {
+  const BatchNormF32Workspace space(B, C, H, W);
   const bool wide = aligned({x, y}) && H * W % 4 == 0;
+  const RowShape shape(B * ceil_div(H * W, 4), 4, C, 16, 128);
   if (const cudaError_t error =
-          launch(wide ? batch_norm_f32_kernel<true, Index> : batch_norm_f32_kernel<false, Index>,
-                 smaller(C, int64_t{1} << 30), block_threads(B * H * W, C), 512, stream, momentum, x, gamma,
-                 beta, y, batch_mean, batch_variance, running_mean, running_variance, B, C, H, W);
+          launch_rows(wide ? batch_norm_f32_kernel<true, Index> : batch_norm_f32_kernel<false, Index>, shape,
+                      workspace + space.total_slots, stream, momentum, x, gamma, beta, y, batch_mean,
+                      batch_variance, running_mean, running_variance, B, C, H, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
+// Where the intermediates lie in the workspace.
+struct BatchNormBf16Workspace {
+  int64_t total_slots;
+  int64_t bytes = 0;
+
+  explicit BatchNormBf16Workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
+    total_slots = reserve(bytes, RowShape(B * ceil_div(H * W, 8), 8, C, 16, 128).slot_bytes, 1);
+  }
+};
+
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     batch_norm_bf16_kernel(float momentum, const uint16_t* x, const float* gamma, const float* beta,
                            uint16_t* y, float* batch_mean, float* batch_variance, float* running_mean,
-                           float* running_variance, Index B, Index C, Index H, Index W) {
-  for (Index item = Index(blockIdx.x); item < C; item += Index(gridDim.x)) {
+                           float* running_variance, Index B, Index C, Index H, Index W, Index chunk,
+                           RowTeam team) {
+  team.begin();
+  char* tile = row_tile(team);
+  const bool keeps = team.kept_bytes > 0;
+  uint16_t* const x_kept = take<uint16_t>(tile, chunk * 8);
+  const Index first = Index(blockIdx.x % team.chunks) * chunk;
+  const Index last = first + chunk;
+  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
+  const Index items = Index(C);
+  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index c = item;
     float total = 0.0f;
     float total_own = 0.0f;
     const Index groups = Index((H * W + 7) / 8);
-    for (Index point = Index(threadIdx.x); point < B * groups; point += Index(blockDim.x)) {
+    for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups);
+         point += Index(blockDim.x)) {
       const Index b = Index(point / groups);
       const Index group = Index(point % groups);
       const Index hw_first = group * 8;
       const Index remaining = Index(H * W - hw_first);
       const auto x_pack = load_pack<8, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
+      if (keeps) store_pack<kWide>(&x_kept[(point - first) * 8], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         if (i < remaining) {
@@ -261,23 +524,25 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total = total + team.fold(total_own, [](float a, float b_) { return float(a + b_); });
     const float m = total / float(int64_t(B) * int64_t(H * W));
     float total2 = 0.0f;
-    if (threadIdx.x == 0) {
+    if (writes) {
       batch_mean[c] = m;
     }
-    if (threadIdx.x == 0) {
+    if (writes) {
       running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
     }
     float total2_own = 0.0f;
     const Index groups2 = Index((H * W + 7) / 8);
-    for (Index point = Index(threadIdx.x); point < B * groups2; point += Index(blockDim.x)) {
+    for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups2);
+         point += Index(blockDim.x)) {
       const Index b = Index(point / groups2);
       const Index group = Index(point % groups2);
       const Index hw_first = group * 8;
       const Index remaining = Index(H * W - hw_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
+      const auto x_pack = load_pack<8, 1, kWide>(
+          keeps ? &x_kept[(point - first) * 8] : &x[(b * C + c) * (H * W) + hw_first], remaining);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         const float d = from_bf16(x_pack[i]) - m;
@@ -286,21 +551,23 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+    total2 = total2 + team.fold(total2_own, [](float a, float b_) { return float(a + b_); });
     const float v = total2 / float(int64_t(B) * int64_t(H * W));
-    if (threadIdx.x == 0) {
+    if (writes) {
       batch_variance[c] = v;
     }
-    if (threadIdx.x == 0) {
+    if (writes) {
       running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
     }
     const Index groups3 = Index((H * W + 7) / 8);
-    for (Index point = Index(threadIdx.x); point < B * groups3; point += Index(blockDim.x)) {
+    for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups3);
+         point += Index(blockDim.x)) {
       const Index b = Index(point / groups3);
       const Index group = Index(point % groups3);
       const Index hw_first = group * 8;
       const Index remaining = Index(H * W - hw_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
+      const auto x_pack = load_pack<8, 1, kWide>(
+          keeps ? &x_kept[(point - first) * 8] : &x[(b * C + c) * (H * W) + hw_first], remaining);
       Pack<uint16_t, 8> y_pack;
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
@@ -316,12 +583,14 @@ template <class Index>
 cudaError_t batch_norm_bf16(float momentum, const uint16_t* x, const float* gamma, const float* beta,
                             uint16_t* y, float* batch_mean, float* batch_variance, float* running_mean,
                             float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W,
-                            cudaStream_t stream) {
+                            char* workspace, cudaStream_t stream) {
+  const BatchNormBf16Workspace space(B, C, H, W);
   const bool wide = aligned({x, y}) && H * W % 8 == 0;
+  const RowShape shape(B * ceil_div(H * W, 8), 8, C, 16, 128);
   if (const cudaError_t error =
-          launch(wide ? batch_norm_bf16_kernel<true, Index> : batch_norm_bf16_kernel<false, Index>,
-                 smaller(C, int64_t{1} << 30), block_threads(B * H * W, C), 512, stream, momentum, x, gamma,
-                 beta, y, batch_mean, batch_variance, running_mean, running_variance, B, C, H, W);
+          launch_rows(wide ? batch_norm_bf16_kernel<true, Index> : batch_norm_bf16_kernel<false, Index>,
+                      shape, workspace + space.total_slots, stream, momentum, x, gamma, beta, y, batch_mean,
+                      batch_variance, running_mean, running_variance, B, C, H, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -329,10 +598,14 @@ cudaError_t batch_norm_bf16(float momentum, const uint16_t* x, const float* gamm
 
 }  // namespace
 
+extern "C" int64_t batch_norm_f32_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
+  return BatchNormF32Workspace(B, C, H, W).bytes;
+}
+
 extern "C" int batch_norm_f32_cuda(float momentum, const float* x, const float* gamma, const float* beta,
                                    float* y, float* batch_mean, float* batch_variance, float* running_mean,
                                    float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W,
-                                   void* stream) {
+                                   void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(B >= 0)) return 1;
   if (!(C >= 0)) return 2;
   if (!(H >= 0)) return 3;
@@ -374,18 +647,30 @@ extern "C" int batch_norm_f32_cuda(float momentum, const float* x, const float* 
   if (overlap(y, B * C * H * W * 4, running_variance, C * 4)) return 39;
   const bool small = larger(B * C * H * W, C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const BatchNormF32Workspace space(B, C, H, W);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 41;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 41;
   const cudaError_t error =
       small ? batch_norm_f32<int32_t>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
-                                      running_variance, B, C, H, W, queue)
+                                      running_variance, B, C, H, W, static_cast<char*>(memory), queue)
             : batch_norm_f32<int64_t>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
-                                      running_variance, B, C, H, W, queue);
+                                      running_variance, B, C, H, W, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 40;
+}
+
+extern "C" int64_t batch_norm_bf16_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
+  return BatchNormBf16Workspace(B, C, H, W).bytes;
 }
 
 extern "C" int batch_norm_bf16_cuda(float momentum, const uint16_t* x, const float* gamma, const float* beta,
                                     uint16_t* y, float* batch_mean, float* batch_variance,
                                     float* running_mean, float* running_variance, int64_t B, int64_t C,
-                                    int64_t H, int64_t W, void* stream) {
+                                    int64_t H, int64_t W, void* workspace, int64_t workspace_bytes,
+                                    void* stream) {
   if (!(B >= 0)) return 1;
   if (!(C >= 0)) return 2;
   if (!(H >= 0)) return 3;
@@ -427,11 +712,18 @@ extern "C" int batch_norm_bf16_cuda(float momentum, const uint16_t* x, const flo
   if (overlap(y, B * C * H * W * 2, running_variance, C * 4)) return 39;
   const bool small = larger(B * C * H * W, C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const BatchNormBf16Workspace space(B, C, H, W);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 41;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 41;
   const cudaError_t error =
       small ? batch_norm_bf16<int32_t>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
-                                       running_variance, B, C, H, W, queue)
+                                       running_variance, B, C, H, W, static_cast<char*>(memory), queue)
             : batch_norm_bf16<int64_t>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
-                                       running_variance, B, C, H, W, queue);
+                                       running_variance, B, C, H, W, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 40;
 }
 
@@ -519,6 +811,8 @@ extern "C" __attribute__((weak)) const char* batch_norm_error(int status) {
       return "running_variance must not overlap y";
     case 40:
       return "a CUDA call failed; cudaGetLastError says why";
+    case 41:
+      return "there is not enough memory for the workspace";
   }
   return "unknown status";
 }

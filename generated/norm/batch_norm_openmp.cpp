@@ -667,6 +667,8 @@ extern "C" __attribute__((weak)) const char* batch_norm_error(int status) {
       return "running_variance must not overlap y";
     case 40:
       return "a CUDA call failed; cudaGetLastError says why";
+    case 41:
+      return "there is not enough memory for the workspace";
   }
   return "unknown status";
 }

@@ -557,6 +557,8 @@ extern "C" __attribute__((weak)) const char* group_norm_error(int status) {
       return "y must not overlap beta";
     case 15:
       return "a CUDA call failed; cudaGetLastError says why";
+    case 16:
+      return "there is not enough memory for the workspace";
   }
   return "unknown status";
 }

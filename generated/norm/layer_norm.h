@@ -12,16 +12,18 @@ extern "C" {
 #endif
 
 // All functions return 0, or a status that layer_norm_error explains. Arrays are dense and row-major unless
-// strides are given, and need no alignment.
+// strides are given, and need no alignment. Intermediates live in the workspace; null lets the function
+// allocate it.
 
 // x: f32[rows, N]
 // gamma: f32[N]
 // beta: f32[N]
 // y: f32[rows, N]
 /* @function layer_norm_f32 args: in x f32 [rows, N]; in gamma f32 [N]; in beta f32 [N]; out y f32 [rows, N];
- * size rows; size N */
+ * size rows; size N; workspace workspace */
+int64_t layer_norm_f32_cuda_workspace(int64_t rows, int64_t N);
 int layer_norm_f32_cuda(const float* x, const float* gamma, const float* beta, float* y, int64_t rows,
-                        int64_t N, void* stream);
+                        int64_t N, void* workspace, int64_t workspace_bytes, void* stream);
 int layer_norm_f32_openmp(const float* x, const float* gamma, const float* beta, float* y, int64_t rows,
                           int64_t N);
 
@@ -30,9 +32,10 @@ int layer_norm_f32_openmp(const float* x, const float* gamma, const float* beta,
 // beta: f32[N]
 // y: bf16[rows, N]
 /* @function layer_norm_bf16 args: in x bf16 [rows, N]; in gamma f32 [N]; in beta f32 [N]; out y bf16 [rows,
- * N]; size rows; size N */
+ * N]; size rows; size N; workspace workspace */
+int64_t layer_norm_bf16_cuda_workspace(int64_t rows, int64_t N);
 int layer_norm_bf16_cuda(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t rows,
-                         int64_t N, void* stream);
+                         int64_t N, void* workspace, int64_t workspace_bytes, void* stream);
 int layer_norm_bf16_openmp(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
                            int64_t rows, int64_t N);
 
@@ -41,9 +44,10 @@ int layer_norm_bf16_openmp(const uint16_t* x, const float* gamma, const float* b
 // beta: f32[N]
 // y: f16[rows, N]
 /* @function layer_norm_f16 args: in x f16 [rows, N]; in gamma f32 [N]; in beta f32 [N]; out y f16 [rows, N];
- * size rows; size N */
+ * size rows; size N; workspace workspace */
+int64_t layer_norm_f16_cuda_workspace(int64_t rows, int64_t N);
 int layer_norm_f16_cuda(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t rows,
-                        int64_t N, void* stream);
+                        int64_t N, void* workspace, int64_t workspace_bytes, void* stream);
 int layer_norm_f16_openmp(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t rows,
                           int64_t N);
 

@@ -164,10 +164,10 @@ __device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack
     if (i / kFields < left) to[i] = pack[i];
 }
 
-// The value that another lane of the warp has.
+// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
 template <class T>
-__device__ inline T from_lane(T value, unsigned lane) {
-  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
+  return T(__shfl_sync(mask, value, int(lane), int(width)));
 }
 
 #if defined(__CUDACC__)
@@ -176,6 +176,7 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
+
 // Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
@@ -240,7 +241,7 @@ template <class Index>
 __global__ void __launch_bounds__(512)
     layer_norm_backward_f32_part1_kernel(const float* dy, float* dbeta, Index M, Index N, float* total6_parts,
                                          uint32_t* total6_tickets, Index chunk, unsigned chunks) {
-  const Index items = N;
+  const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
@@ -362,7 +363,7 @@ __global__ void __launch_bounds__(512)
     layer_norm_backward_f32_part3_kernel(const float* x, const float* dy, float* dgamma, Index M, Index N,
                                          float* scale, float* total, float* total5_parts,
                                          uint32_t* total5_tickets, Index chunk, unsigned chunks) {
-  const Index items = N;
+  const Index items = Index(N);
   const Index column2 = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column2, items - 1);
   const bool writes2 = column2 < items && threadIdx.y == 0;
@@ -472,7 +473,7 @@ __global__ void __launch_bounds__(512)
     layer_norm_backward_bf16_part1_kernel(const uint16_t* dy, float* dbeta, Index M, Index N,
                                           float* total6_parts, uint32_t* total6_tickets, Index chunk,
                                           unsigned chunks) {
-  const Index items = N;
+  const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
@@ -595,7 +596,7 @@ __global__ void __launch_bounds__(512)
     layer_norm_backward_bf16_part3_kernel(const uint16_t* x, const uint16_t* dy, float* dgamma, Index M,
                                           Index N, float* scale, float* total, float* total5_parts,
                                           uint32_t* total5_tickets, Index chunk, unsigned chunks) {
-  const Index items = N;
+  const Index items = Index(N);
   const Index column2 = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column2, items - 1);
   const bool writes2 = column2 < items && threadIdx.y == 0;
@@ -705,7 +706,7 @@ __global__ void __launch_bounds__(512)
     layer_norm_backward_f16_part1_kernel(const uint16_t* dy, float* dbeta, Index M, Index N,
                                          float* total6_parts, uint32_t* total6_tickets, Index chunk,
                                          unsigned chunks) {
-  const Index items = N;
+  const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
@@ -828,7 +829,7 @@ __global__ void __launch_bounds__(512)
     layer_norm_backward_f16_part3_kernel(const uint16_t* x, const uint16_t* dy, float* dgamma, Index M,
                                          Index N, float* scale, float* total, float* total5_parts,
                                          uint32_t* total5_tickets, Index chunk, unsigned chunks) {
-  const Index items = N;
+  const Index items = Index(N);
   const Index column2 = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column2, items - 1);
   const bool writes2 = column2 < items && threadIdx.y == 0;

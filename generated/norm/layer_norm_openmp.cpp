@@ -663,6 +663,8 @@ extern "C" __attribute__((weak)) const char* layer_norm_error(int status) {
       return "y must not overlap beta";
     case 12:
       return "a CUDA call failed; cudaGetLastError says why";
+    case 13:
+      return "there is not enough memory for the workspace";
   }
   return "unknown status";
 }

@@ -800,6 +800,8 @@ extern "C" __attribute__((weak)) const char* log_softmax_error(int status) {
       return "y must not overlap x";
     case 7:
       return "a CUDA call failed; cudaGetLastError says why";
+    case 8:
+      return "there is not enough memory for the workspace";
   }
   return "unknown status";
 }

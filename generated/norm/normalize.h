@@ -12,78 +12,115 @@ extern "C" {
 #endif
 
 // All functions return 0, or a status that normalize_error explains. Arrays are dense and row-major unless
-// strides are given, and need no alignment.
+// strides are given, and need no alignment. Intermediates live in the workspace; null lets the function
+// allocate it.
 
 // x: f32[rows, N]
 // y: f32[rows, N]
-/* @function normalize_l1_f32 args: in x f32 [rows, N]; out y f32 [rows, N]; size rows; size N */
-int normalize_l1_f32_cuda(const float* x, float* y, int64_t rows, int64_t N, void* stream);
+/* @function normalize_l1_f32 args: in x f32 [rows, N]; out y f32 [rows, N]; size rows; size N; workspace
+ * workspace */
+int64_t normalize_l1_f32_cuda_workspace(int64_t rows, int64_t N);
+int normalize_l1_f32_cuda(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
+                          int64_t workspace_bytes, void* stream);
 int normalize_l1_f32_openmp(const float* x, float* y, int64_t rows, int64_t N);
 
 // x: f64[rows, N]
 // y: f64[rows, N]
-/* @function normalize_l1_f64 args: in x f64 [rows, N]; out y f64 [rows, N]; size rows; size N */
-int normalize_l1_f64_cuda(const double* x, double* y, int64_t rows, int64_t N, void* stream);
+/* @function normalize_l1_f64 args: in x f64 [rows, N]; out y f64 [rows, N]; size rows; size N; workspace
+ * workspace */
+int64_t normalize_l1_f64_cuda_workspace(int64_t rows, int64_t N);
+int normalize_l1_f64_cuda(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
+                          int64_t workspace_bytes, void* stream);
 int normalize_l1_f64_openmp(const double* x, double* y, int64_t rows, int64_t N);
 
 // x: bf16[rows, N]
 // y: bf16[rows, N]
-/* @function normalize_l1_bf16 args: in x bf16 [rows, N]; out y bf16 [rows, N]; size rows; size N */
-int normalize_l1_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* stream);
+/* @function normalize_l1_bf16 args: in x bf16 [rows, N]; out y bf16 [rows, N]; size rows; size N; workspace
+ * workspace */
+int64_t normalize_l1_bf16_cuda_workspace(int64_t rows, int64_t N);
+int normalize_l1_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
+                           int64_t workspace_bytes, void* stream);
 int normalize_l1_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N);
 
 // x: f16[rows, N]
 // y: f16[rows, N]
-/* @function normalize_l1_f16 args: in x f16 [rows, N]; out y f16 [rows, N]; size rows; size N */
-int normalize_l1_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* stream);
+/* @function normalize_l1_f16 args: in x f16 [rows, N]; out y f16 [rows, N]; size rows; size N; workspace
+ * workspace */
+int64_t normalize_l1_f16_cuda_workspace(int64_t rows, int64_t N);
+int normalize_l1_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
+                          int64_t workspace_bytes, void* stream);
 int normalize_l1_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N);
 
 // x: f32[rows, N]
 // y: f32[rows, N]
-/* @function normalize_l2_f32 args: in x f32 [rows, N]; out y f32 [rows, N]; size rows; size N */
-int normalize_l2_f32_cuda(const float* x, float* y, int64_t rows, int64_t N, void* stream);
+/* @function normalize_l2_f32 args: in x f32 [rows, N]; out y f32 [rows, N]; size rows; size N; workspace
+ * workspace */
+int64_t normalize_l2_f32_cuda_workspace(int64_t rows, int64_t N);
+int normalize_l2_f32_cuda(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
+                          int64_t workspace_bytes, void* stream);
 int normalize_l2_f32_openmp(const float* x, float* y, int64_t rows, int64_t N);
 
 // x: f64[rows, N]
 // y: f64[rows, N]
-/* @function normalize_l2_f64 args: in x f64 [rows, N]; out y f64 [rows, N]; size rows; size N */
-int normalize_l2_f64_cuda(const double* x, double* y, int64_t rows, int64_t N, void* stream);
+/* @function normalize_l2_f64 args: in x f64 [rows, N]; out y f64 [rows, N]; size rows; size N; workspace
+ * workspace */
+int64_t normalize_l2_f64_cuda_workspace(int64_t rows, int64_t N);
+int normalize_l2_f64_cuda(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
+                          int64_t workspace_bytes, void* stream);
 int normalize_l2_f64_openmp(const double* x, double* y, int64_t rows, int64_t N);
 
 // x: bf16[rows, N]
 // y: bf16[rows, N]
-/* @function normalize_l2_bf16 args: in x bf16 [rows, N]; out y bf16 [rows, N]; size rows; size N */
-int normalize_l2_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* stream);
+/* @function normalize_l2_bf16 args: in x bf16 [rows, N]; out y bf16 [rows, N]; size rows; size N; workspace
+ * workspace */
+int64_t normalize_l2_bf16_cuda_workspace(int64_t rows, int64_t N);
+int normalize_l2_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
+                           int64_t workspace_bytes, void* stream);
 int normalize_l2_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N);
 
 // x: f16[rows, N]
 // y: f16[rows, N]
-/* @function normalize_l2_f16 args: in x f16 [rows, N]; out y f16 [rows, N]; size rows; size N */
-int normalize_l2_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* stream);
+/* @function normalize_l2_f16 args: in x f16 [rows, N]; out y f16 [rows, N]; size rows; size N; workspace
+ * workspace */
+int64_t normalize_l2_f16_cuda_workspace(int64_t rows, int64_t N);
+int normalize_l2_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
+                          int64_t workspace_bytes, void* stream);
 int normalize_l2_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N);
 
 // x: f32[rows, N]
 // y: f32[rows, N]
-/* @function normalize_largest_f32 args: in x f32 [rows, N]; out y f32 [rows, N]; size rows; size N */
-int normalize_largest_f32_cuda(const float* x, float* y, int64_t rows, int64_t N, void* stream);
+/* @function normalize_largest_f32 args: in x f32 [rows, N]; out y f32 [rows, N]; size rows; size N; workspace
+ * workspace */
+int64_t normalize_largest_f32_cuda_workspace(int64_t rows, int64_t N);
+int normalize_largest_f32_cuda(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
+                               int64_t workspace_bytes, void* stream);
 int normalize_largest_f32_openmp(const float* x, float* y, int64_t rows, int64_t N);
 
 // x: f64[rows, N]
 // y: f64[rows, N]
-/* @function normalize_largest_f64 args: in x f64 [rows, N]; out y f64 [rows, N]; size rows; size N */
-int normalize_largest_f64_cuda(const double* x, double* y, int64_t rows, int64_t N, void* stream);
+/* @function normalize_largest_f64 args: in x f64 [rows, N]; out y f64 [rows, N]; size rows; size N; workspace
+ * workspace */
+int64_t normalize_largest_f64_cuda_workspace(int64_t rows, int64_t N);
+int normalize_largest_f64_cuda(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
+                               int64_t workspace_bytes, void* stream);
 int normalize_largest_f64_openmp(const double* x, double* y, int64_t rows, int64_t N);
 
 // x: bf16[rows, N]
 // y: bf16[rows, N]
-/* @function normalize_largest_bf16 args: in x bf16 [rows, N]; out y bf16 [rows, N]; size rows; size N */
-int normalize_largest_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* stream);
+/* @function normalize_largest_bf16 args: in x bf16 [rows, N]; out y bf16 [rows, N]; size rows; size N;
+ * workspace workspace */
+int64_t normalize_largest_bf16_cuda_workspace(int64_t rows, int64_t N);
+int normalize_largest_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
+                                int64_t workspace_bytes, void* stream);
 int normalize_largest_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N);
 
 // x: f16[rows, N]
 // y: f16[rows, N]
-/* @function normalize_largest_f16 args: in x f16 [rows, N]; out y f16 [rows, N]; size rows; size N */
-int normalize_largest_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* stream);
+/* @function normalize_largest_f16 args: in x f16 [rows, N]; out y f16 [rows, N]; size rows; size N; workspace
+ * workspace */
+int64_t normalize_largest_f16_cuda_workspace(int64_t rows, int64_t N);
+int normalize_largest_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
+                               int64_t workspace_bytes, void* stream);
 int normalize_largest_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N);
 
 // What a status means.

@@ -2,7 +2,7 @@
 //
 // ragged_mean_square: rms = root of the mean square of each row, y = x / rms
 //
-// Plan: a block for each of B, neighbours along N.
+// Plan: part of a block, or several, by length, for each of B, neighbours along N.
 // Bytes that ragged_mean_square must move: 4 * N read, 4 * N + 4 * B written.
 
 #include "ragged_mean_square.h"
@@ -57,32 +57,53 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
+// How threads share rows of `turns` turns of a loop, each of them `elements` long, with `bytes` to keep.
+// Sizes alone decide, and so results are the same on all devices: 16 elements a thread, fewer where that
+// leaves a device idle; several rows a block where they are short; `chunks` blocks a row where rows are few,
+// or too long for a block to keep.
+struct RowShape {
+  enum : int64_t { kMostKept = 224 << 10, kMostRows = 1 << 30, kMostTeams = 1 << 20 };
+  int64_t rows, turns, bytes, teams;                              // rows that are worked on at once, at most
+  int64_t chunk, kept_bytes, blocks, parts, tickets, slot_bytes;  // a block takes `chunk` turns of a row
+  unsigned threads = 8, together = 1, chunks = 1;
 
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
-// device idle.
-inline unsigned block_threads(int64_t length, int64_t blocks) {
-  unsigned threads = 32;
-  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
-    threads *= 2;
-  return threads;
-}
+  RowShape(int64_t turns_of_row, int64_t elements, int64_t all_rows, int64_t bytes_of_turn,
+           unsigned most_chunks)
+      : rows(all_rows), turns(turns_of_row), bytes(bytes_of_turn), teams(smaller(rows, kMostTeams)) {
+    const int64_t length = turns * elements, all_bytes = turns * bytes;
+    while (threads < 512 && (threads * 16 < length || (threads * 4 < length && rows < 262144 / threads)))
+      threads *= 2;
+    while (threads <= 32 && threads * together < 256 && (threads * together < 32 || rows > 1024 * together))
+      together *= 2;
+    while (chunks < most_chunks &&
+           ((chunks * threads * 16 < length && rows < 262144 / (chunks * threads)) ||
+            (chunks < 8 && all_bytes <= 8 * kMostKept && all_bytes > chunks * kMostKept / 2)))
+      chunks *= 2;
+    split(chunks);
+  }
+  void split(unsigned blocks_of_row) {
+    chunks = blocks_of_row;
+    chunk = ceil_div(turns, int64_t{chunks} * 16) * 16;  // so that all begin with a whole access
+    kept_bytes = chunk * bytes;
+    blocks = smaller(ceil_div(rows, together), kMostRows) * chunks;
+    parts = chunks > 1 ? rows * chunks : 0;
+    tickets = chunks > 1 ? rows : 0;
+    slot_bytes = chunks > 1 ? teams * (2 * chunks + 1) * 16 : 0;
+  }
+};
 
-// The value that another lane of the warp has.
+// The next tile of `count` elements.
 template <class T>
-__device__ inline T from_lane(T value, unsigned lane) {
-  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+__device__ inline T* take(char*& tile, int64_t count) {
+  T* const out = reinterpret_cast<T*>(tile);
+  tile += (count * int64_t(sizeof(T)) + 15) / 16 * 16;
+  return out;
+}
+
+// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
+  return T(__shfl_sync(mask, value, int(lane), int(width)));
 }
 
 #if defined(__CUDACC__)
@@ -91,6 +112,7 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
+
 // Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
@@ -108,10 +130,183 @@ __device__ inline T block_fold(T value, Combine combine) {
   return value;
 }
 
+// Folds the values of the threads of one threadIdx.y, in a fixed order: of a part of a warp, or of a block
+// that has one row. Each of them gets the result.
+template <class T, class Combine>
+__device__ inline T row_fold(T value, Combine combine) {
+  const unsigned width = blockDim.x;
+  if (width > 32) return block_fold(value, combine);
+  const unsigned begin = (threadIdx.y * width) % 32, mask = (0xffffffffu >> (32 - width)) << begin;
+  for (unsigned distance = width / 2; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, threadIdx.x + distance, mask, width));
+  return from_lane(value, 0, mask, width);
+}
+
+// The threads that share a row: those of one threadIdx.y, or those of `chunks` blocks, which take
+// neighbouring parts of it. The blocks are a cluster, or meet in `slots`, which is global memory.
+struct RowTeam {
+  enum : unsigned { kSlotBytes = 16, kFoldBytes = 32 * kSlotBytes, kBytes = kFoldBytes + 2 * 8 * kSlotBytes };
+  unsigned chunks,
+      kept_bytes;      // blocks a row; what a row's part takes in shared memory, 0 where it does not fit
+  char* slots;         // of a team: two for each block, then the number of blocks that have come
+  unsigned folds = 0;  // that blocks have had together
+
+  __device__ inline int64_t first_row() const {
+    return int64_t(blockIdx.x / chunks) * blockDim.y + threadIdx.y;
+  }
+  __device__ inline int64_t rows_at_once() const { return int64_t(gridDim.x / chunks) * blockDim.y; }
+
+  __device__ inline void begin() {
+    if (slots != nullptr)
+      slots += int64_t(blockIdx.x / chunks) * (2 * chunks + 1) * kSlotBytes;
+    else if (chunks > 1)
+      meet();  // before one block writes into the other's shared memory
+  }
+  // Folds one value a thread over the row, in an order that hangs on the shape alone; each thread gets the
+  // result.
+  template <class T, class Combine>
+  __device__ inline T fold(T value, Combine combine) {
+    value = row_fold(value, combine);
+    if (chunks == 1) return value;
+    const unsigned lane = threadIdx.x % 32, width = chunks < 32 ? chunks : 32;
+    const unsigned turn = folds++ % 2 * chunks, part = blockIdx.x % chunks;
+    if (slots != nullptr) {
+      if (threadIdx.x == 0) *slot<T>(slots, turn + part) = value;
+    } else if (threadIdx.x < chunks) {
+      *slot<T>(shared_slots(threadIdx.x), turn + part) = value;
+    }
+    meet();
+    char* const found = slots != nullptr ? slots : shared_slots(part);
+    value = *slot<T>(found, turn + lane % width);
+    for (unsigned i = lane % width + 32; i < chunks; i += 32)
+      value = combine(value, *slot<T>(found, turn + i));
+    for (unsigned distance = width / 2; distance > 0; distance /= 2)
+      value = combine(value, from_lane(value, lane + distance, 0xffffffffu, width));
+    return from_lane(value, 0, 0xffffffffu, width);
+  }
+
+ private:
+  template <class T>
+  __device__ inline static T* slot(char* all, unsigned i) {
+    return reinterpret_cast<T*>(all + i * kSlotBytes);
+  }
+  // The slots of a block of the cluster. A fold has the one half of them while slow blocks read the other.
+  __device__ inline static char* shared_slots(unsigned block) {
+    char* const own = reinterpret_cast<char*>(shared_memory()) + kFoldBytes;
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    return static_cast<char*>(__cluster_map_shared_rank(own, block));
+#else
+    return own;
+#endif
+  }
+  // Waits for all blocks of the team; what each has written before is then seen by all.
+  __device__ inline void meet() {
+    if (slots == nullptr) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+      __cluster_barrier_arrive();
+      __cluster_barrier_wait();
+#endif
+      return;
+    }
+    if (threadIdx.x == 0) {
+      uint32_t* const come = slot<uint32_t>(slots, 2 * chunks);
+      __threadfence();
+      atomicAdd(come, 1u);
+      while (int32_t(*static_cast<volatile uint32_t*>(come) - folds * chunks) < 0) __nanosleep(32);
+      __threadfence();
+    }
+    __syncthreads();
+  }
+};
+
+inline int device_value(cudaDeviceAttr attribute) {
+  int device = 0, value = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&value, attribute, device) != cudaSuccess)
+    return 0;
+  return value;
+}
+// Can the device run clusters of such blocks, and was the kernel compiled for that?
+template <class... Parameters>
+inline bool runs_clusters(void (*kernel)(Parameters...), const cudaLaunchConfig_t& config) {
+  cudaFuncAttributes attributes = {};
+  int clusters = 0;
+  if (device_value(cudaDevAttrComputeCapabilityMajor) < 9) return false;
+  if (cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess && attributes.ptxVersion >= 90 &&
+      cudaOccupancyMaxActiveClusters(&clusters, kernel, &config) == cudaSuccess && clusters > 0)
+    return true;
+  cudaGetLastError();
+  return false;
+}
+// How many such blocks run at once.
+template <class... Parameters>
+inline int64_t blocks_at_once(void (*kernel)(Parameters...), const cudaLaunchConfig_t& config) {
+  int blocks = 0;
+  if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(config.blockDim.x),
+                                                    config.dynamicSmemBytes) != cudaSuccess)
+    return 0;
+  return int64_t{blocks} * device_value(cudaDevAttrMultiProcessorCount);
+}
+template <class... Parameters, class... Arguments>
+inline cudaError_t start(const cudaLaunchConfig_t& config, void (*kernel)(Parameters...),
+                         Arguments... arguments) {
+  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+// Starts a kernel whose last parameters are the chunk and the team of a row. Blocks that share a row are a
+// cluster, or meet in `slots`; then all of them must run at once, and each takes several rows in turn.
+template <class... Parameters, class... Arguments>
+inline cudaError_t launch_rows(void (*kernel)(Parameters...), RowShape shape, char* slots,
+                               cudaStream_t stream, Arguments... arguments) {
+  if (shape.rows <= 0) return cudaSuccess;
+  cudaLaunchAttribute how = {};
+  cudaLaunchConfig_t config = {};
+  config.blockDim = dim3(shape.threads, shape.together);
+  config.stream = stream;
+  config.attrs = &how;
+  int64_t kept = shape.kept_bytes, shared = RowTeam::kBytes + kept * shape.together;
+  if (shared > 48 << 10 && shared > device_value(cudaDevAttrMaxSharedMemoryPerBlockOptin))
+    kept = 0, shared = RowTeam::kBytes;
+  if (shared > 48 << 10)
+    if (const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                       static_cast<int>(shared));
+        error != cudaSuccess)
+      return error;
+  config.dynamicSmemBytes = static_cast<size_t>(shared);
+  int64_t blocks = shape.chunks > 1 ? shape.teams * shape.chunks : shape.blocks;
+  if (shape.chunks > 1) {
+    how.id = cudaLaunchAttributeClusterDimension;
+    how.val.clusterDim.x = shape.chunks;
+    how.val.clusterDim.y = how.val.clusterDim.z = 1;
+    config.numAttrs = 1;
+    config.gridDim = dim3(static_cast<unsigned>(blocks));
+  }
+  if (shape.chunks == 1 || (shape.chunks <= 8 && runs_clusters(kernel, config))) {
+    slots = nullptr;
+  } else {
+    how = {};
+    how.id = cudaLaunchAttributeCooperative;
+    how.val.cooperative = 1;
+    if (blocks_at_once(kernel, config) < shape.chunks) kept = 0, config.dynamicSmemBytes = RowTeam::kBytes;
+    const int64_t room = blocks_at_once(kernel, config);
+    while (shape.chunks > 1 && room < shape.chunks) shape.split(shape.chunks / 2);  // a very small device
+    blocks = smaller(shape.teams, room / shape.chunks) * shape.chunks;
+    if (const cudaError_t error = cudaMemsetAsync(slots, 0, static_cast<size_t>(shape.slot_bytes), stream);
+        error != cudaSuccess)
+      return error;
+  }
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  return start(config, kernel, arguments..., shape.chunk,
+               RowTeam{shape.chunks, static_cast<unsigned>(kept), slots});
+}
+
 template <class Index>
-__global__ void __launch_bounds__(512) ragged_mean_square_kernel(const int64_t* row_start, const float* x,
-                                                                 float* rms, float* y, Index B, Index N) {
-  for (Index item = Index(blockIdx.x); item < B; item += Index(gridDim.x)) {
+__global__ void __launch_bounds__(512, 1)
+    ragged_mean_square_kernel(const int64_t* row_start, const float* x, float* rms, float* y, Index B,
+                              Index N, Index, RowTeam team) {
+  team.begin();
+  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
+  const Index items = Index(B);
+  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
     const auto n_start = row_at(row_start, b, N);
     const auto n_count = row_at(row_start, b + 1, N) - n_start;
@@ -120,9 +315,9 @@ __global__ void __launch_bounds__(512) ragged_mean_square_kernel(const int64_t* 
     for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
       total_own += x[n_start + n] * x[n_start + n];
     }
-    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total = total + team.fold(total_own, [](float a, float b_) { return float(a + b_); });
     const float rms_here = sqrtf(total / float(n_count));
-    if (threadIdx.x == 0) {
+    if (writes) {
       rms[b] = rms_here;
     }
     for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
@@ -135,9 +330,9 @@ template <class Index>
 cudaError_t ragged_mean_square(const int64_t* row_start, const float* x, float* rms, float* y, int64_t B,
                                int64_t N, int32_t* table_status, cudaStream_t stream) {
   (void)table_status;
+  const RowShape shape(ceil_div(N, larger(B, 1)), 1, B, 0, 1);
   if (const cudaError_t error =
-          launch(ragged_mean_square_kernel<Index>, smaller(B, int64_t{1} << 30),
-                 block_threads(ceil_div(N, larger(B, 1)), B), 512, stream, row_start, x, rms, y, B, N);
+          launch_rows(ragged_mean_square_kernel<Index>, shape, nullptr, stream, row_start, x, rms, y, B, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -598,6 +598,8 @@ extern "C" __attribute__((weak)) const char* rms_norm_error(int status) {
       return "y must not overlap gamma";
     case 10:
       return "a CUDA call failed; cudaGetLastError says why";
+    case 11:
+      return "there is not enough memory for the workspace";
   }
   return "unknown status";
 }

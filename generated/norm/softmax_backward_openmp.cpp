@@ -633,6 +633,8 @@ extern "C" __attribute__((weak)) const char* softmax_backward_error(int status) 
       return "dx must not overlap dy";
     case 9:
       return "a CUDA call failed; cudaGetLastError says why";
+    case 10:
+      return "there is not enough memory for the workspace";
   }
   return "unknown status";
 }

@@ -12,28 +12,37 @@ extern "C" {
 #endif
 
 // All functions return 0, or a status that argmax_error explains. Arrays are dense and row-major unless
-// strides are given, and need no alignment.
+// strides are given, and need no alignment. Intermediates live in the workspace; null lets the function
+// allocate it.
 
 // x: f32[M, N]
 // position: i64[M]
 // value: f32[M]
-/* @function argmax_f32 args: in x f32 [M, N]; out position i64 [M]; out value f32 [M]; size M; size N */
-int argmax_f32_cuda(const float* x, int64_t* position, float* value, int64_t M, int64_t N, void* stream);
+/* @function argmax_f32 args: in x f32 [M, N]; out position i64 [M]; out value f32 [M]; size M; size N;
+ * workspace workspace */
+int64_t argmax_f32_cuda_workspace(int64_t M, int64_t N);
+int argmax_f32_cuda(const float* x, int64_t* position, float* value, int64_t M, int64_t N, void* workspace,
+                    int64_t workspace_bytes, void* stream);
 int argmax_f32_openmp(const float* x, int64_t* position, float* value, int64_t M, int64_t N);
 
 // x: f64[M, N]
 // position: i64[M]
 // value: f64[M]
-/* @function argmax_f64 args: in x f64 [M, N]; out position i64 [M]; out value f64 [M]; size M; size N */
-int argmax_f64_cuda(const double* x, int64_t* position, double* value, int64_t M, int64_t N, void* stream);
+/* @function argmax_f64 args: in x f64 [M, N]; out position i64 [M]; out value f64 [M]; size M; size N;
+ * workspace workspace */
+int64_t argmax_f64_cuda_workspace(int64_t M, int64_t N);
+int argmax_f64_cuda(const double* x, int64_t* position, double* value, int64_t M, int64_t N, void* workspace,
+                    int64_t workspace_bytes, void* stream);
 int argmax_f64_openmp(const double* x, int64_t* position, double* value, int64_t M, int64_t N);
 
 // x: bf16[M, N]
 // position: i64[M]
 // value: bf16[M]
-/* @function argmax_bf16 args: in x bf16 [M, N]; out position i64 [M]; out value bf16 [M]; size M; size N */
+/* @function argmax_bf16 args: in x bf16 [M, N]; out position i64 [M]; out value bf16 [M]; size M; size N;
+ * workspace workspace */
+int64_t argmax_bf16_cuda_workspace(int64_t M, int64_t N);
 int argmax_bf16_cuda(const uint16_t* x, int64_t* position, uint16_t* value, int64_t M, int64_t N,
-                     void* stream);
+                     void* workspace, int64_t workspace_bytes, void* stream);
 int argmax_bf16_openmp(const uint16_t* x, int64_t* position, uint16_t* value, int64_t M, int64_t N);
 
 // What a status means.

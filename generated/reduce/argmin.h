@@ -12,28 +12,37 @@ extern "C" {
 #endif
 
 // All functions return 0, or a status that argmin_error explains. Arrays are dense and row-major unless
-// strides are given, and need no alignment.
+// strides are given, and need no alignment. Intermediates live in the workspace; null lets the function
+// allocate it.
 
 // x: f32[M, N]
 // position: i64[M]
 // value: f32[M]
-/* @function argmin_f32 args: in x f32 [M, N]; out position i64 [M]; out value f32 [M]; size M; size N */
-int argmin_f32_cuda(const float* x, int64_t* position, float* value, int64_t M, int64_t N, void* stream);
+/* @function argmin_f32 args: in x f32 [M, N]; out position i64 [M]; out value f32 [M]; size M; size N;
+ * workspace workspace */
+int64_t argmin_f32_cuda_workspace(int64_t M, int64_t N);
+int argmin_f32_cuda(const float* x, int64_t* position, float* value, int64_t M, int64_t N, void* workspace,
+                    int64_t workspace_bytes, void* stream);
 int argmin_f32_openmp(const float* x, int64_t* position, float* value, int64_t M, int64_t N);
 
 // x: f64[M, N]
 // position: i64[M]
 // value: f64[M]
-/* @function argmin_f64 args: in x f64 [M, N]; out position i64 [M]; out value f64 [M]; size M; size N */
-int argmin_f64_cuda(const double* x, int64_t* position, double* value, int64_t M, int64_t N, void* stream);
+/* @function argmin_f64 args: in x f64 [M, N]; out position i64 [M]; out value f64 [M]; size M; size N;
+ * workspace workspace */
+int64_t argmin_f64_cuda_workspace(int64_t M, int64_t N);
+int argmin_f64_cuda(const double* x, int64_t* position, double* value, int64_t M, int64_t N, void* workspace,
+                    int64_t workspace_bytes, void* stream);
 int argmin_f64_openmp(const double* x, int64_t* position, double* value, int64_t M, int64_t N);
 
 // x: bf16[M, N]
 // position: i64[M]
 // value: bf16[M]
-/* @function argmin_bf16 args: in x bf16 [M, N]; out position i64 [M]; out value bf16 [M]; size M; size N */
+/* @function argmin_bf16 args: in x bf16 [M, N]; out position i64 [M]; out value bf16 [M]; size M; size N;
+ * workspace workspace */
+int64_t argmin_bf16_cuda_workspace(int64_t M, int64_t N);
 int argmin_bf16_cuda(const uint16_t* x, int64_t* position, uint16_t* value, int64_t M, int64_t N,
-                     void* stream);
+                     void* workspace, int64_t workspace_bytes, void* stream);
 int argmin_bf16_openmp(const uint16_t* x, int64_t* position, uint16_t* value, int64_t M, int64_t N);
 
 // What a status means.

@@ -541,6 +541,8 @@ extern "C" __attribute__((weak)) const char* argmin_error(int status) {
       return "value must not overlap x";
     case 12:
       return "a CUDA call failed; cudaGetLastError says why";
+    case 13:
+      return "there is not enough memory for the workspace";
   }
   return "unknown status";
 }

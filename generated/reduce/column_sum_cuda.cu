@@ -100,10 +100,10 @@ struct ColumnShape {
   size_t fold_bytes() const { return deep > 1 ? size_t{16} * wide * deep : 0; }
 };
 
-// The value that another lane of the warp has.
+// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
 template <class T>
-__device__ inline T from_lane(T value, unsigned lane) {
-  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
+  return T(__shfl_sync(mask, value, int(lane), int(width)));
 }
 
 #if defined(__CUDACC__)
@@ -112,6 +112,7 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
+
 // Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
@@ -168,7 +169,7 @@ template <class Index>
 __global__ void __launch_bounds__(512)
     column_sum_f32_f32_kernel(const float* x, float* total, Index M, Index N, float* total2_parts,
                               uint32_t* total2_tickets, Index chunk, unsigned chunks) {
-  const Index items = N;
+  const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
@@ -233,7 +234,7 @@ template <class Index>
 __global__ void __launch_bounds__(512)
     column_sum_f64_f64_kernel(const double* x, double* total, Index M, Index N, double* total2_parts,
                               uint32_t* total2_tickets, Index chunk, unsigned chunks) {
-  const Index items = N;
+  const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
@@ -298,7 +299,7 @@ template <class Index>
 __global__ void __launch_bounds__(512)
     column_sum_bf16_f32_kernel(const uint16_t* x, float* total, Index M, Index N, float* total2_parts,
                                uint32_t* total2_tickets, Index chunk, unsigned chunks) {
-  const Index items = N;
+  const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
@@ -363,7 +364,7 @@ template <class Index>
 __global__ void __launch_bounds__(512)
     column_sum_f16_f32_kernel(const uint16_t* x, float* total, Index M, Index N, float* total2_parts,
                               uint32_t* total2_tickets, Index chunk, unsigned chunks) {
-  const Index items = N;
+  const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;

@@ -2,8 +2,10 @@
 //
 // cross_entropy: loss[b] = log(sum(exp(score[b]))) - score[b, target[b]]; mean_loss = their mean, 0 of none
 //
-// Plan: chunks of B are folded at once, then combined by the last block, in order, neighbours along V.
-// Bytes that cross_entropy_f32_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.
+// Phase 1: part of a block, or several, by length, for each of B, neighbours along V; what fits of score is
+// read once and stays in shared memory. Phase 2: chunks of B are folded at once, then combined by the last
+// block, in order, neighbours along B. Bytes that cross_entropy_f32_f32 must move: 4 * B + 4 * B * V read, 4
+// * B + 4 written.
 
 #include "cross_entropy.h"
 
@@ -101,6 +103,41 @@ inline unsigned block_threads(int64_t length, int64_t blocks) {
   return threads;
 }
 
+// How threads share rows of `turns` turns of a loop, each of them `elements` long, with `bytes` to keep.
+// Sizes alone decide, and so results are the same on all devices: 16 elements a thread, fewer where that
+// leaves a device idle; several rows a block where they are short; `chunks` blocks a row where rows are few,
+// or too long for a block to keep.
+struct RowShape {
+  enum : int64_t { kMostKept = 224 << 10, kMostRows = 1 << 30, kMostTeams = 1 << 20 };
+  int64_t rows, turns, bytes, teams;                              // rows that are worked on at once, at most
+  int64_t chunk, kept_bytes, blocks, parts, tickets, slot_bytes;  // a block takes `chunk` turns of a row
+  unsigned threads = 8, together = 1, chunks = 1;
+
+  RowShape(int64_t turns_of_row, int64_t elements, int64_t all_rows, int64_t bytes_of_turn,
+           unsigned most_chunks)
+      : rows(all_rows), turns(turns_of_row), bytes(bytes_of_turn), teams(smaller(rows, kMostTeams)) {
+    const int64_t length = turns * elements, all_bytes = turns * bytes;
+    while (threads < 512 && (threads * 16 < length || (threads * 4 < length && rows < 262144 / threads)))
+      threads *= 2;
+    while (threads <= 32 && threads * together < 256 && (threads * together < 32 || rows > 1024 * together))
+      together *= 2;
+    while (chunks < most_chunks &&
+           ((chunks * threads * 16 < length && rows < 262144 / (chunks * threads)) ||
+            (chunks < 8 && all_bytes <= 8 * kMostKept && all_bytes > chunks * kMostKept / 2)))
+      chunks *= 2;
+    split(chunks);
+  }
+  void split(unsigned blocks_of_row) {
+    chunks = blocks_of_row;
+    chunk = ceil_div(turns, int64_t{chunks} * 16) * 16;  // so that all begin with a whole access
+    kept_bytes = chunk * bytes;
+    blocks = smaller(ceil_div(rows, together), kMostRows) * chunks;
+    parts = chunks > 1 ? rows * chunks : 0;
+    tickets = chunks > 1 ? rows : 0;
+    slot_bytes = chunks > 1 ? teams * (2 * chunks + 1) * 16 : 0;
+  }
+};
+
 // Do all arrays begin at a multiple of 16 bytes?
 inline bool aligned(std::initializer_list<const void*> arrays) {
   for (const void* array : arrays)
@@ -138,10 +175,29 @@ __device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index lef
   return pack;
 }
 
-// The value that another lane of the warp has.
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (kWide && left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
+
+// The next tile of `count` elements.
 template <class T>
-__device__ inline T from_lane(T value, unsigned lane) {
-  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+__device__ inline T* take(char*& tile, int64_t count) {
+  T* const out = reinterpret_cast<T*>(tile);
+  tile += (count * int64_t(sizeof(T)) + 15) / 16 * 16;
+  return out;
+}
+
+// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
+  return T(__shfl_sync(mask, value, int(lane), int(width)));
 }
 
 #if defined(__CUDACC__)
@@ -150,6 +206,7 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
+
 // Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
@@ -167,6 +224,180 @@ __device__ inline T block_fold(T value, Combine combine) {
   return value;
 }
 
+// Folds the values of the threads of one threadIdx.y, in a fixed order: of a part of a warp, or of a block
+// that has one row. Each of them gets the result.
+template <class T, class Combine>
+__device__ inline T row_fold(T value, Combine combine) {
+  const unsigned width = blockDim.x;
+  if (width > 32) return block_fold(value, combine);
+  const unsigned begin = (threadIdx.y * width) % 32, mask = (0xffffffffu >> (32 - width)) << begin;
+  for (unsigned distance = width / 2; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, threadIdx.x + distance, mask, width));
+  return from_lane(value, 0, mask, width);
+}
+
+// The threads that share a row: those of one threadIdx.y, or those of `chunks` blocks, which take
+// neighbouring parts of it. The blocks are a cluster, or meet in `slots`, which is global memory.
+struct RowTeam {
+  enum : unsigned { kSlotBytes = 16, kFoldBytes = 32 * kSlotBytes, kBytes = kFoldBytes + 2 * 8 * kSlotBytes };
+  unsigned chunks,
+      kept_bytes;      // blocks a row; what a row's part takes in shared memory, 0 where it does not fit
+  char* slots;         // of a team: two for each block, then the number of blocks that have come
+  unsigned folds = 0;  // that blocks have had together
+
+  __device__ inline int64_t first_row() const {
+    return int64_t(blockIdx.x / chunks) * blockDim.y + threadIdx.y;
+  }
+  __device__ inline int64_t rows_at_once() const { return int64_t(gridDim.x / chunks) * blockDim.y; }
+
+  __device__ inline void begin() {
+    if (slots != nullptr)
+      slots += int64_t(blockIdx.x / chunks) * (2 * chunks + 1) * kSlotBytes;
+    else if (chunks > 1)
+      meet();  // before one block writes into the other's shared memory
+  }
+  // Folds one value a thread over the row, in an order that hangs on the shape alone; each thread gets the
+  // result.
+  template <class T, class Combine>
+  __device__ inline T fold(T value, Combine combine) {
+    value = row_fold(value, combine);
+    if (chunks == 1) return value;
+    const unsigned lane = threadIdx.x % 32, width = chunks < 32 ? chunks : 32;
+    const unsigned turn = folds++ % 2 * chunks, part = blockIdx.x % chunks;
+    if (slots != nullptr) {
+      if (threadIdx.x == 0) *slot<T>(slots, turn + part) = value;
+    } else if (threadIdx.x < chunks) {
+      *slot<T>(shared_slots(threadIdx.x), turn + part) = value;
+    }
+    meet();
+    char* const found = slots != nullptr ? slots : shared_slots(part);
+    value = *slot<T>(found, turn + lane % width);
+    for (unsigned i = lane % width + 32; i < chunks; i += 32)
+      value = combine(value, *slot<T>(found, turn + i));
+    for (unsigned distance = width / 2; distance > 0; distance /= 2)
+      value = combine(value, from_lane(value, lane + distance, 0xffffffffu, width));
+    return from_lane(value, 0, 0xffffffffu, width);
+  }
+
+ private:
+  template <class T>
+  __device__ inline static T* slot(char* all, unsigned i) {
+    return reinterpret_cast<T*>(all + i * kSlotBytes);
+  }
+  // The slots of a block of the cluster. A fold has the one half of them while slow blocks read the other.
+  __device__ inline static char* shared_slots(unsigned block) {
+    char* const own = reinterpret_cast<char*>(shared_memory()) + kFoldBytes;
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    return static_cast<char*>(__cluster_map_shared_rank(own, block));
+#else
+    return own;
+#endif
+  }
+  // Waits for all blocks of the team; what each has written before is then seen by all.
+  __device__ inline void meet() {
+    if (slots == nullptr) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+      __cluster_barrier_arrive();
+      __cluster_barrier_wait();
+#endif
+      return;
+    }
+    if (threadIdx.x == 0) {
+      uint32_t* const come = slot<uint32_t>(slots, 2 * chunks);
+      __threadfence();
+      atomicAdd(come, 1u);
+      while (int32_t(*static_cast<volatile uint32_t*>(come) - folds * chunks) < 0) __nanosleep(32);
+      __threadfence();
+    }
+    __syncthreads();
+  }
+};
+
+// Where the threads keep what they have loaded of their row: each touches its own elements only.
+__device__ inline char* row_tile(const RowTeam& team) {
+  return reinterpret_cast<char*>(shared_memory()) + RowTeam::kBytes + threadIdx.y * team.kept_bytes;
+}
+
+inline int device_value(cudaDeviceAttr attribute) {
+  int device = 0, value = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&value, attribute, device) != cudaSuccess)
+    return 0;
+  return value;
+}
+// Can the device run clusters of such blocks, and was the kernel compiled for that?
+template <class... Parameters>
+inline bool runs_clusters(void (*kernel)(Parameters...), const cudaLaunchConfig_t& config) {
+  cudaFuncAttributes attributes = {};
+  int clusters = 0;
+  if (device_value(cudaDevAttrComputeCapabilityMajor) < 9) return false;
+  if (cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess && attributes.ptxVersion >= 90 &&
+      cudaOccupancyMaxActiveClusters(&clusters, kernel, &config) == cudaSuccess && clusters > 0)
+    return true;
+  cudaGetLastError();
+  return false;
+}
+// How many such blocks run at once.
+template <class... Parameters>
+inline int64_t blocks_at_once(void (*kernel)(Parameters...), const cudaLaunchConfig_t& config) {
+  int blocks = 0;
+  if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(config.blockDim.x),
+                                                    config.dynamicSmemBytes) != cudaSuccess)
+    return 0;
+  return int64_t{blocks} * device_value(cudaDevAttrMultiProcessorCount);
+}
+template <class... Parameters, class... Arguments>
+inline cudaError_t start(const cudaLaunchConfig_t& config, void (*kernel)(Parameters...),
+                         Arguments... arguments) {
+  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+// Starts a kernel whose last parameters are the chunk and the team of a row. Blocks that share a row are a
+// cluster, or meet in `slots`; then all of them must run at once, and each takes several rows in turn.
+template <class... Parameters, class... Arguments>
+inline cudaError_t launch_rows(void (*kernel)(Parameters...), RowShape shape, char* slots,
+                               cudaStream_t stream, Arguments... arguments) {
+  if (shape.rows <= 0) return cudaSuccess;
+  cudaLaunchAttribute how = {};
+  cudaLaunchConfig_t config = {};
+  config.blockDim = dim3(shape.threads, shape.together);
+  config.stream = stream;
+  config.attrs = &how;
+  int64_t kept = shape.kept_bytes, shared = RowTeam::kBytes + kept * shape.together;
+  if (shared > 48 << 10 && shared > device_value(cudaDevAttrMaxSharedMemoryPerBlockOptin))
+    kept = 0, shared = RowTeam::kBytes;
+  if (shared > 48 << 10)
+    if (const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                       static_cast<int>(shared));
+        error != cudaSuccess)
+      return error;
+  config.dynamicSmemBytes = static_cast<size_t>(shared);
+  int64_t blocks = shape.chunks > 1 ? shape.teams * shape.chunks : shape.blocks;
+  if (shape.chunks > 1) {
+    how.id = cudaLaunchAttributeClusterDimension;
+    how.val.clusterDim.x = shape.chunks;
+    how.val.clusterDim.y = how.val.clusterDim.z = 1;
+    config.numAttrs = 1;
+    config.gridDim = dim3(static_cast<unsigned>(blocks));
+  }
+  if (shape.chunks == 1 || (shape.chunks <= 8 && runs_clusters(kernel, config))) {
+    slots = nullptr;
+  } else {
+    how = {};
+    how.id = cudaLaunchAttributeCooperative;
+    how.val.cooperative = 1;
+    if (blocks_at_once(kernel, config) < shape.chunks) kept = 0, config.dynamicSmemBytes = RowTeam::kBytes;
+    const int64_t room = blocks_at_once(kernel, config);
+    while (shape.chunks > 1 && room < shape.chunks) shape.split(shape.chunks / 2);  // a very small device
+    blocks = smaller(shape.teams, room / shape.chunks) * shape.chunks;
+    if (const cudaError_t error = cudaMemsetAsync(slots, 0, static_cast<size_t>(shape.slot_bytes), stream);
+        error != cudaSuccess)
+      return error;
+  }
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  return start(config, kernel, arguments..., shape.chunk,
+               RowTeam{shape.chunks, static_cast<unsigned>(kept), slots});
+}
+
 // Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
 __device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
   __threadfence();
@@ -179,31 +410,38 @@ __device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
 
 // Where the intermediates lie in the workspace.
 struct CrossEntropyF32F32Workspace {
+  int64_t greatest_slots;
   int64_t total2_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit CrossEntropyF32F32Workspace(int64_t B, int64_t V) {
-    (void)B;
-    (void)V;
+    greatest_slots = reserve(bytes, RowShape(V, 1, B, 4, 128).slot_bytes, 1);
     total2_parts = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    cross_entropy_f32_f32_kernel(const float* score, const int32_t* target, float* loss, float* mean_loss,
-                                 Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  float total2_own = 0.0f;
-  for (Index b = first; b < last; ++b) {
+__global__ void __launch_bounds__(512, 1)
+    cross_entropy_f32_f32_part1_kernel(const float* score, const int32_t* target, float* loss, Index B,
+                                       Index V, Index chunk, RowTeam team) {
+  team.begin();
+  char* tile = row_tile(team);
+  const bool keeps = team.kept_bytes > 0;
+  float* const score_kept = take<float>(tile, chunk);
+  const Index first = Index(blockIdx.x % team.chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, V));
+  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
+  const Index items = Index(B);
+  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
+    const Index b = item;
     float greatest = -INFINITY;
     float greatest_own = -INFINITY;
-    for (Index v_first = Index(threadIdx.x) * 4; v_first < V; v_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(V - v_first);
+    for (Index v_first = first + Index(threadIdx.x) * 4; v_first < last; v_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(last - v_first);
       const auto score_pack = load_pack<4, 1, kWide>(&score[b * V + v_first], remaining);
+      if (keeps) store_pack<kWide>(&score_kept[v_first - first], score_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         if (i < remaining) {
@@ -212,13 +450,14 @@ __global__ void __launch_bounds__(512)
       }
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
+        maximum(greatest, team.fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     const float top = greatest;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index v_first = Index(threadIdx.x) * 4; v_first < V; v_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(V - v_first);
-      const auto score_pack = load_pack<4, 1, kWide>(&score[b * V + v_first], remaining);
+    for (Index v_first = first + Index(threadIdx.x) * 4; v_first < last; v_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(last - v_first);
+      const auto score_pack =
+          load_pack<4, 1, kWide>(keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         if (i < remaining) {
@@ -226,14 +465,29 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
-    const float loss_here =
-        logf(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f);
-    if (threadIdx.x == 0) {
-      loss[b] = loss_here;
+    total = total + team.fold(total_own, [](float a, float b_) { return float(a + b_); });
+    if (writes) {
+      loss[b] =
+          logf(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f);
     }
-    if (threadIdx.x == 0) {
-      total2_own += loss_here;
+  }
+}
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    cross_entropy_f32_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total2_parts,
+                                       uint32_t* ticket, Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, B));
+  float total2_own = 0.0f;
+  for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
+    const Index remaining = Index(last - b_first);
+    const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (i < remaining) {
+        total2_own += loss_pack[i];
+      }
     }
   }
   const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
@@ -255,48 +509,67 @@ template <class Index>
 cudaError_t cross_entropy_f32_f32(const float* score, const int32_t* target, float* loss, float* mean_loss,
                                   int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const CrossEntropyF32F32Workspace space(B, V);
-  const bool wide = aligned({score}) && V % 4 == 0;
-  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
-  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(
-          wide ? cross_entropy_f32_f32_kernel<true, Index> : cross_entropy_f32_f32_kernel<false, Index>,
-          chunks, block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
-          reinterpret_cast<float*>(workspace + space.total2_parts),
-          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-      error != cudaSuccess)
-    return error;
+  {
+    const bool wide = aligned({score}) && V % 4 == 0;
+    const RowShape shape(V, 1, B, 4, 128);
+    if (const cudaError_t error =
+            launch_rows(wide ? cross_entropy_f32_f32_part1_kernel<true, Index>
+                             : cross_entropy_f32_f32_part1_kernel<false, Index>,
+                        shape, workspace + space.greatest_slots, stream, score, target, loss, B, V);
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({loss});
+    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
+    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(wide ? cross_entropy_f32_f32_part2_kernel<true, Index>
+                                              : cross_entropy_f32_f32_part2_kernel<false, Index>,
+                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
+                                         B, reinterpret_cast<float*>(workspace + space.total2_parts),
+                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 
 // Where the intermediates lie in the workspace.
 struct CrossEntropyF64F64Workspace {
+  int64_t greatest_slots;
   int64_t total2_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit CrossEntropyF64F64Workspace(int64_t B, int64_t V) {
-    (void)B;
-    (void)V;
+    greatest_slots = reserve(bytes, RowShape(V, 1, B, 8, 128).slot_bytes, 1);
     total2_parts = reserve(bytes, 1024, 8);
     ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    cross_entropy_f64_f64_kernel(const double* score, const int32_t* target, double* loss, double* mean_loss,
-                                 Index B, Index V, double* total2_parts, uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  double total2_own = 0.0;
-  for (Index b = first; b < last; ++b) {
+__global__ void __launch_bounds__(512, 1)
+    cross_entropy_f64_f64_part1_kernel(const double* score, const int32_t* target, double* loss, Index B,
+                                       Index V, Index chunk, RowTeam team) {
+  team.begin();
+  char* tile = row_tile(team);
+  const bool keeps = team.kept_bytes > 0;
+  double* const score_kept = take<double>(tile, chunk);
+  const Index first = Index(blockIdx.x % team.chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, V));
+  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
+  const Index items = Index(B);
+  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
+    const Index b = item;
     double greatest = -double(INFINITY);
     double greatest_own = -double(INFINITY);
-    for (Index v_first = Index(threadIdx.x) * 2; v_first < V; v_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(V - v_first);
+    for (Index v_first = first + Index(threadIdx.x) * 2; v_first < last; v_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(last - v_first);
       const auto score_pack = load_pack<2, 1, kWide>(&score[b * V + v_first], remaining);
+      if (keeps) store_pack<kWide>(&score_kept[v_first - first], score_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         if (i < remaining) {
@@ -305,13 +578,14 @@ __global__ void __launch_bounds__(512)
       }
     }
     greatest = maximum(greatest,
-                       block_fold(greatest_own, [](double a, double b_) { return double(maximum(a, b_)); }));
+                       team.fold(greatest_own, [](double a, double b_) { return double(maximum(a, b_)); }));
     const double top = greatest;
     double total = 0.0;
     double total_own = 0.0;
-    for (Index v_first = Index(threadIdx.x) * 2; v_first < V; v_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(V - v_first);
-      const auto score_pack = load_pack<2, 1, kWide>(&score[b * V + v_first], remaining);
+    for (Index v_first = first + Index(threadIdx.x) * 2; v_first < last; v_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(last - v_first);
+      const auto score_pack =
+          load_pack<2, 1, kWide>(keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         if (i < remaining) {
@@ -319,14 +593,28 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total = total + block_fold(total_own, [](double a, double b_) { return double(a + b_); });
-    const double loss_here =
-        log(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0);
-    if (threadIdx.x == 0) {
-      loss[b] = loss_here;
+    total = total + team.fold(total_own, [](double a, double b_) { return double(a + b_); });
+    if (writes) {
+      loss[b] = log(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0);
     }
-    if (threadIdx.x == 0) {
-      total2_own += loss_here;
+  }
+}
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    cross_entropy_f64_f64_part2_kernel(double* loss, double* mean_loss, Index B, double* total2_parts,
+                                       uint32_t* ticket, Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, B));
+  double total2_own = 0.0;
+  for (Index b_first = first + Index(threadIdx.x) * 2; b_first < last; b_first += Index(blockDim.x) * 2) {
+    const Index remaining = Index(last - b_first);
+    const auto loss_pack = load_pack<2, 1, kWide>(&loss[b_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      if (i < remaining) {
+        total2_own += loss_pack[i];
+      }
     }
   }
   const double total2_part = block_fold(total2_own, [](double a, double b_) { return double(a + b_); });
@@ -348,48 +636,67 @@ template <class Index>
 cudaError_t cross_entropy_f64_f64(const double* score, const int32_t* target, double* loss, double* mean_loss,
                                   int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const CrossEntropyF64F64Workspace space(B, V);
-  const bool wide = aligned({score}) && V % 2 == 0;
-  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
-  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(
-          wide ? cross_entropy_f64_f64_kernel<true, Index> : cross_entropy_f64_f64_kernel<false, Index>,
-          chunks, block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
-          reinterpret_cast<double*>(workspace + space.total2_parts),
-          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-      error != cudaSuccess)
-    return error;
+  {
+    const bool wide = aligned({score}) && V % 2 == 0;
+    const RowShape shape(V, 1, B, 8, 128);
+    if (const cudaError_t error =
+            launch_rows(wide ? cross_entropy_f64_f64_part1_kernel<true, Index>
+                             : cross_entropy_f64_f64_part1_kernel<false, Index>,
+                        shape, workspace + space.greatest_slots, stream, score, target, loss, B, V);
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({loss});
+    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
+    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(wide ? cross_entropy_f64_f64_part2_kernel<true, Index>
+                                              : cross_entropy_f64_f64_part2_kernel<false, Index>,
+                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
+                                         B, reinterpret_cast<double*>(workspace + space.total2_parts),
+                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 
 // Where the intermediates lie in the workspace.
 struct CrossEntropyBf16F32Workspace {
+  int64_t greatest_slots;
   int64_t total2_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit CrossEntropyBf16F32Workspace(int64_t B, int64_t V) {
-    (void)B;
-    (void)V;
+    greatest_slots = reserve(bytes, RowShape(V, 1, B, 2, 128).slot_bytes, 1);
     total2_parts = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    cross_entropy_bf16_f32_kernel(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
-                                  Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  float total2_own = 0.0f;
-  for (Index b = first; b < last; ++b) {
+__global__ void __launch_bounds__(512, 1)
+    cross_entropy_bf16_f32_part1_kernel(const uint16_t* score, const int32_t* target, float* loss, Index B,
+                                        Index V, Index chunk, RowTeam team) {
+  team.begin();
+  char* tile = row_tile(team);
+  const bool keeps = team.kept_bytes > 0;
+  uint16_t* const score_kept = take<uint16_t>(tile, chunk);
+  const Index first = Index(blockIdx.x % team.chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, V));
+  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
+  const Index items = Index(B);
+  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
+    const Index b = item;
     float greatest = -INFINITY;
     float greatest_own = -INFINITY;
-    for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(V - v_first);
+    for (Index v_first = first + Index(threadIdx.x) * 8; v_first < last; v_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(last - v_first);
       const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
+      if (keeps) store_pack<kWide>(&score_kept[v_first - first], score_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         if (i < remaining) {
@@ -398,13 +705,14 @@ __global__ void __launch_bounds__(512)
       }
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
+        maximum(greatest, team.fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     const float top = greatest;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(V - v_first);
-      const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
+    for (Index v_first = first + Index(threadIdx.x) * 8; v_first < last; v_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(last - v_first);
+      const auto score_pack =
+          load_pack<8, 1, kWide>(keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         if (i < remaining) {
@@ -412,15 +720,29 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
-    const float loss_here =
-        logf(total) + top -
-        (inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f);
-    if (threadIdx.x == 0) {
-      loss[b] = loss_here;
+    total = total + team.fold(total_own, [](float a, float b_) { return float(a + b_); });
+    if (writes) {
+      loss[b] = logf(total) + top -
+                (inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f);
     }
-    if (threadIdx.x == 0) {
-      total2_own += loss_here;
+  }
+}
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    cross_entropy_bf16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total2_parts,
+                                        uint32_t* ticket, Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, B));
+  float total2_own = 0.0f;
+  for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
+    const Index remaining = Index(last - b_first);
+    const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (i < remaining) {
+        total2_own += loss_pack[i];
+      }
     }
   }
   const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
@@ -443,48 +765,67 @@ cudaError_t cross_entropy_bf16_f32(const uint16_t* score, const int32_t* target,
                                    float* mean_loss, int64_t B, int64_t V, char* workspace,
                                    cudaStream_t stream) {
   const CrossEntropyBf16F32Workspace space(B, V);
-  const bool wide = aligned({score}) && V % 8 == 0;
-  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
-  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(
-          wide ? cross_entropy_bf16_f32_kernel<true, Index> : cross_entropy_bf16_f32_kernel<false, Index>,
-          chunks, block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
-          reinterpret_cast<float*>(workspace + space.total2_parts),
-          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-      error != cudaSuccess)
-    return error;
+  {
+    const bool wide = aligned({score}) && V % 8 == 0;
+    const RowShape shape(V, 1, B, 2, 128);
+    if (const cudaError_t error =
+            launch_rows(wide ? cross_entropy_bf16_f32_part1_kernel<true, Index>
+                             : cross_entropy_bf16_f32_part1_kernel<false, Index>,
+                        shape, workspace + space.greatest_slots, stream, score, target, loss, B, V);
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({loss});
+    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
+    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(wide ? cross_entropy_bf16_f32_part2_kernel<true, Index>
+                                              : cross_entropy_bf16_f32_part2_kernel<false, Index>,
+                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
+                                         B, reinterpret_cast<float*>(workspace + space.total2_parts),
+                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 
 // Where the intermediates lie in the workspace.
 struct CrossEntropyF16F32Workspace {
+  int64_t greatest_slots;
   int64_t total2_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit CrossEntropyF16F32Workspace(int64_t B, int64_t V) {
-    (void)B;
-    (void)V;
+    greatest_slots = reserve(bytes, RowShape(V, 1, B, 2, 128).slot_bytes, 1);
     total2_parts = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    cross_entropy_f16_f32_kernel(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
-                                 Index B, Index V, float* total2_parts, uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  float total2_own = 0.0f;
-  for (Index b = first; b < last; ++b) {
+__global__ void __launch_bounds__(512, 1)
+    cross_entropy_f16_f32_part1_kernel(const uint16_t* score, const int32_t* target, float* loss, Index B,
+                                       Index V, Index chunk, RowTeam team) {
+  team.begin();
+  char* tile = row_tile(team);
+  const bool keeps = team.kept_bytes > 0;
+  uint16_t* const score_kept = take<uint16_t>(tile, chunk);
+  const Index first = Index(blockIdx.x % team.chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, V));
+  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
+  const Index items = Index(B);
+  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
+    const Index b = item;
     float greatest = -INFINITY;
     float greatest_own = -INFINITY;
-    for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(V - v_first);
+    for (Index v_first = first + Index(threadIdx.x) * 8; v_first < last; v_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(last - v_first);
       const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
+      if (keeps) store_pack<kWide>(&score_kept[v_first - first], score_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         if (i < remaining) {
@@ -493,13 +834,14 @@ __global__ void __launch_bounds__(512)
       }
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
+        maximum(greatest, team.fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
     const float top = greatest;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index v_first = Index(threadIdx.x) * 8; v_first < V; v_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(V - v_first);
-      const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
+    for (Index v_first = first + Index(threadIdx.x) * 8; v_first < last; v_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(last - v_first);
+      const auto score_pack =
+          load_pack<8, 1, kWide>(keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         if (i < remaining) {
@@ -507,15 +849,29 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
-    const float loss_here =
-        logf(total) + top -
-        (inside(int64_t(target[b]), V) ? from_f16(score[b * V + int64_t(target[b])]) : 0.0f);
-    if (threadIdx.x == 0) {
-      loss[b] = loss_here;
+    total = total + team.fold(total_own, [](float a, float b_) { return float(a + b_); });
+    if (writes) {
+      loss[b] = logf(total) + top -
+                (inside(int64_t(target[b]), V) ? from_f16(score[b * V + int64_t(target[b])]) : 0.0f);
     }
-    if (threadIdx.x == 0) {
-      total2_own += loss_here;
+  }
+}
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    cross_entropy_f16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total2_parts,
+                                       uint32_t* ticket, Index chunk) {
+  const Index first = Index(blockIdx.x) * chunk;
+  const Index last = Index(smaller(first + chunk, B));
+  float total2_own = 0.0f;
+  for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
+    const Index remaining = Index(last - b_first);
+    const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (i < remaining) {
+        total2_own += loss_pack[i];
+      }
     }
   }
   const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
@@ -537,18 +893,30 @@ template <class Index>
 cudaError_t cross_entropy_f16_f32(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
                                   int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
   const CrossEntropyF16F32Workspace space(B, V);
-  const bool wide = aligned({score}) && V % 8 == 0;
-  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
-  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(
-          wide ? cross_entropy_f16_f32_kernel<true, Index> : cross_entropy_f16_f32_kernel<false, Index>,
-          chunks, block_threads(V, chunks), 512, stream, score, target, loss, mean_loss, B, V,
-          reinterpret_cast<float*>(workspace + space.total2_parts),
-          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-      error != cudaSuccess)
-    return error;
+  {
+    const bool wide = aligned({score}) && V % 8 == 0;
+    const RowShape shape(V, 1, B, 2, 128);
+    if (const cudaError_t error =
+            launch_rows(wide ? cross_entropy_f16_f32_part1_kernel<true, Index>
+                             : cross_entropy_f16_f32_part1_kernel<false, Index>,
+                        shape, workspace + space.greatest_slots, stream, score, target, loss, B, V);
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({loss});
+    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
+    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(wide ? cross_entropy_f16_f32_part2_kernel<true, Index>
+                                              : cross_entropy_f16_f32_part2_kernel<false, Index>,
+                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
+                                         B, reinterpret_cast<float*>(workspace + space.total2_parts),
+                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 

@@ -12,30 +12,39 @@ extern "C" {
 #endif
 
 // All functions return 0, or a status that logsumexp_error explains. Arrays are dense and row-major unless
-// strides are given, and need no alignment.
+// strides are given, and need no alignment. Intermediates live in the workspace; null lets the function
+// allocate it.
 
 // x: f32[M, N]
 // y: f32[M]
-/* @function logsumexp_f32 args: in x f32 [M, N]; out y f32 [M]; size M; size N */
-int logsumexp_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream);
+/* @function logsumexp_f32 args: in x f32 [M, N]; out y f32 [M]; size M; size N; workspace workspace */
+int64_t logsumexp_f32_cuda_workspace(int64_t M, int64_t N);
+int logsumexp_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                       int64_t workspace_bytes, void* stream);
 int logsumexp_f32_openmp(const float* x, float* y, int64_t M, int64_t N);
 
 // x: f64[M, N]
 // y: f64[M]
-/* @function logsumexp_f64 args: in x f64 [M, N]; out y f64 [M]; size M; size N */
-int logsumexp_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream);
+/* @function logsumexp_f64 args: in x f64 [M, N]; out y f64 [M]; size M; size N; workspace workspace */
+int64_t logsumexp_f64_cuda_workspace(int64_t M, int64_t N);
+int logsumexp_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
+                       int64_t workspace_bytes, void* stream);
 int logsumexp_f64_openmp(const double* x, double* y, int64_t M, int64_t N);
 
 // x: bf16[M, N]
 // y: bf16[M]
-/* @function logsumexp_bf16 args: in x bf16 [M, N]; out y bf16 [M]; size M; size N */
-int logsumexp_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* stream);
+/* @function logsumexp_bf16 args: in x bf16 [M, N]; out y bf16 [M]; size M; size N; workspace workspace */
+int64_t logsumexp_bf16_cuda_workspace(int64_t M, int64_t N);
+int logsumexp_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* workspace,
+                        int64_t workspace_bytes, void* stream);
 int logsumexp_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t M, int64_t N);
 
 // x: f16[M, N]
 // y: f16[M]
-/* @function logsumexp_f16 args: in x f16 [M, N]; out y f16 [M]; size M; size N */
-int logsumexp_f16_cuda(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* stream);
+/* @function logsumexp_f16 args: in x f16 [M, N]; out y f16 [M]; size M; size N; workspace workspace */
+int64_t logsumexp_f16_cuda_workspace(int64_t M, int64_t N);
+int logsumexp_f16_cuda(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* workspace,
+                       int64_t workspace_bytes, void* stream);
 int logsumexp_f16_openmp(const uint16_t* x, uint16_t* y, int64_t M, int64_t N);
 
 // What a status means.

@@ -693,6 +693,8 @@ extern "C" __attribute__((weak)) const char* logsumexp_error(int status) {
       return "y must not overlap x";
     case 8:
       return "a CUDA call failed; cudaGetLastError says why";
+    case 9:
+      return "there is not enough memory for the workspace";
   }
   return "unknown status";
 }

@@ -12,24 +12,27 @@ extern "C" {
 #endif
 
 // All functions return 0, or a status that mean_variance_error explains. Arrays are dense and row-major
-// unless strides are given, and need no alignment.
+// unless strides are given, and need no alignment. Intermediates live in the workspace; null lets the
+// function allocate it.
 
 // x: f32[M, N]
 // row_mean: f32[M]
 // row_variance: f32[M]
 /* @function mean_variance_f32_f32 args: in x f32 [M, N]; out row_mean f32 [M]; out row_variance f32 [M]; size
- * M; size N */
+ * M; size N; workspace workspace */
+int64_t mean_variance_f32_f32_cuda_workspace(int64_t M, int64_t N);
 int mean_variance_f32_f32_cuda(const float* x, float* row_mean, float* row_variance, int64_t M, int64_t N,
-                               void* stream);
+                               void* workspace, int64_t workspace_bytes, void* stream);
 int mean_variance_f32_f32_openmp(const float* x, float* row_mean, float* row_variance, int64_t M, int64_t N);
 
 // x: f64[M, N]
 // row_mean: f64[M]
 // row_variance: f64[M]
 /* @function mean_variance_f64_f64 args: in x f64 [M, N]; out row_mean f64 [M]; out row_variance f64 [M]; size
- * M; size N */
+ * M; size N; workspace workspace */
+int64_t mean_variance_f64_f64_cuda_workspace(int64_t M, int64_t N);
 int mean_variance_f64_f64_cuda(const double* x, double* row_mean, double* row_variance, int64_t M, int64_t N,
-                               void* stream);
+                               void* workspace, int64_t workspace_bytes, void* stream);
 int mean_variance_f64_f64_openmp(const double* x, double* row_mean, double* row_variance, int64_t M,
                                  int64_t N);
 
@@ -37,9 +40,10 @@ int mean_variance_f64_f64_openmp(const double* x, double* row_mean, double* row_
 // row_mean: f32[M]
 // row_variance: f32[M]
 /* @function mean_variance_bf16_f32 args: in x bf16 [M, N]; out row_mean f32 [M]; out row_variance f32 [M];
- * size M; size N */
+ * size M; size N; workspace workspace */
+int64_t mean_variance_bf16_f32_cuda_workspace(int64_t M, int64_t N);
 int mean_variance_bf16_f32_cuda(const uint16_t* x, float* row_mean, float* row_variance, int64_t M, int64_t N,
-                                void* stream);
+                                void* workspace, int64_t workspace_bytes, void* stream);
 int mean_variance_bf16_f32_openmp(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
                                   int64_t N);
 
@@ -47,9 +51,10 @@ int mean_variance_bf16_f32_openmp(const uint16_t* x, float* row_mean, float* row
 // row_mean: f32[M]
 // row_variance: f32[M]
 /* @function mean_variance_f16_f32 args: in x f16 [M, N]; out row_mean f32 [M]; out row_variance f32 [M]; size
- * M; size N */
+ * M; size N; workspace workspace */
+int64_t mean_variance_f16_f32_cuda_workspace(int64_t M, int64_t N);
 int mean_variance_f16_f32_cuda(const uint16_t* x, float* row_mean, float* row_variance, int64_t M, int64_t N,
-                               void* stream);
+                               void* workspace, int64_t workspace_bytes, void* stream);
 int mean_variance_f16_f32_openmp(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
                                  int64_t N);
 

@@ -2,8 +2,8 @@
 //
 // mean_variance: row_mean = mean(x), row_variance = mean((x - row_mean)^2) along N
 //
-// Plan: a block for each of M, neighbours along N.
-// Bytes that mean_variance_f32_f32 must move: 4 * N * M read, 8 * M written.
+// Plan: part of a block, or several, by length, for each of M, neighbours along N; what fits of x is read
+// once and stays in shared memory. Bytes that mean_variance_f32_f32 must move: 4 * N * M read, 8 * M written.
 
 #include "mean_variance.h"
 
@@ -14,6 +14,14 @@
 #include <initializer_list>
 
 namespace {
+
+__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
 
 template <class A, class B>
 __host__ __device__ inline auto smaller(A a, B b) {
@@ -50,27 +58,50 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  if (count > (INT64_MAX / 4 - total) / bytes)
+    total = INT64_MAX / 2;
+  else
+    total += (count * bytes + 255) / 256 * 256;
+  return start;
 }
 
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
-// device idle.
-inline unsigned block_threads(int64_t length, int64_t blocks) {
-  unsigned threads = 32;
-  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
-    threads *= 2;
-  return threads;
-}
+// How threads share rows of `turns` turns of a loop, each of them `elements` long, with `bytes` to keep.
+// Sizes alone decide, and so results are the same on all devices: 16 elements a thread, fewer where that
+// leaves a device idle; several rows a block where they are short; `chunks` blocks a row where rows are few,
+// or too long for a block to keep.
+struct RowShape {
+  enum : int64_t { kMostKept = 224 << 10, kMostRows = 1 << 30, kMostTeams = 1 << 20 };
+  int64_t rows, turns, bytes, teams;                              // rows that are worked on at once, at most
+  int64_t chunk, kept_bytes, blocks, parts, tickets, slot_bytes;  // a block takes `chunk` turns of a row
+  unsigned threads = 8, together = 1, chunks = 1;
+
+  RowShape(int64_t turns_of_row, int64_t elements, int64_t all_rows, int64_t bytes_of_turn,
+           unsigned most_chunks)
+      : rows(all_rows), turns(turns_of_row), bytes(bytes_of_turn), teams(smaller(rows, kMostTeams)) {
+    const int64_t length = turns * elements, all_bytes = turns * bytes;
+    while (threads < 512 && (threads * 16 < length || (threads * 4 < length && rows < 262144 / threads)))
+      threads *= 2;
+    while (threads <= 32 && threads * together < 256 && (threads * together < 32 || rows > 1024 * together))
+      together *= 2;
+    while (chunks < most_chunks &&
+           ((chunks * threads * 16 < length && rows < 262144 / (chunks * threads)) ||
+            (chunks < 8 && all_bytes <= 8 * kMostKept && all_bytes > chunks * kMostKept / 2)))
+      chunks *= 2;
+    split(chunks);
+  }
+  void split(unsigned blocks_of_row) {
+    chunks = blocks_of_row;
+    chunk = ceil_div(turns, int64_t{chunks} * 16) * 16;  // so that all begin with a whole access
+    kept_bytes = chunk * bytes;
+    blocks = smaller(ceil_div(rows, together), kMostRows) * chunks;
+    parts = chunks > 1 ? rows * chunks : 0;
+    tickets = chunks > 1 ? rows : 0;
+    slot_bytes = chunks > 1 ? teams * (2 * chunks + 1) * 16 : 0;
+  }
+};
 
 // Do all arrays begin at a multiple of 16 bytes?
 inline bool aligned(std::initializer_list<const void*> arrays) {
@@ -109,10 +140,29 @@ __device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index lef
   return pack;
 }
 
-// The value that another lane of the warp has.
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (kWide && left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
+
+// The next tile of `count` elements.
 template <class T>
-__device__ inline T from_lane(T value, unsigned lane) {
-  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+__device__ inline T* take(char*& tile, int64_t count) {
+  T* const out = reinterpret_cast<T*>(tile);
+  tile += (count * int64_t(sizeof(T)) + 15) / 16 * 16;
+  return out;
+}
+
+// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
+  return T(__shfl_sync(mask, value, int(lane), int(width)));
 }
 
 #if defined(__CUDACC__)
@@ -121,6 +171,7 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
+
 // Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
@@ -138,16 +189,210 @@ __device__ inline T block_fold(T value, Combine combine) {
   return value;
 }
 
+// Folds the values of the threads of one threadIdx.y, in a fixed order: of a part of a warp, or of a block
+// that has one row. Each of them gets the result.
+template <class T, class Combine>
+__device__ inline T row_fold(T value, Combine combine) {
+  const unsigned width = blockDim.x;
+  if (width > 32) return block_fold(value, combine);
+  const unsigned begin = (threadIdx.y * width) % 32, mask = (0xffffffffu >> (32 - width)) << begin;
+  for (unsigned distance = width / 2; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, threadIdx.x + distance, mask, width));
+  return from_lane(value, 0, mask, width);
+}
+
+// The threads that share a row: those of one threadIdx.y, or those of `chunks` blocks, which take
+// neighbouring parts of it. The blocks are a cluster, or meet in `slots`, which is global memory.
+struct RowTeam {
+  enum : unsigned { kSlotBytes = 16, kFoldBytes = 32 * kSlotBytes, kBytes = kFoldBytes + 2 * 8 * kSlotBytes };
+  unsigned chunks,
+      kept_bytes;      // blocks a row; what a row's part takes in shared memory, 0 where it does not fit
+  char* slots;         // of a team: two for each block, then the number of blocks that have come
+  unsigned folds = 0;  // that blocks have had together
+
+  __device__ inline int64_t first_row() const {
+    return int64_t(blockIdx.x / chunks) * blockDim.y + threadIdx.y;
+  }
+  __device__ inline int64_t rows_at_once() const { return int64_t(gridDim.x / chunks) * blockDim.y; }
+
+  __device__ inline void begin() {
+    if (slots != nullptr)
+      slots += int64_t(blockIdx.x / chunks) * (2 * chunks + 1) * kSlotBytes;
+    else if (chunks > 1)
+      meet();  // before one block writes into the other's shared memory
+  }
+  // Folds one value a thread over the row, in an order that hangs on the shape alone; each thread gets the
+  // result.
+  template <class T, class Combine>
+  __device__ inline T fold(T value, Combine combine) {
+    value = row_fold(value, combine);
+    if (chunks == 1) return value;
+    const unsigned lane = threadIdx.x % 32, width = chunks < 32 ? chunks : 32;
+    const unsigned turn = folds++ % 2 * chunks, part = blockIdx.x % chunks;
+    if (slots != nullptr) {
+      if (threadIdx.x == 0) *slot<T>(slots, turn + part) = value;
+    } else if (threadIdx.x < chunks) {
+      *slot<T>(shared_slots(threadIdx.x), turn + part) = value;
+    }
+    meet();
+    char* const found = slots != nullptr ? slots : shared_slots(part);
+    value = *slot<T>(found, turn + lane % width);
+    for (unsigned i = lane % width + 32; i < chunks; i += 32)
+      value = combine(value, *slot<T>(found, turn + i));
+    for (unsigned distance = width / 2; distance > 0; distance /= 2)
+      value = combine(value, from_lane(value, lane + distance, 0xffffffffu, width));
+    return from_lane(value, 0, 0xffffffffu, width);
+  }
+
+ private:
+  template <class T>
+  __device__ inline static T* slot(char* all, unsigned i) {
+    return reinterpret_cast<T*>(all + i * kSlotBytes);
+  }
+  // The slots of a block of the cluster. A fold has the one half of them while slow blocks read the other.
+  __device__ inline static char* shared_slots(unsigned block) {
+    char* const own = reinterpret_cast<char*>(shared_memory()) + kFoldBytes;
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    return static_cast<char*>(__cluster_map_shared_rank(own, block));
+#else
+    return own;
+#endif
+  }
+  // Waits for all blocks of the team; what each has written before is then seen by all.
+  __device__ inline void meet() {
+    if (slots == nullptr) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+      __cluster_barrier_arrive();
+      __cluster_barrier_wait();
+#endif
+      return;
+    }
+    if (threadIdx.x == 0) {
+      uint32_t* const come = slot<uint32_t>(slots, 2 * chunks);
+      __threadfence();
+      atomicAdd(come, 1u);
+      while (int32_t(*static_cast<volatile uint32_t*>(come) - folds * chunks) < 0) __nanosleep(32);
+      __threadfence();
+    }
+    __syncthreads();
+  }
+};
+
+// Where the threads keep what they have loaded of their row: each touches its own elements only.
+__device__ inline char* row_tile(const RowTeam& team) {
+  return reinterpret_cast<char*>(shared_memory()) + RowTeam::kBytes + threadIdx.y * team.kept_bytes;
+}
+
+inline int device_value(cudaDeviceAttr attribute) {
+  int device = 0, value = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&value, attribute, device) != cudaSuccess)
+    return 0;
+  return value;
+}
+// Can the device run clusters of such blocks, and was the kernel compiled for that?
+template <class... Parameters>
+inline bool runs_clusters(void (*kernel)(Parameters...), const cudaLaunchConfig_t& config) {
+  cudaFuncAttributes attributes = {};
+  int clusters = 0;
+  if (device_value(cudaDevAttrComputeCapabilityMajor) < 9) return false;
+  if (cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess && attributes.ptxVersion >= 90 &&
+      cudaOccupancyMaxActiveClusters(&clusters, kernel, &config) == cudaSuccess && clusters > 0)
+    return true;
+  cudaGetLastError();
+  return false;
+}
+// How many such blocks run at once.
+template <class... Parameters>
+inline int64_t blocks_at_once(void (*kernel)(Parameters...), const cudaLaunchConfig_t& config) {
+  int blocks = 0;
+  if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(config.blockDim.x),
+                                                    config.dynamicSmemBytes) != cudaSuccess)
+    return 0;
+  return int64_t{blocks} * device_value(cudaDevAttrMultiProcessorCount);
+}
+template <class... Parameters, class... Arguments>
+inline cudaError_t start(const cudaLaunchConfig_t& config, void (*kernel)(Parameters...),
+                         Arguments... arguments) {
+  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+// Starts a kernel whose last parameters are the chunk and the team of a row. Blocks that share a row are a
+// cluster, or meet in `slots`; then all of them must run at once, and each takes several rows in turn.
+template <class... Parameters, class... Arguments>
+inline cudaError_t launch_rows(void (*kernel)(Parameters...), RowShape shape, char* slots,
+                               cudaStream_t stream, Arguments... arguments) {
+  if (shape.rows <= 0) return cudaSuccess;
+  cudaLaunchAttribute how = {};
+  cudaLaunchConfig_t config = {};
+  config.blockDim = dim3(shape.threads, shape.together);
+  config.stream = stream;
+  config.attrs = &how;
+  int64_t kept = shape.kept_bytes, shared = RowTeam::kBytes + kept * shape.together;
+  if (shared > 48 << 10 && shared > device_value(cudaDevAttrMaxSharedMemoryPerBlockOptin))
+    kept = 0, shared = RowTeam::kBytes;
+  if (shared > 48 << 10)
+    if (const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                       static_cast<int>(shared));
+        error != cudaSuccess)
+      return error;
+  config.dynamicSmemBytes = static_cast<size_t>(shared);
+  int64_t blocks = shape.chunks > 1 ? shape.teams * shape.chunks : shape.blocks;
+  if (shape.chunks > 1) {
+    how.id = cudaLaunchAttributeClusterDimension;
+    how.val.clusterDim.x = shape.chunks;
+    how.val.clusterDim.y = how.val.clusterDim.z = 1;
+    config.numAttrs = 1;
+    config.gridDim = dim3(static_cast<unsigned>(blocks));
+  }
+  if (shape.chunks == 1 || (shape.chunks <= 8 && runs_clusters(kernel, config))) {
+    slots = nullptr;
+  } else {
+    how = {};
+    how.id = cudaLaunchAttributeCooperative;
+    how.val.cooperative = 1;
+    if (blocks_at_once(kernel, config) < shape.chunks) kept = 0, config.dynamicSmemBytes = RowTeam::kBytes;
+    const int64_t room = blocks_at_once(kernel, config);
+    while (shape.chunks > 1 && room < shape.chunks) shape.split(shape.chunks / 2);  // a very small device
+    blocks = smaller(shape.teams, room / shape.chunks) * shape.chunks;
+    if (const cudaError_t error = cudaMemsetAsync(slots, 0, static_cast<size_t>(shape.slot_bytes), stream);
+        error != cudaSuccess)
+      return error;
+  }
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  return start(config, kernel, arguments..., shape.chunk,
+               RowTeam{shape.chunks, static_cast<unsigned>(kept), slots});
+}
+
+// Where the intermediates lie in the workspace.
+struct MeanVarianceF32F32Workspace {
+  int64_t total_slots;
+  int64_t bytes = 0;
+
+  explicit MeanVarianceF32F32Workspace(int64_t M, int64_t N) {
+    total_slots = reserve(bytes, RowShape(N, 1, M, 4, 128).slot_bytes, 1);
+  }
+};
+
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    mean_variance_f32_f32_kernel(const float* x, float* row_mean, float* row_variance, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+__global__ void __launch_bounds__(512, 1)
+    mean_variance_f32_f32_kernel(const float* x, float* row_mean, float* row_variance, Index M, Index N,
+                                 Index chunk, RowTeam team) {
+  team.begin();
+  char* tile = row_tile(team);
+  const bool keeps = team.kept_bytes > 0;
+  float* const x_kept = take<float>(tile, chunk);
+  const Index first = Index(blockIdx.x % team.chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, N));
+  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
+  const Index items = Index(M);
+  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m_ = item;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(N - n_first);
+    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(last - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m_ * N + n_first], remaining);
+      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         if (i < remaining) {
@@ -155,16 +400,17 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
     const float m = total / float(int64_t(N));
-    if (threadIdx.x == 0) {
+    if (writes) {
       row_mean[m_] = m;
     }
     float total2 = 0.0f;
     float total2_own = 0.0f;
-    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(N - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m_ * N + n_first], remaining);
+    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(last - n_first);
+      const auto x_pack =
+          load_pack<4, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[m_ * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const float d = x_pack[i] - m;
@@ -173,8 +419,8 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
-    if (threadIdx.x == 0) {
+    total2 = total2 + team.fold(total2_own, [](float a, float b) { return float(a + b); });
+    if (writes) {
       row_variance[m_] = total2 / float(int64_t(N));
     }
   }
@@ -182,26 +428,48 @@ __global__ void __launch_bounds__(512)
 
 template <class Index>
 cudaError_t mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance, int64_t M, int64_t N,
-                                  cudaStream_t stream) {
+                                  char* workspace, cudaStream_t stream) {
+  const MeanVarianceF32F32Workspace space(M, N);
   const bool wide = aligned({x}) && N % 4 == 0;
-  if (const cudaError_t error = launch(
+  const RowShape shape(N, 1, M, 4, 128);
+  if (const cudaError_t error = launch_rows(
           wide ? mean_variance_f32_f32_kernel<true, Index> : mean_variance_f32_f32_kernel<false, Index>,
-          smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, row_mean, row_variance, M, N);
+          shape, workspace + space.total_slots, stream, x, row_mean, row_variance, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
+// Where the intermediates lie in the workspace.
+struct MeanVarianceF64F64Workspace {
+  int64_t total_slots;
+  int64_t bytes = 0;
+
+  explicit MeanVarianceF64F64Workspace(int64_t M, int64_t N) {
+    total_slots = reserve(bytes, RowShape(N, 1, M, 8, 128).slot_bytes, 1);
+  }
+};
+
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    mean_variance_f64_f64_kernel(const double* x, double* row_mean, double* row_variance, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+__global__ void __launch_bounds__(512, 1)
+    mean_variance_f64_f64_kernel(const double* x, double* row_mean, double* row_variance, Index M, Index N,
+                                 Index chunk, RowTeam team) {
+  team.begin();
+  char* tile = row_tile(team);
+  const bool keeps = team.kept_bytes > 0;
+  double* const x_kept = take<double>(tile, chunk);
+  const Index first = Index(blockIdx.x % team.chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, N));
+  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
+  const Index items = Index(M);
+  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m_ = item;
     double total = 0.0;
     double total_own = 0.0;
-    for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(N - n_first);
+    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(last - n_first);
       const auto x_pack = load_pack<2, 1, kWide>(&x[m_ * N + n_first], remaining);
+      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         if (i < remaining) {
@@ -209,16 +477,17 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total = total + block_fold(total_own, [](double a, double b) { return double(a + b); });
+    total = total + team.fold(total_own, [](double a, double b) { return double(a + b); });
     const double m = total / double(int64_t(N));
-    if (threadIdx.x == 0) {
+    if (writes) {
       row_mean[m_] = m;
     }
     double total2 = 0.0;
     double total2_own = 0.0;
-    for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(N - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m_ * N + n_first], remaining);
+    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(last - n_first);
+      const auto x_pack =
+          load_pack<2, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[m_ * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         const double d = x_pack[i] - m;
@@ -227,8 +496,8 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total2 = total2 + block_fold(total2_own, [](double a, double b) { return double(a + b); });
-    if (threadIdx.x == 0) {
+    total2 = total2 + team.fold(total2_own, [](double a, double b) { return double(a + b); });
+    if (writes) {
       row_variance[m_] = total2 / double(int64_t(N));
     }
   }
@@ -236,26 +505,48 @@ __global__ void __launch_bounds__(512)
 
 template <class Index>
 cudaError_t mean_variance_f64_f64(const double* x, double* row_mean, double* row_variance, int64_t M,
-                                  int64_t N, cudaStream_t stream) {
+                                  int64_t N, char* workspace, cudaStream_t stream) {
+  const MeanVarianceF64F64Workspace space(M, N);
   const bool wide = aligned({x}) && N % 2 == 0;
-  if (const cudaError_t error = launch(
+  const RowShape shape(N, 1, M, 8, 128);
+  if (const cudaError_t error = launch_rows(
           wide ? mean_variance_f64_f64_kernel<true, Index> : mean_variance_f64_f64_kernel<false, Index>,
-          smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, row_mean, row_variance, M, N);
+          shape, workspace + space.total_slots, stream, x, row_mean, row_variance, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
+// Where the intermediates lie in the workspace.
+struct MeanVarianceBf16F32Workspace {
+  int64_t total_slots;
+  int64_t bytes = 0;
+
+  explicit MeanVarianceBf16F32Workspace(int64_t M, int64_t N) {
+    total_slots = reserve(bytes, RowShape(N, 1, M, 2, 128).slot_bytes, 1);
+  }
+};
+
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    mean_variance_bf16_f32_kernel(const uint16_t* x, float* row_mean, float* row_variance, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+__global__ void __launch_bounds__(512, 1)
+    mean_variance_bf16_f32_kernel(const uint16_t* x, float* row_mean, float* row_variance, Index M, Index N,
+                                  Index chunk, RowTeam team) {
+  team.begin();
+  char* tile = row_tile(team);
+  const bool keeps = team.kept_bytes > 0;
+  uint16_t* const x_kept = take<uint16_t>(tile, chunk);
+  const Index first = Index(blockIdx.x % team.chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, N));
+  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
+  const Index items = Index(M);
+  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m_ = item;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(N - n_first);
+    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(last - n_first);
       const auto x_pack = load_pack<8, 1, kWide>(&x[m_ * N + n_first], remaining);
+      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         if (i < remaining) {
@@ -263,16 +554,17 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
     const float m = total / float(int64_t(N));
-    if (threadIdx.x == 0) {
+    if (writes) {
       row_mean[m_] = m;
     }
     float total2 = 0.0f;
     float total2_own = 0.0f;
-    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(N - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m_ * N + n_first], remaining);
+    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(last - n_first);
+      const auto x_pack =
+          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[m_ * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         const float d = from_bf16(x_pack[i]) - m;
@@ -281,8 +573,8 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
-    if (threadIdx.x == 0) {
+    total2 = total2 + team.fold(total2_own, [](float a, float b) { return float(a + b); });
+    if (writes) {
       row_variance[m_] = total2 / float(int64_t(N));
     }
   }
@@ -290,26 +582,48 @@ __global__ void __launch_bounds__(512)
 
 template <class Index>
 cudaError_t mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
-                                   int64_t N, cudaStream_t stream) {
+                                   int64_t N, char* workspace, cudaStream_t stream) {
+  const MeanVarianceBf16F32Workspace space(M, N);
   const bool wide = aligned({x}) && N % 8 == 0;
-  if (const cudaError_t error = launch(
+  const RowShape shape(N, 1, M, 2, 128);
+  if (const cudaError_t error = launch_rows(
           wide ? mean_variance_bf16_f32_kernel<true, Index> : mean_variance_bf16_f32_kernel<false, Index>,
-          smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, row_mean, row_variance, M, N);
+          shape, workspace + space.total_slots, stream, x, row_mean, row_variance, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
+// Where the intermediates lie in the workspace.
+struct MeanVarianceF16F32Workspace {
+  int64_t total_slots;
+  int64_t bytes = 0;
+
+  explicit MeanVarianceF16F32Workspace(int64_t M, int64_t N) {
+    total_slots = reserve(bytes, RowShape(N, 1, M, 2, 128).slot_bytes, 1);
+  }
+};
+
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    mean_variance_f16_f32_kernel(const uint16_t* x, float* row_mean, float* row_variance, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+__global__ void __launch_bounds__(512, 1)
+    mean_variance_f16_f32_kernel(const uint16_t* x, float* row_mean, float* row_variance, Index M, Index N,
+                                 Index chunk, RowTeam team) {
+  team.begin();
+  char* tile = row_tile(team);
+  const bool keeps = team.kept_bytes > 0;
+  uint16_t* const x_kept = take<uint16_t>(tile, chunk);
+  const Index first = Index(blockIdx.x % team.chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, N));
+  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
+  const Index items = Index(M);
+  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m_ = item;
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(N - n_first);
+    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(last - n_first);
       const auto x_pack = load_pack<8, 1, kWide>(&x[m_ * N + n_first], remaining);
+      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         if (i < remaining) {
@@ -317,16 +631,17 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
     const float m = total / float(int64_t(N));
-    if (threadIdx.x == 0) {
+    if (writes) {
       row_mean[m_] = m;
     }
     float total2 = 0.0f;
     float total2_own = 0.0f;
-    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(N - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m_ * N + n_first], remaining);
+    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
+      const Index remaining = Index(last - n_first);
+      const auto x_pack =
+          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[m_ * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         const float d = from_f16(x_pack[i]) - m;
@@ -335,8 +650,8 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
-    if (threadIdx.x == 0) {
+    total2 = total2 + team.fold(total2_own, [](float a, float b) { return float(a + b); });
+    if (writes) {
       row_variance[m_] = total2 / float(int64_t(N));
     }
   }
@@ -344,11 +659,13 @@ __global__ void __launch_bounds__(512)
 
 template <class Index>
 cudaError_t mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
-                                  int64_t N, cudaStream_t stream) {
+                                  int64_t N, char* workspace, cudaStream_t stream) {
+  const MeanVarianceF16F32Workspace space(M, N);
   const bool wide = aligned({x}) && N % 8 == 0;
-  if (const cudaError_t error = launch(
+  const RowShape shape(N, 1, M, 2, 128);
+  if (const cudaError_t error = launch_rows(
           wide ? mean_variance_f16_f32_kernel<true, Index> : mean_variance_f16_f32_kernel<false, Index>,
-          smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, row_mean, row_variance, M, N);
+          shape, workspace + space.total_slots, stream, x, row_mean, row_variance, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -356,8 +673,12 @@ cudaError_t mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row
 
 }  // namespace
 
+extern "C" int64_t mean_variance_f32_f32_cuda_workspace(int64_t M, int64_t N) {
+  return MeanVarianceF32F32Workspace(M, N).bytes;
+}
+
 extern "C" int mean_variance_f32_f32_cuda(const float* x, float* row_mean, float* row_variance, int64_t M,
-                                          int64_t N, void* stream) {
+                                          int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -370,13 +691,26 @@ extern "C" int mean_variance_f32_f32_cuda(const float* x, float* row_mean, float
   if (overlap(x, M * N * 4, row_variance, M * 4)) return 10;
   const bool small = larger(M * N, M) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? mean_variance_f32_f32<int32_t>(x, row_mean, row_variance, M, N, queue)
-                                  : mean_variance_f32_f32<int64_t>(x, row_mean, row_variance, M, N, queue);
+  const MeanVarianceF32F32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 12;
+  const cudaError_t error = small ? mean_variance_f32_f32<int32_t>(x, row_mean, row_variance, M, N,
+                                                                   static_cast<char*>(memory), queue)
+                                  : mean_variance_f32_f32<int64_t>(x, row_mean, row_variance, M, N,
+                                                                   static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 11;
 }
 
+extern "C" int64_t mean_variance_f64_f64_cuda_workspace(int64_t M, int64_t N) {
+  return MeanVarianceF64F64Workspace(M, N).bytes;
+}
+
 extern "C" int mean_variance_f64_f64_cuda(const double* x, double* row_mean, double* row_variance, int64_t M,
-                                          int64_t N, void* stream) {
+                                          int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, M, N})) return 3;
@@ -389,13 +723,27 @@ extern "C" int mean_variance_f64_f64_cuda(const double* x, double* row_mean, dou
   if (overlap(x, M * N * 8, row_variance, M * 8)) return 10;
   const bool small = larger(M * N, M) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? mean_variance_f64_f64<int32_t>(x, row_mean, row_variance, M, N, queue)
-                                  : mean_variance_f64_f64<int64_t>(x, row_mean, row_variance, M, N, queue);
+  const MeanVarianceF64F64Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 12;
+  const cudaError_t error = small ? mean_variance_f64_f64<int32_t>(x, row_mean, row_variance, M, N,
+                                                                   static_cast<char*>(memory), queue)
+                                  : mean_variance_f64_f64<int64_t>(x, row_mean, row_variance, M, N,
+                                                                   static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 11;
+}
+
+extern "C" int64_t mean_variance_bf16_f32_cuda_workspace(int64_t M, int64_t N) {
+  return MeanVarianceBf16F32Workspace(M, N).bytes;
 }
 
 extern "C" int mean_variance_bf16_f32_cuda(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
-                                           int64_t N, void* stream) {
+                                           int64_t N, void* workspace, int64_t workspace_bytes,
+                                           void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, M, N})) return 3;
@@ -408,13 +756,26 @@ extern "C" int mean_variance_bf16_f32_cuda(const uint16_t* x, float* row_mean, f
   if (overlap(x, M * N * 2, row_variance, M * 4)) return 10;
   const bool small = larger(M * N, M) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? mean_variance_bf16_f32<int32_t>(x, row_mean, row_variance, M, N, queue)
-                                  : mean_variance_bf16_f32<int64_t>(x, row_mean, row_variance, M, N, queue);
+  const MeanVarianceBf16F32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 12;
+  const cudaError_t error = small ? mean_variance_bf16_f32<int32_t>(x, row_mean, row_variance, M, N,
+                                                                    static_cast<char*>(memory), queue)
+                                  : mean_variance_bf16_f32<int64_t>(x, row_mean, row_variance, M, N,
+                                                                    static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 11;
 }
 
+extern "C" int64_t mean_variance_f16_f32_cuda_workspace(int64_t M, int64_t N) {
+  return MeanVarianceF16F32Workspace(M, N).bytes;
+}
+
 extern "C" int mean_variance_f16_f32_cuda(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
-                                          int64_t N, void* stream) {
+                                          int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, M, N})) return 3;
@@ -427,8 +788,17 @@ extern "C" int mean_variance_f16_f32_cuda(const uint16_t* x, float* row_mean, fl
   if (overlap(x, M * N * 2, row_variance, M * 4)) return 10;
   const bool small = larger(M * N, M) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? mean_variance_f16_f32<int32_t>(x, row_mean, row_variance, M, N, queue)
-                                  : mean_variance_f16_f32<int64_t>(x, row_mean, row_variance, M, N, queue);
+  const MeanVarianceF16F32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 12;
+  const cudaError_t error = small ? mean_variance_f16_f32<int32_t>(x, row_mean, row_variance, M, N,
+                                                                   static_cast<char*>(memory), queue)
+                                  : mean_variance_f16_f32<int64_t>(x, row_mean, row_variance, M, N,
+                                                                   static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 11;
 }
 
@@ -458,6 +828,8 @@ extern "C" __attribute__((weak)) const char* mean_variance_error(int status) {
       return "row_variance must not overlap x";
     case 11:
       return "a CUDA call failed; cudaGetLastError says why";
+    case 12:
+      return "there is not enough memory for the workspace";
   }
   return "unknown status";
 }

@@ -578,6 +578,8 @@ extern "C" __attribute__((weak)) const char* mean_variance_error(int status) {
       return "row_variance must not overlap x";
     case 11:
       return "a CUDA call failed; cudaGetLastError says why";
+    case 12:
+      return "there is not enough memory for the workspace";
   }
   return "unknown status";
 }

@@ -2,7 +2,7 @@
 //
 // row_sum: total = sum(x) along N
 //
-// Plan: a block for each of M, neighbours along N; several blocks share one where they are few and long.
+// Plan: part of a block, or several, by length, for each of M, neighbours along N.
 // Bytes that row_sum_f32_f32 must move: 4 * N * M read, 4 * M written.
 
 #include "row_sum.h"
@@ -81,26 +81,38 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 th
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
-// device idle.
-inline unsigned block_threads(int64_t length, int64_t blocks) {
-  unsigned threads = 32;
-  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
-    threads *= 2;
-  return threads;
-}
-
-// How folds of rows are shared out: where they are few and long, `chunks` blocks share each, with `chunk`
-// turns of it.
+// How threads share rows of `turns` turns of a loop, each of them `elements` long, with `bytes` to keep.
+// Sizes alone decide, and so results are the same on all devices: 16 elements a thread, fewer where that
+// leaves a device idle; several rows a block where they are short; `chunks` blocks a row where rows are few,
+// or too long for a block to keep.
 struct RowShape {
-  unsigned threads, chunks = 1;
-  int64_t chunk, blocks, parts, tickets;
-  RowShape(int64_t turns, int64_t rows) : threads(block_threads(turns, rows)) {
-    while (chunks < 1024 && chunks * threads * 16 < turns && rows < 262144 / (chunks * threads)) chunks *= 2;
+  enum : int64_t { kMostKept = 224 << 10, kMostRows = 1 << 30, kMostTeams = 1 << 20 };
+  int64_t rows, turns, bytes, teams;                              // rows that are worked on at once, at most
+  int64_t chunk, kept_bytes, blocks, parts, tickets, slot_bytes;  // a block takes `chunk` turns of a row
+  unsigned threads = 8, together = 1, chunks = 1;
+
+  RowShape(int64_t turns_of_row, int64_t elements, int64_t all_rows, int64_t bytes_of_turn,
+           unsigned most_chunks)
+      : rows(all_rows), turns(turns_of_row), bytes(bytes_of_turn), teams(smaller(rows, kMostTeams)) {
+    const int64_t length = turns * elements, all_bytes = turns * bytes;
+    while (threads < 512 && (threads * 16 < length || (threads * 4 < length && rows < 262144 / threads)))
+      threads *= 2;
+    while (threads <= 32 && threads * together < 256 && (threads * together < 32 || rows > 1024 * together))
+      together *= 2;
+    while (chunks < most_chunks &&
+           ((chunks * threads * 16 < length && rows < 262144 / (chunks * threads)) ||
+            (chunks < 8 && all_bytes <= 8 * kMostKept && all_bytes > chunks * kMostKept / 2)))
+      chunks *= 2;
+    split(chunks);
+  }
+  void split(unsigned blocks_of_row) {
+    chunks = blocks_of_row;
     chunk = ceil_div(turns, int64_t{chunks} * 16) * 16;  // so that all begin with a whole access
-    blocks = (rows < int64_t{1} << 30 ? rows : int64_t{1} << 30) * chunks;
+    kept_bytes = chunk * bytes;
+    blocks = smaller(ceil_div(rows, together), kMostRows) * chunks;
     parts = chunks > 1 ? rows * chunks : 0;
     tickets = chunks > 1 ? rows : 0;
+    slot_bytes = chunks > 1 ? teams * (2 * chunks + 1) * 16 : 0;
   }
 };
 
@@ -141,10 +153,10 @@ __device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index lef
   return pack;
 }
 
-// The value that another lane of the warp has.
+// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
 template <class T>
-__device__ inline T from_lane(T value, unsigned lane) {
-  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
+  return T(__shfl_sync(mask, value, int(lane), int(width)));
 }
 
 #if defined(__CUDACC__)
@@ -153,6 +165,7 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
+
 // Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
@@ -168,6 +181,18 @@ __device__ inline T block_fold(T value, Combine combine) {
   value = slots[0];
   for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
   return value;
+}
+
+// Folds the values of the threads of one threadIdx.y, in a fixed order: of a part of a warp, or of a block
+// that has one row. Each of them gets the result.
+template <class T, class Combine>
+__device__ inline T row_fold(T value, Combine combine) {
+  const unsigned width = blockDim.x;
+  if (width > 32) return block_fold(value, combine);
+  const unsigned begin = (threadIdx.y * width) % 32, mask = (0xffffffffu >> (32 - width)) << begin;
+  for (unsigned distance = width / 2; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, threadIdx.x + distance, mask, width));
+  return from_lane(value, 0, mask, width);
 }
 
 // Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
@@ -187,8 +212,8 @@ struct RowSumF32F32Workspace {
   int64_t bytes = 0;
 
   explicit RowSumF32F32Workspace(int64_t M, int64_t N) {
-    total2_parts = reserve(bytes, RowShape(N, M).parts, 4);
-    total2_tickets = reserve(bytes, RowShape(N, M).tickets, 4);
+    total2_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 4);
+    total2_tickets = reserve(bytes, RowShape(N, 1, M, 0, 1024).tickets, 4);
   }
 };
 
@@ -196,8 +221,9 @@ template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     row_sum_f32_f32_kernel(const float* x, float* total, Index M, Index N, float* total2_parts,
                            uint32_t* total2_tickets, Index chunk, unsigned chunks) {
-  const Index items = M;
-  for (Index item = Index(blockIdx.x / chunks); item < items; item += Index(gridDim.x / chunks)) {
+  const Index items = Index(M);
+  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
+       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index m = item;
     float total2 = 0.0f;
     const Index first = Index(blockIdx.x % chunks) * chunk;
@@ -213,7 +239,7 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total2_own = block_fold(total2_own, [](float a, float b) { return float(a + b); });
+    total2_own = row_fold(total2_own, [](float a, float b) { return float(a + b); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
       if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
@@ -221,7 +247,7 @@ __global__ void __launch_bounds__(512)
       for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
         total2_own = total2_own + total2_parts[Index(part) * items + item];
       }
-      total2_own = block_fold(total2_own, [](float a, float b) { return float(a + b); });
+      total2_own = row_fold(total2_own, [](float a, float b) { return float(a + b); });
     }
     total2 = total2 + total2_own;
     if (threadIdx.x == 0) {
@@ -235,7 +261,7 @@ cudaError_t row_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, 
                             cudaStream_t stream) {
   const RowSumF32F32Workspace space(M, N);
   const bool wide = aligned({x}) && N % 4 == 0;
-  const RowShape shape(N, M);
+  const RowShape shape(N, 1, M, 0, 1024);
   if (const cudaError_t error =
           shape.tickets == 0 ? cudaSuccess
                              : cudaMemsetAsync(workspace + space.total2_tickets, 0,
@@ -244,7 +270,7 @@ cudaError_t row_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, 
     return error;
   if (const cudaError_t error =
           launch(wide ? row_sum_f32_f32_kernel<true, Index> : row_sum_f32_f32_kernel<false, Index>,
-                 shape.blocks, shape.threads, 512, stream, x, total, M, N,
+                 shape.blocks, dim3(shape.threads, shape.together), 512, stream, x, total, M, N,
                  reinterpret_cast<float*>(workspace + space.total2_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
       error != cudaSuccess)
@@ -259,8 +285,8 @@ struct RowSumF64F64Workspace {
   int64_t bytes = 0;
 
   explicit RowSumF64F64Workspace(int64_t M, int64_t N) {
-    total2_parts = reserve(bytes, RowShape(N, M).parts, 8);
-    total2_tickets = reserve(bytes, RowShape(N, M).tickets, 4);
+    total2_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 8);
+    total2_tickets = reserve(bytes, RowShape(N, 1, M, 0, 1024).tickets, 4);
   }
 };
 
@@ -268,8 +294,9 @@ template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     row_sum_f64_f64_kernel(const double* x, double* total, Index M, Index N, double* total2_parts,
                            uint32_t* total2_tickets, Index chunk, unsigned chunks) {
-  const Index items = M;
-  for (Index item = Index(blockIdx.x / chunks); item < items; item += Index(gridDim.x / chunks)) {
+  const Index items = Index(M);
+  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
+       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index m = item;
     double total2 = 0.0;
     const Index first = Index(blockIdx.x % chunks) * chunk;
@@ -285,7 +312,7 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total2_own = block_fold(total2_own, [](double a, double b) { return double(a + b); });
+    total2_own = row_fold(total2_own, [](double a, double b) { return double(a + b); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
       if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
@@ -293,7 +320,7 @@ __global__ void __launch_bounds__(512)
       for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
         total2_own = total2_own + total2_parts[Index(part) * items + item];
       }
-      total2_own = block_fold(total2_own, [](double a, double b) { return double(a + b); });
+      total2_own = row_fold(total2_own, [](double a, double b) { return double(a + b); });
     }
     total2 = total2 + total2_own;
     if (threadIdx.x == 0) {
@@ -307,7 +334,7 @@ cudaError_t row_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N
                             cudaStream_t stream) {
   const RowSumF64F64Workspace space(M, N);
   const bool wide = aligned({x}) && N % 2 == 0;
-  const RowShape shape(N, M);
+  const RowShape shape(N, 1, M, 0, 1024);
   if (const cudaError_t error =
           shape.tickets == 0 ? cudaSuccess
                              : cudaMemsetAsync(workspace + space.total2_tickets, 0,
@@ -316,7 +343,7 @@ cudaError_t row_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N
     return error;
   if (const cudaError_t error =
           launch(wide ? row_sum_f64_f64_kernel<true, Index> : row_sum_f64_f64_kernel<false, Index>,
-                 shape.blocks, shape.threads, 512, stream, x, total, M, N,
+                 shape.blocks, dim3(shape.threads, shape.together), 512, stream, x, total, M, N,
                  reinterpret_cast<double*>(workspace + space.total2_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
       error != cudaSuccess)
@@ -331,8 +358,8 @@ struct RowSumBf16F32Workspace {
   int64_t bytes = 0;
 
   explicit RowSumBf16F32Workspace(int64_t M, int64_t N) {
-    total2_parts = reserve(bytes, RowShape(N, M).parts, 4);
-    total2_tickets = reserve(bytes, RowShape(N, M).tickets, 4);
+    total2_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 4);
+    total2_tickets = reserve(bytes, RowShape(N, 1, M, 0, 1024).tickets, 4);
   }
 };
 
@@ -340,8 +367,9 @@ template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     row_sum_bf16_f32_kernel(const uint16_t* x, float* total, Index M, Index N, float* total2_parts,
                             uint32_t* total2_tickets, Index chunk, unsigned chunks) {
-  const Index items = M;
-  for (Index item = Index(blockIdx.x / chunks); item < items; item += Index(gridDim.x / chunks)) {
+  const Index items = Index(M);
+  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
+       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index m = item;
     float total2 = 0.0f;
     const Index first = Index(blockIdx.x % chunks) * chunk;
@@ -357,7 +385,7 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total2_own = block_fold(total2_own, [](float a, float b) { return float(a + b); });
+    total2_own = row_fold(total2_own, [](float a, float b) { return float(a + b); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
       if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
@@ -365,7 +393,7 @@ __global__ void __launch_bounds__(512)
       for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
         total2_own = total2_own + total2_parts[Index(part) * items + item];
       }
-      total2_own = block_fold(total2_own, [](float a, float b) { return float(a + b); });
+      total2_own = row_fold(total2_own, [](float a, float b) { return float(a + b); });
     }
     total2 = total2 + total2_own;
     if (threadIdx.x == 0) {
@@ -379,7 +407,7 @@ cudaError_t row_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t
                              cudaStream_t stream) {
   const RowSumBf16F32Workspace space(M, N);
   const bool wide = aligned({x}) && N % 8 == 0;
-  const RowShape shape(N, M);
+  const RowShape shape(N, 1, M, 0, 1024);
   if (const cudaError_t error =
           shape.tickets == 0 ? cudaSuccess
                              : cudaMemsetAsync(workspace + space.total2_tickets, 0,
@@ -388,7 +416,7 @@ cudaError_t row_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t
     return error;
   if (const cudaError_t error =
           launch(wide ? row_sum_bf16_f32_kernel<true, Index> : row_sum_bf16_f32_kernel<false, Index>,
-                 shape.blocks, shape.threads, 512, stream, x, total, M, N,
+                 shape.blocks, dim3(shape.threads, shape.together), 512, stream, x, total, M, N,
                  reinterpret_cast<float*>(workspace + space.total2_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
       error != cudaSuccess)
@@ -403,8 +431,8 @@ struct RowSumF16F32Workspace {
   int64_t bytes = 0;
 
   explicit RowSumF16F32Workspace(int64_t M, int64_t N) {
-    total2_parts = reserve(bytes, RowShape(N, M).parts, 4);
-    total2_tickets = reserve(bytes, RowShape(N, M).tickets, 4);
+    total2_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 4);
+    total2_tickets = reserve(bytes, RowShape(N, 1, M, 0, 1024).tickets, 4);
   }
 };
 
@@ -412,8 +440,9 @@ template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     row_sum_f16_f32_kernel(const uint16_t* x, float* total, Index M, Index N, float* total2_parts,
                            uint32_t* total2_tickets, Index chunk, unsigned chunks) {
-  const Index items = M;
-  for (Index item = Index(blockIdx.x / chunks); item < items; item += Index(gridDim.x / chunks)) {
+  const Index items = Index(M);
+  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
+       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index m = item;
     float total2 = 0.0f;
     const Index first = Index(blockIdx.x % chunks) * chunk;
@@ -429,7 +458,7 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total2_own = block_fold(total2_own, [](float a, float b) { return float(a + b); });
+    total2_own = row_fold(total2_own, [](float a, float b) { return float(a + b); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
       if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
@@ -437,7 +466,7 @@ __global__ void __launch_bounds__(512)
       for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
         total2_own = total2_own + total2_parts[Index(part) * items + item];
       }
-      total2_own = block_fold(total2_own, [](float a, float b) { return float(a + b); });
+      total2_own = row_fold(total2_own, [](float a, float b) { return float(a + b); });
     }
     total2 = total2 + total2_own;
     if (threadIdx.x == 0) {
@@ -451,7 +480,7 @@ cudaError_t row_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t 
                             cudaStream_t stream) {
   const RowSumF16F32Workspace space(M, N);
   const bool wide = aligned({x}) && N % 8 == 0;
-  const RowShape shape(N, M);
+  const RowShape shape(N, 1, M, 0, 1024);
   if (const cudaError_t error =
           shape.tickets == 0 ? cudaSuccess
                              : cudaMemsetAsync(workspace + space.total2_tickets, 0,
@@ -460,7 +489,7 @@ cudaError_t row_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t 
     return error;
   if (const cudaError_t error =
           launch(wide ? row_sum_f16_f32_kernel<true, Index> : row_sum_f16_f32_kernel<false, Index>,
-                 shape.blocks, shape.threads, 512, stream, x, total, M, N,
+                 shape.blocks, dim3(shape.threads, shape.together), 512, stream, x, total, M, N,
                  reinterpret_cast<float*>(workspace + space.total2_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
       error != cudaSuccess)

@@ -96,10 +96,10 @@ struct ColumnShape {
   size_t fold_bytes() const { return deep > 1 ? size_t{16} * wide * deep : 0; }
 };
 
-// The value that another lane of the warp has.
+// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
 template <class T>
-__device__ inline T from_lane(T value, unsigned lane) {
-  return T(__shfl_sync(0xffffffffu, value, int(lane)));
+__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
+  return T(__shfl_sync(mask, value, int(lane), int(width)));
 }
 
 #if defined(__CUDACC__)
@@ -108,6 +108,7 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
+
 // Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
 template <class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
@@ -141,7 +142,7 @@ __device__ inline T column_fold(T value, Combine combine) {
 template <class Index>
 __global__ void __launch_bounds__(512)
     segment_sum_f32_kernel(const int64_t* start, const float* x, float* y, Index B, Index N, Index D) {
-  const Index items = B * D;
+  const Index items = Index(B * D);
   const Index column = Index(blockIdx.x) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
@@ -177,7 +178,7 @@ cudaError_t segment_sum_f32(const int64_t* start, const float* x, float* y, int6
 template <class Index>
 __global__ void __launch_bounds__(512)
     segment_sum_f64_kernel(const int64_t* start, const double* x, double* y, Index B, Index N, Index D) {
-  const Index items = B * D;
+  const Index items = Index(B * D);
   const Index column = Index(blockIdx.x) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
@@ -213,7 +214,7 @@ cudaError_t segment_sum_f64(const int64_t* start, const double* x, double* y, in
 template <class Index>
 __global__ void __launch_bounds__(512)
     segment_sum_bf16_kernel(const int64_t* start, const uint16_t* x, uint16_t* y, Index B, Index N, Index D) {
-  const Index items = B * D;
+  const Index items = Index(B * D);
   const Index column = Index(blockIdx.x) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;

@@ -12,30 +12,36 @@ extern "C" {
 #endif
 
 // All functions return 0, or a status that top1_error explains. Arrays are dense and row-major unless strides
-// are given, and need no alignment.
+// are given, and need no alignment. Intermediates live in the workspace; null lets the function allocate it.
 
 // score: f32[B, V]
 // best: i32[B]
 // probability: f32[B]
-/* @function top1_f32 args: in score f32 [B, V]; out best i32 [B]; out probability f32 [B]; size B; size V */
-int top1_f32_cuda(const float* score, int32_t* best, float* probability, int64_t B, int64_t V, void* stream);
+/* @function top1_f32 args: in score f32 [B, V]; out best i32 [B]; out probability f32 [B]; size B; size V;
+ * workspace workspace */
+int64_t top1_f32_cuda_workspace(int64_t B, int64_t V);
+int top1_f32_cuda(const float* score, int32_t* best, float* probability, int64_t B, int64_t V,
+                  void* workspace, int64_t workspace_bytes, void* stream);
 int top1_f32_openmp(const float* score, int32_t* best, float* probability, int64_t B, int64_t V);
 
 // score: bf16[B, V]
 // best: i32[B]
 // probability: f32[B]
-/* @function top1_bf16 args: in score bf16 [B, V]; out best i32 [B]; out probability f32 [B]; size B; size V
- */
+/* @function top1_bf16 args: in score bf16 [B, V]; out best i32 [B]; out probability f32 [B]; size B; size V;
+ * workspace workspace */
+int64_t top1_bf16_cuda_workspace(int64_t B, int64_t V);
 int top1_bf16_cuda(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V,
-                   void* stream);
+                   void* workspace, int64_t workspace_bytes, void* stream);
 int top1_bf16_openmp(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V);
 
 // score: f16[B, V]
 // best: i32[B]
 // probability: f32[B]
-/* @function top1_f16 args: in score f16 [B, V]; out best i32 [B]; out probability f32 [B]; size B; size V */
+/* @function top1_f16 args: in score f16 [B, V]; out best i32 [B]; out probability f32 [B]; size B; size V;
+ * workspace workspace */
+int64_t top1_f16_cuda_workspace(int64_t B, int64_t V);
 int top1_f16_cuda(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V,
-                  void* stream);
+                  void* workspace, int64_t workspace_bytes, void* stream);
 int top1_f16_openmp(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V);
 
 // What a status means.

@@ -695,6 +695,8 @@ extern "C" __attribute__((weak)) const char* top1_error(int status) {
       return "probability must not overlap score";
     case 11:
       return "a CUDA call failed; cudaGetLastError says why";
+    case 12:
+      return "there is not enough memory for the workspace";
   }
   return "unknown status";
 }

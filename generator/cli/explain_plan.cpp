@@ -3,7 +3,7 @@
 #include <set>
 
 #include "cli/explanation.h"
-#include "emit/emit.h"
+#include "emit/emitted_plan.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
 #include "plan/lanes.h"
@@ -19,8 +19,7 @@ using Row = Explanation::Row;
 class PlanStory {
 public:
   PlanStory(const Spec &spec, const Variation &variation, TargetKind target)
-      : plan_(make_plan(variation.lowered, variation.lowered_facts, target)),
-        emitted_(plan_as_emitted(spec, variation, target)), kernel_(plan_.kernel), lanes_(plan_),
+      : plan_(emitted_plan(spec, variation, target)), kernel_(plan_.kernel), lanes_(plan_),
         cuda_(target == TargetKind::cuda) {}
 
   std::vector<Explanation::Section> sections() {
@@ -31,8 +30,7 @@ public:
       taken_ = lanes_.choose();
     for (size_t p = 0; p < plan_.phases.size(); ++p) {
       const Phase &phase = plan_.phases[p];
-      out[0].rows.push_back(
-          {{"phase", std::to_string(p + 1), true}, {"does", work(emitted_.phases[p])}, {"family", family(phase)}});
+      out[0].rows.push_back({{"phase", std::to_string(p + 1), true}, {"does", work(phase)}, {"family", family(phase)}});
       if (!cuda_)
         for (const PlanNode &node : phase.nodes)
           inner_loops(node, p, out[1].rows);
@@ -66,9 +64,9 @@ private:
     }
     if (!cuda_)
       return "threads share " + split_names(phase);
-    return worker_words(phase) + split_names(phase) +
+    return worker_words(phase) + " for each of " + split_names(phase) +
            (phase.lane == kNone ? "" : ", neighbouring threads along " + kernel_.axes[phase.lane].name) +
-           thread_words(plan_, phase);
+           thread_words(plan_, phase) + kept_words(plan_, phase);
   }
 
   // A product of two values that differ along other axes, summed over one that they share.
@@ -199,7 +197,7 @@ private:
                     {"because", why}});
   }
 
-  const Plan plan_, emitted_;
+  const Plan plan_;
   const Kernel &kernel_;
   const LaneAnalysis lanes_;
   const bool cuda_;

@@ -3,6 +3,7 @@
 #include <deque>
 
 #include "emit/cuda_kernel.h"
+#include "emit/emitted_plan.h"
 
 namespace kgen {
 namespace {
@@ -73,6 +74,16 @@ std::string launcher(const Function &function, std::deque<CudaKernel> &kernels, 
 
 } // namespace
 
+Plan emitted_plan(const Spec &spec, const Variation &variation, TargetKind target) {
+  if (target != TargetKind::cuda)
+    return make_plan(variation.lowered, variation.lowered_facts, target);
+  const std::vector<Variation> variations = {variation};
+  const std::vector<Function> functions = functions_of(spec, variations);
+  Spelling spelling(target);
+  Statuses statuses;
+  return CudaKernel(functions.front(), variations.front(), spelling, statuses).plan();
+}
+
 TargetSource cuda_source(const Spec &, const std::vector<Function> &functions, Statuses &statuses) {
   TargetSource source;
   Spelling spelling(TargetKind::cuda);
@@ -91,16 +102,6 @@ TargetSource cuda_source(const Spec &, const std::vector<Function> &functions, S
   }
   source.helpers = spelling.helpers();
   return source;
-}
-
-Plan plan_as_emitted(const Spec &spec, const Variation &variation, TargetKind target) {
-  if (target != TargetKind::cuda)
-    return make_plan(variation.lowered, variation.lowered_facts, target);
-  Spelling spelling(target);
-  Statuses statuses;
-  const std::vector<Variation> alone{variation};
-  const std::vector<Function> functions = functions_of(spec, alone);
-  return CudaKernel(functions.front(), alone.front(), spelling, statuses).plan();
 }
 
 } // namespace kgen

@@ -241,7 +241,7 @@ void CudaKernel::block_loop(const PlanNode &node) {
     block_in_order(node);
   } else {
     const std::vector<const PlanNode *> chain = chain_of(node, kMostNested);
-    strided(chain, chain.back()->body);
+    strided(chain, chain.back()->body, part_ ? &*part_ : nullptr);
   }
   barrier_after(node);
 }

@@ -1,5 +1,5 @@
 // Folds whose kept loop runs along memory, such as sums of columns: neighbouring threads take neighbouring columns, and
-// the threads of a block with one threadIdx.x share the rows of their column. And folds that blocks share, where
+// the threads of a block with one threadIdx.x share the rows of their column. And single folds that blocks share, where
 // columns, or rows, are few and long: the last block to come combines what all have found, in order.
 #include <algorithm>
 
@@ -76,33 +76,10 @@ const PlanNode *CudaKernel::split_fold(const std::vector<PlanNode> &body) {
   return found;
 }
 
-// The loop that blocks share in a phase of a block an item; null: there is none, each block takes items of its own.
-const PlanNode *CudaKernel::split_row(const std::vector<const PlanNode *> &chain) {
-  return !chain.empty() && is_list_of_folds(chain) && !uses_tiles(chain.back()->body) ? split_fold(chain.back()->body)
-                                                                                      : nullptr;
-}
-
-// Does each turn of the nest take several neighbours of the last loop?
-bool CudaKernel::goes_by_groups(const std::vector<const PlanNode *> &chain) {
-  return chain.size() > 1 && together_ > 1 && team_.index == Team().index && positions_of(chain) > 1;
-}
-
 // The host's shape, by the numbers of turns and of items.
 std::string CudaKernel::column_shape(const std::vector<const PlanNode *> &chain, const PlanNode *split) {
   return spelling().helper("ColumnShape") + "(" + longest_length() + ", " + items_text(chain) + ", " +
          (split != nullptr ? "1024" : "1") + ")";
-}
-
-std::string CudaKernel::row_shape(const std::vector<const PlanNode *> &chain, const PlanNode &split) {
-  std::vector<const PlanNode *> nest = chain_of(split, kMostNested, PlanNode::Order::reduction);
-  std::string turns = length_of(nest);
-  if (goes_by_groups(nest)) {
-    const std::string last = length_of({nest.back()});
-    nest.pop_back();
-    turns =
-        length_of(nest) + " * " + spelling().helper("ceil_div") + "(" + last + ", " + std::to_string(together_) + ")";
-  }
-  return spelling().helper("RowShape") + "(" + turns + ", " + items_text(chain) + ")";
 }
 
 std::string CudaKernel::tickets_name(const PlanNode &split) const {
@@ -115,15 +92,27 @@ void CudaKernel::reserve_parts(Phase &phase) {
   if (phase.mapping == Phase::Mapping::item_per_thread && folds_columns(phase, chain))
     phase.mapping = Phase::Mapping::item_per_column;
   const bool columns = phase.mapping == Phase::Mapping::item_per_column;
+  if (phase.mapping == Phase::Mapping::item_per_block)
+    if (const auto row = row_of(chain)) {
+      phase.mapping = Phase::Mapping::item_per_row;
+      phase.kept = row->kept;
+      if (row->splits)
+        offsets_.push_back({slots_name(*row), row->shape + ".slot_bytes", Type::u8, true});
+      return;
+    }
   const PlanNode *split = columns                                           ? split_fold(body)
                           : phase.mapping == Phase::Mapping::item_per_block ? split_row(chain)
                                                                             : nullptr;
-  phase.divided = split != nullptr;
+  phase.divided = columns && split != nullptr;
   if (split == nullptr)
     return;
   lengths_ = {length_of(chain_of(*split, kMostNested, PlanNode::Order::reduction))};
   together_ = columns ? 1 : positions_shared(body);
-  const std::string shape = columns ? column_shape(chain, split) : row_shape(chain, *split);
+  if (!columns)
+    phase.mapping = Phase::Mapping::item_per_row;
+  const std::string shape =
+      columns ? column_shape(chain, split)
+              : row_shape(chain, chain_of(*split, kMostNested, PlanNode::Order::reduction), {}, kMostChunks);
   for (const PlanNode *fold : folds_over(*split))
     offsets_.push_back({parts_name(fold->target), shape + ".parts", plan_.kernel.vars[fold->target].type});
   offsets_.push_back({tickets_name(*split), shape + ".tickets", Type::u32});
@@ -151,29 +140,12 @@ void CudaKernel::list_of_folds(const std::vector<PlanNode> &body, const PlanNode
   }
 }
 
-void CudaKernel::row_phase(const std::vector<const PlanNode *> &chain, const PlanNode &split) {
-  const std::vector<PlanNode> &body = chain.back()->body;
-  together_ = positions_shared(body);
-  out().add("const Index items = " + items_text(chain) + ";");
-  out().add("for (Index item = Index(blockIdx.x / chunks); item < items; item += Index(gridDim.x / chunks)) {");
-  decode(chain, "item");
-  name_rows(chain);
-  list_of_folds(body, &split);
-  out().add("}");
-  Launch launch{"shape.blocks"};
-  launch.folds = launch.shared = launch.shaped = true;
-  launch.together = together_;
-  launch.chunk = "Index";
-  launch.prepare = prepare_shape(row_shape(chain, split), &split);
-  finish(launch);
-}
-
 void CudaKernel::column_phase(const std::vector<const PlanNode *> &chain) {
   const std::vector<PlanNode> &body = chain.back()->body;
   const PlanNode *split = split_fold(body);
   const std::string column = names_.claim("column"), writes = names_.claim("writes");
-  team_ = {"threadIdx.y", "blockDim.y", writes, "column_fold"};
-  out().add("const Index items = " + items_text(chain) + ";");
+  team_ = {"threadIdx.y", "blockDim.y", writes, "column_fold", "column_fold"};
+  out().add("const Index items = Index(" + items_text(chain) + ");"); // derived sizes have 64 bits
   out().add("const Index " + column + " = Index(blockIdx.x" + (split != nullptr ? " / chunks" : "") +
             ") * Index(blockDim.x) + Index(threadIdx.x);");
   out().add("const Index item = " + spelling().helper("smaller") + "(" + column + ", items - 1);");
@@ -183,7 +155,8 @@ void CudaKernel::column_phase(const std::vector<const PlanNode *> &chain) {
   list_of_folds(body, split);
   team_ = {};
   Launch launch{"shape.blocks"};
-  launch.shared = launch.shaped = launch.columns = true;
+  launch.shared = launch.columns = true;
+  launch.threads = "dim3(shape.wide, shape.deep)";
   launch.chunk = split != nullptr ? "Index" : "";
   launch.prepare = prepare_shape(column_shape(chain, split), split);
   finish(launch);
@@ -210,8 +183,9 @@ void CudaKernel::split_loop(const PlanNode &node) {
     const auto &[a, b] = names_.pair();
     const Type type = plan_.kernel.vars[fold.target].type;
     const std::string c_type = Spelling::arithmetic(type), &mine = shares.at(fold.target).mine;
-    out().add(mine + " = " + spelling().helper(team_.fold) + "(" + mine + ", [](" + c_type + " " + a + ", " + c_type +
-              " " + b + ") { return " + c_type + "(" + printer_.combined(fold, a, {b}).text + "); });");
+    spelling().helper(team_.helper);
+    out().add(mine + " = " + team_.fold + "(" + mine + ", [](" + c_type + " " + a + ", " + c_type + " " + b +
+              ") { return " + c_type + "(" + printer_.combined(fold, a, {b}).text + "); });");
   };
   for (const PlanNode *fold : folds)
     folded(*fold);

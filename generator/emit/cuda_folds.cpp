@@ -45,12 +45,12 @@ void CudaKernel::end_shares(const Shares &shares) {
 }
 
 // Every thread folds its share, then the block folds the threads' results.
-void CudaKernel::block_reduction(const PlanNode &node, const Printer::Range *part) {
+void CudaKernel::block_reduction(const PlanNode &node) {
   const std::vector<const PlanNode *> chain = chain_of(node, kMostNested, PlanNode::Order::reduction);
   std::vector<const PlanNode *> folds = folds_over(node);
   std::erase_if(folds, [&](const PlanNode *fold) { return pending_.count(fold->target) != 0; });
   const Shares shares = begin_shares(folds);
-  strided(chain, chain.back()->body, part);
+  strided(chain, chain.back()->body, part_ ? &*part_ : nullptr);
   end_shares(shares);
   for (const PlanNode *fold : folds)
     fold_shares(*fold, shares);
@@ -66,8 +66,9 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, Result 
   const std::string place = printer_.element(fold.target, {}, {}), &mine = shares.at(fold.target).mine;
   if (fold.partner == kNone) {
     const std::string c_type = Spelling::arithmetic(type);
-    const std::string folded = spelling().helper(team_.fold) + "(" + mine + ", [](" + c_type + " " + a + ", " + c_type +
-                               " " + b + ") { return " + c_type + "(" + printer_.combined(fold, a, {b}).text + "); })";
+    spelling().helper(team_.helper);
+    const std::string folded = team_.fold + "(" + mine + ", [](" + c_type + " " + a + ", " + c_type + " " + b +
+                               ") { return " + c_type + "(" + printer_.combined(fold, a, {b}).text + "); })";
     // What is in memory is read and written by one thread, when all have come through the fold.
     const bool memory = in_memory(fold.target);
     const std::string whole = memory ? names_.claim("whole") : folded;
@@ -86,10 +87,11 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, Result 
   const std::string value_type = Spelling::arithmetic(plan_.kernel.vars[fold.partner].type);
   const std::string &better = spelling().helper(fold.monoid == Monoid::argmax ? "above" : "below");
   const std::string pair = names_.claim("found");
-  out().add("const " + spelling().helper("Best") + "<" + value_type + "> " + pair + " = " +
-            spelling().helper(team_.fold) + "(Best<" + value_type + ">{" + shares.at(fold.partner).mine + ", " + mine +
-            "}, [](Best<" + value_type + "> " + a + ", Best<" + value_type + "> " + b + ") { return " +
-            spelling().helper("first_" + better) + "(" + a + ", " + b + "); });");
+  spelling().helper(team_.helper);
+  out().add("const " + spelling().helper("Best") + "<" + value_type + "> " + pair + " = " + team_.fold + "(Best<" +
+            value_type + ">{" + shares.at(fold.partner).mine + ", " + mine + "}, [](Best<" + value_type + "> " + a +
+            ", Best<" + value_type + "> " + b + ") { return " + spelling().helper("first_" + better) + "(" + a + ", " +
+            b + "); });");
   if (fresh) {
     for (const auto &[var, field] : {std::pair{fold.partner, ".value"}, std::pair{fold.target, ".index"}}) {
       const bool memory = in_memory(var);

@@ -24,7 +24,7 @@ CudaKernel::CudaKernel(const Function &function, const Variation &variation, Spe
       names_(names_of(function, plan_.kernel)), printer_(plan_, variation.lowered_facts, s, names_),
       pack_names_(names_) {
   for (const char *taken : {"tiles", "tile", "tile_bytes", "error", "space", "elements", "point", "chunk", "part",
-                            "ticket", "chunks", "wide"})
+                            "ticket", "chunks", "team", "keeps", "wide"})
     names_.reserve(taken);
   printer_.index_type = "Index";
   printer_.parallel = true;
@@ -287,8 +287,11 @@ void CudaKernel::thread_phase(const std::vector<const PlanNode *> &chain) {
 
 void CudaKernel::block_phase(const Phase &phase, const std::vector<const PlanNode *> &chain) {
   const std::vector<PlanNode> &body = chain.empty() ? phase.nodes : chain.back()->body;
-  if (const PlanNode *split = split_row(chain))
-    return row_phase(chain, *split);
+  if (phase.mapping == Phase::Mapping::item_per_row) {
+    if (const auto row = row_of(chain))
+      return team_phase(chain, *row);
+    return row_phase(chain, *split_row(chain));
+  }
   find_shared(body);
   together_ = positions_shared(body);
   const bool tiles = uses_tiles(body);
@@ -307,7 +310,12 @@ void CudaKernel::block_phase(const Phase &phase, const std::vector<const PlanNod
       out().add("__syncthreads();");
     out().add("}");
   }
-  finish({items, "", tiles, folds_, together_, "", true});
+  Launch launch{items};
+  launch.tiles = tiles;
+  launch.folds = folds_;
+  launch.together = together_;
+  launch.shared = true;
+  finish(launch);
 }
 
 void CudaKernel::phase_nodes(const std::vector<PlanNode> &nodes) {
@@ -348,7 +356,7 @@ void CudaKernel::finish(const Launch &launch) {
       const std::string type = Spelling::c_type(o.type);
       add(type + "* " + o.field, "reinterpret_cast<" + type + "*>(workspace + space." + o.field + ")");
     }
-  if (launch.shaped && !launch.chunk.empty())
+  if (!launch.threads.empty() && !launch.chunk.empty())
     add("Index chunk", "shape.chunk"), add("unsigned chunks", "shape.chunks");
   else if (!launch.chunk.empty())
     add(launch.chunk + " chunk", "chunk");
@@ -372,7 +380,8 @@ void CudaKernel::finish(const Launch &launch) {
     if (grid != "1")
       grid = spelling().helper("smaller") + "(" + grid +
              ", in_shared ? int64_t{1} << 30 : " + std::to_string(kMostBlocks) + ")";
-  } else if (grid != "1" && launch.chunk.empty() && body.find("gridDim.x") != std::string::npos) {
+  } else if (grid != "1" && launch.chunk.empty() && launch.threads.empty() &&
+             body.find("gridDim.x") != std::string::npos) {
     grid = spelling().helper("smaller") + "(" + grid + ", int64_t{1} << 30)";
   }
   const bool packs = launch.together > 1, shared_packs = packs && launch.shared;
@@ -390,19 +399,26 @@ void CudaKernel::finish(const Launch &launch) {
   if (launch.columns)
     shared = "shape.fold_bytes()";
   const std::string most = std::to_string(launch.shared ? kMostBlockThreads : kBlockThreads);
+  // With calls of clusters in it, ptxas makes room for two blocks and spills, unless it is told that one will do.
+  const std::string bounds = launch.slots.empty() ? most : most + ", 1";
+  if (!launch.slots.empty()) // the launch adds them
+    parameters += mentions_word(body, "chunk") ? ", Index chunk, RowTeam team" : ", Index, RowTeam team";
   functions_.push_back(std::string("template <") +
                        (shared_packs ? "bool kWide, "
                         : packs      ? "int kElements, "
                                      : "") +
-                       "class Index>\n__global__ void __launch_bounds__(" + most + ") " + base + "(" + parameters +
+                       "class Index>\n__global__ void __launch_bounds__(" + bounds + ") " + base + "(" + parameters +
                        ") {\n" + body + "}\n");
-  const std::string call = "if (const cudaError_t error = " + spelling().helper("launch") + "(" + kernel + ", " + grid +
-                           ", " +
-                           (launch.columns  ? "dim3(shape.wide, shape.deep)"
-                            : launch.shaped ? "shape.threads"
-                            : launch.shared ? threads_text(launch.blocks)
-                                            : most) +
-                           ", " + shared + ", stream" + arguments + "); error != cudaSuccess) return error;\n";
+  const std::string threads = !launch.threads.empty() ? launch.threads
+                              : !launch.slots.empty() ? ""
+                              : launch.shared         ? threads_text(launch.blocks)
+                                                      : most;
+  const std::string started =
+      launch.slots.empty()
+          ? spelling().helper("launch") + "(" + kernel + ", " + grid + ", " + threads + ", " + shared + ", stream"
+          : spelling().helper("launch_rows") + "(" + kernel + ", shape, " + launch.slots + ", stream";
+  const std::string call =
+      "if (const cudaError_t error = " + started + arguments + "); error != cudaSuccess) return error;\n";
   host_ += prepare.empty() || kernels_ == 1 ? prepare + call : "{\n" + prepare + call + "}\n";
 }
 

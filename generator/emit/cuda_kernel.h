@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,7 +15,7 @@ namespace kgen {
 constexpr int kBlockThreads = 256;     // of maps
 constexpr int kMostBlockThreads = 512; // that share a work item: with more, ptxas keeps to 32 registers and spills
 constexpr int kMostNested = 64;
-constexpr int64_t kMostChunks = 1024; // of a whole-array fold
+constexpr int64_t kMostChunks = 1024; // of a fold, each by a block
 constexpr int kFoldBytes = 32 * 16;   // one slot a warp for folds over the block
 
 // Names that loops of one kernel share.
@@ -35,6 +36,12 @@ struct PackNeeds {
   std::map<std::string, int64_t> multiples; // sizes, and of what they must be multiples
   void add_array(const std::string &name);
   std::string condition(Spelling &spelling) const;
+};
+
+// What threads have loaded of their row, in shared memory.
+struct KeptRow {
+  std::map<VarId, std::string> tiles; // where the elements of each array are
+  std::set<VarId> loaded;             // by an earlier loop
 };
 
 class CudaKernel {
@@ -68,7 +75,8 @@ private:
     int together = 1;         // positions a thread: `elements` says whether that is so, or 1
     std::string prepare = {}; // statements of the host before it
     bool shared = false;      // threads share an item: their number hangs on the length of their loops
-    bool shaped = false;      // the host's `shape` says how many blocks and threads
+    std::string threads = {}; // of a block, where the host's `shape` says them
+    std::string slots = {};   // a team shares a row: where its blocks meet
     bool columns = false;     // a shape of columns
     std::string chunk = {};   // the type of `chunk`: `chunks` blocks take so many points each
   };
@@ -81,7 +89,15 @@ private:
   using Shares = std::map<VarId, Share>;
   // The threads that share a work item: how one of them knows its place, and which writes what all have.
   struct Team {
-    std::string index = "threadIdx.x", size = "blockDim.x", writer = "threadIdx.x == 0", fold = "block_fold";
+    std::string index = "threadIdx.x", size = "blockDim.x", writer = "threadIdx.x == 0", fold = "block_fold",
+                helper = "block_fold";
+  };
+  // A work item that is a row: its statements are loops over one nest of axes, and values between them.
+  struct Row {
+    std::vector<const PlanNode *> nest; // of the first loop
+    std::vector<VarId> kept;            // arrays that several of the loops read, in shared memory from the first on
+    bool splits = true;                 // may blocks take parts of the nest
+    std::string shape;
   };
 
   void thread_phase(const std::vector<const PlanNode *> &chain);
@@ -103,8 +119,16 @@ private:
   const PlanNode *split_fold(const std::vector<PlanNode> &body);
   const PlanNode *split_row(const std::vector<const PlanNode *> &chain);
   bool goes_by_groups(const std::vector<const PlanNode *> &chain);
+  std::optional<Row> row_of(const std::vector<const PlanNode *> &chain);
+  bool fits_row(const PlanNode &node, const std::vector<const PlanNode *> &chain,
+                const std::vector<const PlanNode *> &nest);
+  std::vector<VarId> kept_by(const std::vector<const PlanNode *> &chain, const std::vector<const PlanNode *> &nest);
+  void find_packed_reads(const PlanNode &loop, std::set<VarId> &reads);
+  std::string slots_name(const Row &row) const;
+  void team_phase(const std::vector<const PlanNode *> &chain, const Row &row);
   std::string column_shape(const std::vector<const PlanNode *> &chain, const PlanNode *split);
-  std::string row_shape(const std::vector<const PlanNode *> &chain, const PlanNode &split);
+  std::string row_shape(const std::vector<const PlanNode *> &chain, std::vector<const PlanNode *> nest,
+                        const std::vector<VarId> &kept, int64_t most_chunks);
   std::string prepare_shape(const std::string &shape, const PlanNode *split);
   std::string tickets_name(const PlanNode &split) const;
   void reserve_parts(Phase &phase);
@@ -126,14 +150,14 @@ private:
   void end_shares(const Shares &shares);
   enum class Result { item, chunk, whole };
   void fold_shares(const PlanNode &fold, const Shares &shares, Result of = Result::item);
-  void block_reduction(const PlanNode &node, const Printer::Range *part = nullptr);
+  void block_reduction(const PlanNode &node);
   void block_in_order(const PlanNode &node);
   void block_steps(const PlanNode &node);
   void barrier_after(const PlanNode &node);
   Code agreed_condition(const PlanNode &node);
   void find_shared(const std::vector<PlanNode> &list);
   void strided(const std::vector<const PlanNode *> &chain, const std::vector<PlanNode> &body,
-               const Printer::Range *part = nullptr);
+               const Printer::Range *part);
   bool counted_by_arrays(const std::vector<const PlanNode *> &chain) const;
   std::string length_of(const std::vector<const PlanNode *> &chain);
   void note_length(const std::vector<const PlanNode *> &chain);
@@ -165,6 +189,8 @@ private:
   std::set<VarId> shared_;                              // memory that statements of the phase exchange
   std::set<VarId> tiles_;                               // worker buffers
   Team team_;
+  std::optional<Printer::Range> part_; // of the loops that the threads share, where blocks take parts
+  KeptRow kept_;
   PackNames pack_names_;
   PackNeeds pack_needs_;                                  // of the kernel being printed
   int together_ = 1;                                      // positions that a thread of it takes at once, where it can

@@ -33,11 +33,11 @@ Size unknown_factors(const Size &size) {
 class PackPrinter {
 public:
   PackPrinter(Printer &printer, PackNames &names, PackNeeds &needs, const PlanNode &loop, int together, ExprId zero,
-              bool shared)
-      : printer_(printer), names_(names), needs_(needs), loop_(loop), together_(together), zero_(zero), shared_(shared),
-        count_(shared ? std::to_string(together) : "kElements"), lanes_(printer.plan),
-        index_(printer.axis_name(loop.axis)), first_(names.of(index_ + "_first")), i_(names.of("i")),
-        remaining_(names.of("remaining")) {
+              KeptRow *kept = nullptr, const std::string &kept_at = "")
+      : printer_(printer), names_(names), needs_(needs), loop_(loop), together_(together), zero_(zero), kept_(kept),
+        shared_(kept != nullptr), kept_at_(kept_at), count_(shared_ ? std::to_string(together) : "kElements"),
+        lanes_(printer.plan), index_(printer.axis_name(loop.axis)), first_(names.of(index_ + "_first")),
+        i_(names.of("i")), remaining_(names.of("remaining")) {
     for (const PlanNode &node : loop_.body)
       collect(node);
   }
@@ -58,7 +58,8 @@ public:
       if (pack.value.empty())
         text += pack.type + " " + pack.name + ";\n";
       else if (mentions_word(body.text(), pack.name))
-        text += (stored_.count(pack.name) == 0 ? "const auto " : "auto ") + pack.name + " = " + pack.value + ";\n";
+        text += (stored_.count(pack.name) == 0 ? "const auto " : "auto ") + pack.name + " = " + pack.value + ";\n" +
+                pack.keep;
     text += "#pragma unroll\nfor (int " + i_ + " = 0; " + i_ + " < " + count_ + "; ++" + i_ + ") {\n";
     if (mentions_word(body.text(), index_)) // beyond the end, the last position is computed again
       text += "const Index " + index_ + " = " + first_ + " + (" + i_ + " < " + remaining_ + " ? " + i_ + " : " +
@@ -69,6 +70,7 @@ public:
 private:
   struct Declaration {
     std::string name, type, value; // no value: it is only stored
+    std::string keep;              // puts it where later loops find it
   };
 
   void collect(const PlanNode &node) {
@@ -102,11 +104,21 @@ private:
       pack->second = names_.of(printer_.name(var) + "_pack", packs_of_[var]++);
       const std::string type =
           helper("Pack") + "<" + Spelling::c_type(printer_.kernel.vars[var].type) + ", " + count + ">";
-      const std::string loaded = helper("load_pack") + "<" + how + ">(&" + start + ", " + remaining_ + ")";
+      std::string from = "&" + start, keep;
+      if (load && kept_ != nullptr && kept_->tiles.count(var) != 0 && coords.empty()) {
+        const std::string place = "&" + kept_->tiles[var] + "[" + kept_at_ + "]";
+        if (kept_->loaded.insert(var).second)
+          keep = "if (keeps) " + helper("store_pack") + "<kWide>(" + place + ", " + pack->second + ", " + remaining_ +
+                 ");\n";
+        else
+          from = "keeps ? " + place + " : " + from;
+      }
+      const std::string loaded = helper("load_pack") + "<" + how + ">(" + from + ", " + remaining_ + ")";
       declarations_.push_back({pack->second, type,
                                !load           ? ""
                                : guard.empty() ? loaded
-                                               : guard + " ? " + loaded + " : " + type + "{}"});
+                                               : guard + " ? " + loaded + " : " + type + "{}",
+                               keep});
       require(var, *access);
     }
     if (!load && stored_.insert(pack->second).second)
@@ -152,7 +164,9 @@ private:
   const PlanNode &loop_;
   const int together_;
   const ExprId zero_;
-  const bool shared_; // by a block: `kWide` says whether accesses are wide, the positions stay
+  KeptRow *const kept_;
+  const bool shared_;         // by a block: `kWide` says whether accesses are wide, the positions stay
+  const std::string kept_at_; // where the positions are in what is kept of a row
   const std::string count_;
   const LaneAnalysis lanes_;
   const std::string index_, first_, i_, remaining_;
@@ -227,7 +241,9 @@ bool CudaKernel::packed_loop(const std::vector<const PlanNode *> &chain, const P
   const Printer::Range range =
       part != nullptr && chain.size() == 1 ? *part : Printer::Range{"0", printer_.range(loop).end};
   const std::string end = at_least(code_of(range.end), binding::kAdd);
-  PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together_, zero(), true);
+  const std::string kept_at = chain.size() == 1 ? pack_names_.of(index + "_first") + " - first"
+                                                : "(point - first) * " + std::to_string(together_);
+  PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together_, zero(), &kept_, kept_at);
   const std::string count = std::to_string(together_);
   if (chain.size() == 1) {
     out().add("for (Index " + packs.first() + " = " + (range.begin == "0" ? "" : range.begin + " + ") +
@@ -259,7 +275,7 @@ void CudaKernel::packed_phase(const std::vector<const PlanNode *> &chain, int to
   const PlanNode &loop = *chain.back();
   const std::string threads = std::to_string(kBlockThreads), index = printer_.axis_name(loop.axis);
   const std::string end = at_least(code_of(printer_.range(loop).end), binding::kAdd);
-  PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together, zero(), false);
+  PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together, zero());
   const std::string groups = names_.claim("groups");
   out().add("const Index item = Index(blockIdx.x) * " + threads + " + Index(threadIdx.x);");
   std::string items = groups;

@@ -29,7 +29,4 @@ struct EmitOptions {
 std::vector<EmittedFile> emit_files(const Spec &spec, const std::vector<Variation> &variations,
                                     const EmitOptions &options);
 
-// The plan as the target's file goes about it, with what only emitting it finds out.
-Plan plan_as_emitted(const Spec &spec, const Variation &variation, TargetKind target);
-
 } // namespace kgen

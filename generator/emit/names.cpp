@@ -20,8 +20,8 @@ const std::set<std::string> kHelpers = {
     "from_bf16", "from_f16", "from_lane", "gather", "in_lane", "is_inf", "is_last_block", "is_nan", "keep", "larger",
     "load", "load_every", "load_field", "load_inside", "load_pack", "longest_row", "mask_of", "maximum", "minimum",
     "padded_bytes", "pick_field", "positions", "positions_as", "prefetch", "quotient", "random_uniform", "remainder_of",
-    "row_at", "rsqrt", "saturate", "scan_before", "scan_lanes", "share_of", "shift_left", "shift_right", "sigmoid",
-    "smaller", "store", "store_around", "store_every", "store_pack", "table_at", "take", "thread_count",
+    "row_at", "row_fold", "rsqrt", "saturate", "scan_before", "scan_lanes", "share_of", "shift_left", "shift_right",
+    "sigmoid", "smaller", "store", "store_around", "store_every", "store_pack", "table_at", "take", "thread_count",
     "thread_number", "to_bf16", "to_f16", "turn_tile", "wrapping_absolute", "wrapping_add", "wrapping_multiply",
     "wrapping_negate", "wrapping_subtract", "write_around",
     // Types and numbers.
@@ -51,8 +51,8 @@ constexpr const char *kReserved[] = {
 const std::set<std::string> kUsed = {
     // Further arguments of launchers, their locals, and those of kernels.
     "stream", "workspace", "workspace_bytes", "table_status", "space", "memory", "queue", "error", "small", "entry",
-    "windows", "own", "kernel", "blocks", "threads", "tiles", "in_shared", "bytes", "active", "shared", "item", "items",
-    "status", "chunk", "chunks", "lane", "lanes", "tile", "ticket", "point", "part", "block_threads",
+    "windows", "own", "kernel", "blocks", "threads", "team", "keeps", "tiles", "in_shared", "bytes", "active", "shared",
+    "item", "items", "status", "chunk", "chunks", "lane", "lanes", "tile", "ticket", "point", "part", "block_threads",
     // CUDA's variables, macros and types.
     "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "OMP", "EOF", "NULL", "NAN", "INFINITY",
     "errno", "stdin", "stdout", "stderr", "linux", "unix", "typeof", "std", "main", "Index", "Best", "Extent",
@@ -65,7 +65,8 @@ const std::set<std::string> kUsed = {
     "close_calls", "compare_array", "kLargest", "kName", "kUnit", "make_row_starts", "make_table", "slack",
     // Functions and types that launchers and helpers use.
     "aligned", "ColumnShape", "copy_first", "from", "has_duplicates", "launch", "next_line", "combined", "overflows",
-    "overlap", "overlapping", "reserve", "resized", "RowShape", "scan_group", "shape", "shifted", "workspace_tiles"};
+    "overlap", "overlapping", "reserve", "resized", "RowShape", "RowTeam", "row_tile", "launch_rows", "scan_group",
+    "shape", "shifted", "workspace_tiles"};
 
 // Macros of the C library, whoever includes it: families by their beginning and end, and single ones.
 bool is_macro(std::string_view name) {

@@ -1,4 +1,5 @@
 // The plan in a few sentences, for readers of the emitted file.
+#include "emit/emitted_plan.h"
 #include "emit/target_file.h"
 #include "plan/packs.h"
 
@@ -32,10 +33,23 @@ std::string phase_sentence(const Plan &plan, const Phase &phase) {
            (cuda ? "by the last block, in order" : "in order") + lane;
   if (!cuda)
     return "threads share " + split_names(plan, phase) + lane;
-  return worker_words(phase) + split_names(plan, phase) + lane + thread_words(plan, phase);
+  return worker_words(phase) + " for each of " + split_names(plan, phase) + lane + thread_words(plan, phase) +
+         kept_words(plan, phase);
 }
 
 } // namespace
+
+std::string worker_words(const Phase &phase) {
+  const char *words[] = {"a thread", "some threads of a block", "a block", "part of a block, or several, by length,"};
+  return words[static_cast<size_t>(phase.mapping)];
+}
+
+std::string kept_words(const Plan &plan, const Phase &phase) {
+  std::vector<std::string> kept;
+  for (VarId var : phase.kept)
+    kept.push_back(plan.kernel.vars[var].name);
+  return kept.empty() ? "" : "; what fits of " + joined(kept) + " is read once and stays in shared memory";
+}
 
 std::string plan_comment(const Plan &plan, const Facts &facts) {
   std::vector<std::string> sentences;

@@ -36,11 +36,13 @@ int leading_parallel_loops(const PlanNode &root) {
 }
 
 // Accesses that move by one element of memory when `axis` moves by one, less those that jump.
-int contiguity(const Kernel &kernel, const PlanNode &root, AxisId axis) {
+// Arrays of fewer axes than `least` do not count.
+int contiguity(const Kernel &kernel, const PlanNode &root, AxisId axis, int least = 0) {
   int score = 0;
   for (const Access &a : accesses_of(kernel, root)) {
     const Var &var = kernel.vars[a.var];
-    if (var.kind == Var::Kind::local || var.kind == Var::Kind::scratch || !var.axes.contains(axis))
+    if (var.kind == Var::Kind::local || var.kind == Var::Kind::scratch || !var.axes.contains(axis) ||
+        var.axes.count() < least)
       continue;
     const Dim *last = nullptr;
     for (const Dim &dim : var.dims)
@@ -52,16 +54,25 @@ int contiguity(const Kernel &kernel, const PlanNode &root, AxisId axis) {
 }
 
 // The loop over neighbouring elements: the innermost parallel one, or a fold inside it that runs along memory.
-void find_lanes(const Kernel &kernel, const PlanNode &node, AxisId &best, int &best_score, bool &parallel) {
+void find_lanes(const Kernel &kernel, const PlanNode &node, int least, AxisId &best, int &best_score, bool &parallel) {
   if (node.kind == PlanNode::Kind::loop) {
-    const int score = contiguity(kernel, node, node.axis);
-    if (best == kNone || score > best_score ||
-        (score == best_score && node.order == PlanNode::Order::parallel && !parallel))
+    const int score = contiguity(kernel, node, node.axis, least);
+    const bool inner = least > 0 || node.order == PlanNode::Order::parallel;
+    if (best == kNone || score > best_score || (score == best_score && inner && !parallel))
       best = node.axis, best_score = score, parallel = node.order == PlanNode::Order::parallel;
   }
   for (const auto *list : {&node.body, &node.otherwise})
     for (const PlanNode &child : *list)
-      find_lanes(kernel, child, best, best_score, parallel);
+      find_lanes(kernel, child, least, best, best_score, parallel);
+}
+
+// On a GPU the arrays of most axes, which have most elements, say how neighbouring threads go.
+int most_axes(const Kernel &kernel, const PlanNode &root) {
+  int most = 0;
+  for (const Access &a : accesses_of(kernel, root))
+    if (const Var &var = kernel.vars[a.var]; var.kind == Var::Kind::input || var.kind == Var::Kind::output)
+      most = std::max(most, var.axes.count());
+  return most;
 }
 
 bool has_inner_parallel_loop(const PlanNode &node, int depth, int split) {
@@ -74,13 +85,13 @@ bool has_inner_parallel_loop(const PlanNode &node, int depth, int split) {
   return false;
 }
 
-void map_phase(const Kernel &kernel, Phase &phase) {
+void map_phase(const Kernel &kernel, Phase &phase, TargetKind target) {
   if (phase.kind == Phase::Kind::serial)
     return;
   const PlanNode &root = phase.nodes.front();
   int score = 0;
   bool parallel = false;
-  find_lanes(kernel, root, phase.lane, score, parallel);
+  find_lanes(kernel, root, target == TargetKind::cuda ? most_axes(kernel, root) : 0, phase.lane, score, parallel);
   if (phase.kind == Phase::Kind::chunked)
     return;
   bool lane_in_split = false;
@@ -99,8 +110,50 @@ void map_phase(const Kernel &kernel, Phase &phase) {
     phase.mapping = Phase::Mapping::item_per_thread;
 }
 
-std::vector<Phase> make_phases(std::vector<PlanNode> nodes) {
+// Does the loop go over neighbours in memory, more than a thread has?
+bool is_row(const Kernel &kernel, const PlanNode &node) {
+  constexpr int64_t kFew = 64;
+  if (node.kind != PlanNode::Kind::loop || node.order == PlanNode::Order::ordered)
+    return false;
+  const Size &size = kernel.axes[node.axis].size;
+  return !(size.is_integer() && size.value <= kFew) && contiguity(kernel, node, node.axis) > 0;
+}
+
+// CUDA. A fold over work items with rows inside leaves their loop and goes over the items once more, in a phase of its
+// own. Teams of threads can then share the rows. Nothing where there is none, or where it must stay.
+std::optional<PlanNode> take_folds_of_rows(const Kernel &kernel, PlanNode &loop) {
+  const auto row = [&](const PlanNode &node) { return is_row(kernel, node); };
+  if (loop.kind != PlanNode::Kind::loop || loop.order != PlanNode::Order::reduction ||
+      kernel.axes[loop.axis].ragged != kNone || std::none_of(loop.body.begin(), loop.body.end(), row))
+    return std::nullopt;
+  PlanNode folds = loop;
+  folds.body.clear();
+  std::vector<PlanNode> rest;
+  for (const PlanNode &node : loop.body) {
+    const bool fold = node.kind == PlanNode::Kind::fold_step && node.reduced.contains(loop.axis);
+    for (const PlanNode &earlier : folds.body) // must not see what comes after it
+      for (const Access &a : accesses_of(kernel, earlier))
+        for (const Access &b : accesses_of(kernel, node))
+          if (!fold && conflict(a, b))
+            return std::nullopt;
+    (fold ? folds.body : rest).push_back(node);
+  }
+  if (folds.body.empty() || folds.body.size() != folds_over(loop).size())
+    return std::nullopt;
+  loop.body = std::move(rest);
+  loop.order = PlanNode::Order::parallel;
+  return folds;
+}
+
+std::vector<Phase> make_phases(const Kernel &kernel, std::vector<PlanNode> trees, TargetKind target) {
   std::vector<Phase> phases;
+  std::vector<PlanNode> nodes;
+  for (PlanNode &node : trees) {
+    const std::optional<PlanNode> folds = target == TargetKind::cuda ? take_folds_of_rows(kernel, node) : std::nullopt;
+    nodes.push_back(std::move(node));
+    if (folds)
+      nodes.push_back(*folds);
+  }
   for (PlanNode &node : nodes) {
     Phase phase;
     if (is_parallel_loop(node)) {
@@ -174,12 +227,12 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
   int rounds = 0;
   do {
     prune(plan.kernel, program);
-    plan.phases = make_phases(build_tree(plan.kernel, plan.axis_order, program));
+    plan.phases = make_phases(plan.kernel, build_tree(plan.kernel, plan.axis_order, program), target);
     place_variables(plan);
   } while (++rounds < kPlacementRounds && recompute_cheap_locals(plan, program)); // which makes new variables
   forward_outputs(plan);
   for (Phase &phase : plan.phases)
-    map_phase(plan.kernel, phase);
+    map_phase(plan.kernel, phase, target);
   if (target == TargetKind::openmp)
     share_folds(plan), copy_small_targets(plan);
   for (Phase &phase : plan.phases)

@@ -242,18 +242,6 @@ std::optional<Crossing> crossing(const Plan &plan, const std::vector<const PlanN
   return out;
 }
 
-std::string worker_words(const Phase &phase) {
-  switch (phase.mapping) {
-  case Phase::Mapping::item_per_thread:
-    return "a thread for each of ";
-  case Phase::Mapping::item_per_column:
-    return "some threads of a block for each of ";
-  case Phase::Mapping::item_per_block:
-    break;
-  }
-  return "a block for each of ";
-}
-
 std::string thread_words(const Plan &plan, const Phase &phase) {
   if (phase.divided)
     return "; several blocks share one where they are few and long";

@@ -40,9 +40,6 @@ struct Crossing {
 };
 std::optional<Crossing> crossing(const Plan &plan, const std::vector<const PlanNode *> &chain);
 
-// CUDA: who computes an item of a parallel phase, for readers: "a block for each of ".
-std::string worker_words(const Phase &phase);
-
 // What the threads of a map do beyond one position each, for readers: ", 4 a thread where ...", or the blocks of a
 // fold; empty: nothing.
 std::string thread_words(const Plan &plan, const Phase &phase);

@@ -92,14 +92,18 @@ struct Phase {
     item_per_thread, // CUDA: neighbouring threads take neighbouring items
     item_per_column, // CUDA: the same, with further threads of the block that share the loops of each; emit finds out
     item_per_block,  // CUDA: the threads of a block share the loops inside one item
+    item_per_row,    // CUDA: part of a block, or several blocks, share the one nest that an item loops over; emit finds
+                     // out
   };
   Kind kind = Kind::serial;
   std::vector<PlanNode> nodes; // serial: several; else one root
   int split = 0;
   std::vector<VarId> partials; // accumulators of a chunked phase, and the best values of its argmax and argmin
   Mapping mapping = Mapping::item_per_block;
-  bool divided = false; // CUDA: blocks share the folds of an item where items are few; emit finds out
+  bool divided = false; // CUDA: blocks share the folds of a column where columns are few; emit finds out
   AxisId lane = kNone;  // the axis whose loop runs over neighbouring elements of memory
+  // CUDA: arrays that a row reads once and keeps in shared memory where it fits; emit finds out.
+  std::vector<VarId> kept;
 };
 
 struct Plan {

@@ -1,4 +1,6 @@
 // The plan as text, for --stop-after plan and `explain`.
+#include <array>
+
 #include "plan/access.h"
 #include "plan/packs.h"
 #include "plan/plan.h"
@@ -72,7 +74,8 @@ private:
     if (p.kind == Phase::Kind::parallel)
       head += "work list over the first " + std::to_string(p.split) + (p.split == 1 ? " loop" : " loops");
     if (plan_.target == TargetKind::cuda && p.kind == Phase::Kind::parallel)
-      head += p.mapping == Phase::Mapping::item_per_thread ? ", one thread an item" : ", one block an item";
+      head += std::array{", one thread an item", ", some threads of a block an item", ", one block an item",
+                         ", part of a block or several an item"}[static_cast<size_t>(p.mapping)];
     if (p.lane != kNone)
       head += ", lanes along " + kernel_.axes[p.lane].name;
     line(0, head + thread_words(plan_, p));

@@ -71,6 +71,7 @@ struct Definition {
   AxisSet lanes;
   bool plain = false; // one unconditional assignment of the whole variable
   bool read_elsewhere = false;
+  bool read_often = false; // by statements with further loops around them
 };
 
 class Recompute {
@@ -104,10 +105,12 @@ private:
           const Expr &e = kernel_.expr(at);
           if (e.op == Op::element)
             definitions_[e.ref].read_elsewhere = true;
-          if (e.op == Op::read)
+          if (e.op == Op::read) {
+            Definition &read = definitions_[e.ref];
+            read.read_often = read.read_often || !kernel_.vars[e.ref].axes.contains(node.lanes);
             for (const Coordinate &c : e.coords)
-              if (!is_identity(kernel_, c))
-                definitions_[e.ref].read_elsewhere = true;
+              read.read_elsewhere = read.read_elsewhere || !is_identity(kernel_, c);
+          }
           return true;
         });
       for (VarId var : {node.target, node.partner}) {
@@ -135,7 +138,8 @@ private:
     const Definition &d = definitions_[v];
     if (kernel_.vars[v].kind != Var::Kind::local || d.assignments != 1 || !d.plain || d.read_elsewhere)
       return false;
-    bool stable = is_light(kernel_, d.value);
+    // A GPU computes anything faster than memory gives it back, as long as it does so once for each reader.
+    bool stable = is_light(kernel_, d.value) || (plan_.target == TargetKind::cuda && !d.read_often);
     walk(kernel_, d.value, [&](ExprId at) {
       const Expr &e = kernel_.expr(at);
       if (e.op == Op::read) {

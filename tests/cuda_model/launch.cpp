@@ -7,6 +7,7 @@
 #include <mutex>
 #include <numeric>
 #include <sys/mman.h>
+#include <vector>
 
 #include "cuda_model/runtime.h"
 #include "memory.h"
@@ -21,7 +22,7 @@ constexpr unsigned kMaxGridYZ = 65535;
 constexpr unsigned kMaxGridX = 0x7fffffff;
 constexpr int kThreadsPerMultiprocessor = 2048;
 constexpr int kBlocksPerMultiprocessor = 32;
-constexpr size_t kSharedPerMultiprocessor = 228 << 10;
+constexpr unsigned kMaxCluster = 8;
 constexpr size_t kSharedReserved = 1 << 10;
 
 std::map<const void *, size_t> shared_limits; // raised by cudaFuncSetAttribute
@@ -30,6 +31,21 @@ struct sigaction previous_action, previous_trap;
 size_t shared_limit(const void *kernel) {
   auto raised = shared_limits.find(kernel);
   return raised == shared_limits.end() ? kSharedDefault : raised->second;
+}
+
+// Blocks along x; 0 for a shape that the model does not know.
+unsigned cluster_size(const cudaLaunchConfig_t &config) {
+  for (unsigned i = 0; i < config.numAttrs; ++i)
+    if (const auto &cluster = config.attrs[i].val.clusterDim; config.attrs[i].id == cudaLaunchAttributeClusterDimension)
+      return cluster.y == 1 && cluster.z == 1 ? cluster.x : 0;
+  return 1;
+}
+
+bool is_cooperative(const cudaLaunchConfig_t &config) {
+  for (unsigned i = 0; i < config.numAttrs; ++i)
+    if (config.attrs[i].id == cudaLaunchAttributeCooperative)
+      return config.attrs[i].val.cooperative != 0;
+  return false;
 }
 
 cudaError_t check_limits(const cudaLaunchConfig_t &config, const void *kernel) {
@@ -45,11 +61,17 @@ cudaError_t check_limits(const cudaLaunchConfig_t &config, const void *kernel) {
     return cudaErrorInvalidConfiguration;
   if (config.dynamicSmemBytes > shared_limit(kernel))
     return cudaErrorInvalidValue;
-  for (unsigned i = 0; i < config.numAttrs; ++i) {
-    const auto &cluster = config.attrs[i].val.clusterDim;
-    if (config.attrs[i].id == cudaLaunchAttributeClusterDimension && cluster.x * cluster.y * cluster.z > 1)
-      return cudaErrorNotSupported;
-  }
+  const unsigned cluster = cluster_size(config);
+  if (cluster == 0 || cluster > kMaxCluster || grid.x % cluster != 0)
+    return cudaErrorInvalidConfiguration;
+  if (cluster > 1 && (!has_clusters() || is_cooperative(config)))
+    return cudaErrorNotSupported;
+  int blocks = 0;
+  occupancy(&blocks, kernel, static_cast<int>(block.x * block.y * block.z), config.dynamicSmemBytes);
+  if (is_cooperative(config) &&
+      uint64_t{grid.x} * grid.y * grid.z >
+          static_cast<uint64_t>(blocks) * static_cast<uint64_t>(device_value(cudaDevAttrMultiProcessorCount)))
+    return cudaErrorCooperativeLaunchTooLarge;
   return cudaSuccess;
 }
 
@@ -80,22 +102,29 @@ uint64_t model_seed() {
   return text ? strtoull(text, nullptr, 10) : 1;
 }
 
-// Blocks run in the order start, start + step, ... modulo their number: a permutation when step is coprime to it.
+// Blocks, or clusters of them, run in the order start, start + step, ... modulo their number: a permutation when step
+// is coprime to it. Those of a cooperative launch run at once.
 void run_grid(const cudaLaunchConfig_t &config, void (*thread)(void *), void *arguments, Random random) {
   const dim3 grid = config.gridDim;
-  uint64_t count = uint64_t{grid.x} * grid.y * grid.z;
+  const uint64_t cluster = cluster_size(config), all = uint64_t{grid.x} * grid.y * grid.z,
+                 together = is_cooperative(config) ? all : cluster;
+  uint64_t count = all / together;
   uint64_t at = random.below(count), step = 1 + random.below(count);
   while (std::gcd(step, count) != 1)
     ++step;
   step %= count;
   gridDim = grid;
   blockDim = config.blockDim;
-  map_shared(config.dynamicSmemBytes);
+  map_shared(config.dynamicSmemBytes, together);
+  std::vector<uint3> blocks(together);
   for (uint64_t i = 0; i < count; ++i) {
-    blockIdx = uint3{static_cast<unsigned>(at % grid.x), static_cast<unsigned>(at / grid.x % grid.y),
-                     static_cast<unsigned>(at / grid.x / grid.y)};
+    for (uint64_t k = 0; k < together; ++k) {
+      const uint64_t block = at * together + k;
+      blocks[k] = uint3{static_cast<unsigned>(block % grid.x), static_cast<unsigned>(block / grid.x % grid.y),
+                        static_cast<unsigned>(block / grid.x / grid.y)};
+    }
     poison_shared();
-    run_block(thread, arguments, random.next());
+    run_blocks(thread, arguments, random.next(), blocks, cluster > 1);
     check_shared_edges();
     at = (at + step) % count;
   }
@@ -145,7 +174,7 @@ cudaError_t set_function_attribute(const void *kernel, cudaFuncAttribute attribu
     return record(cudaErrorInvalidDeviceFunction);
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
     return cudaSuccess;
-  if (value < 0 || static_cast<size_t>(value) > kSharedLimit)
+  if (value < 0 || value > device_value(cudaDevAttrMaxSharedMemoryPerBlockOptin))
     return record(cudaErrorInvalidValue);
   std::lock_guard<std::mutex> lock(model_lock());
   shared_limits[kernel] = static_cast<size_t>(value);
@@ -158,7 +187,7 @@ cudaError_t get_function_attributes(cudaFuncAttributes *attributes, const void *
   *attributes = cudaFuncAttributes{};
   attributes->maxThreadsPerBlock = kMaxThreads;
   attributes->numRegs = 32;
-  attributes->ptxVersion = attributes->binaryVersion = 90;
+  attributes->ptxVersion = attributes->binaryVersion = has_clusters() ? 90 : 80;
   std::lock_guard<std::mutex> lock(model_lock());
   attributes->maxDynamicSharedSizeBytes = static_cast<int>(shared_limit(kernel));
   return cudaSuccess;
@@ -167,8 +196,22 @@ cudaError_t get_function_attributes(cudaFuncAttributes *attributes, const void *
 cudaError_t occupancy(int *blocks, const void *kernel, int threads, size_t shared_bytes) {
   if (!kernel || threads <= 0)
     return record(cudaErrorInvalidValue);
-  auto by_shared = static_cast<int>(kSharedPerMultiprocessor / (shared_bytes + kSharedReserved));
+  auto by_shared = static_cast<int>(static_cast<size_t>(device_value(cudaDevAttrMaxSharedMemoryPerMultiprocessor)) /
+                                    (shared_bytes + kSharedReserved));
   *blocks = std::min({kBlocksPerMultiprocessor, kThreadsPerMultiprocessor / threads, by_shared});
+  return cudaSuccess;
+}
+
+cudaError_t occupancy_of_clusters(int *clusters, const void *kernel, const cudaLaunchConfig_t *config) {
+  if (!kernel || !config || !has_clusters())
+    return record(cudaErrorInvalidValue);
+  int blocks = 0;
+  const dim3 &shape = config->blockDim;
+  occupancy(&blocks, kernel, static_cast<int>(shape.x * shape.y * shape.z), config->dynamicSmemBytes);
+  const unsigned size = cluster_size(*config);
+  *clusters = size == 0 || size > kMaxCluster
+                  ? 0
+                  : blocks * device_value(cudaDevAttrMultiProcessorCount) / static_cast<int>(size);
   return cudaSuccess;
 }
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <sys/mman.h>
+#include <vector>
 
 #include "cuda_model/model.h"
 
@@ -77,7 +78,8 @@ ptrdiff_t written_edge(const Area &area) {
   return offset;
 }
 
-Area shared;
+std::vector<Area> shared; // of the blocks that run at once
+size_t selected = 0;      // the one of the block that runs
 std::map<const void *, Area> device;
 bool device_is_open = false;
 
@@ -95,31 +97,41 @@ void protect_device(int protection) {
 
 } // namespace
 
-void map_shared(size_t bytes) {
-  if (!shared.mapping || shared.bytes != bytes) {
-    if (shared.mapping)
-      munmap(shared.mapping, shared.mapped);
-    if (!map_area(&shared, bytes, kSharedAlignment, kSharedGuard)) {
+void map_shared(size_t bytes, size_t blocks) {
+  if (shared.size() == blocks && shared.front().bytes == bytes)
+    return;
+  for (const Area &area : shared)
+    munmap(area.mapping, area.mapped);
+  shared.resize(blocks);
+  for (Area &area : shared)
+    if (!map_area(&area, bytes, kSharedAlignment, kSharedGuard)) {
       perror("cuda model: shared memory");
       abort();
     }
-  }
 }
 
-unsigned char *shared_base() { return reinterpret_cast<unsigned char *>(shared.data); }
+void select_shared(size_t block) { selected = block; }
+
+unsigned char *shared_base() { return shared_base(selected); }
+unsigned char *shared_base(size_t block) { return reinterpret_cast<unsigned char *>(shared[block].data); }
 
 unsigned shared_offset(const void *address) {
-  ptrdiff_t offset = static_cast<const char *>(address) - shared.data;
-  if (offset < 0 || static_cast<size_t>(offset) > shared.bytes)
+  const Area &own = shared[selected];
+  ptrdiff_t offset = static_cast<const char *>(address) - own.data;
+  if (offset < 0 || static_cast<size_t>(offset) > own.bytes)
     fail(Fault::kOutOfBounds, "%p is taken for an address in shared memory", address);
   return static_cast<unsigned>(offset);
 }
 
-void poison_shared() { memset(shared.data, kPoison, shared.bytes); }
+void poison_shared() {
+  for (const Area &area : shared)
+    memset(area.data, kPoison, area.bytes);
+}
 
 void check_shared_edges() {
-  if (ptrdiff_t offset = written_edge(shared))
-    fail(Fault::kOutOfBounds, "shared memory was written at byte %td of %zu", offset, shared.bytes);
+  for (const Area &area : shared)
+    if (ptrdiff_t offset = written_edge(area))
+      fail(Fault::kOutOfBounds, "shared memory was written at byte %td of %zu", offset, area.bytes);
 }
 
 void open_device_memory() {
@@ -165,11 +177,12 @@ size_t live_device_allocations() { return device.size(); }
 
 const char *describe_address(const void *address) {
   static char text[160];
-  if (shared.mapping && shared.holds(address)) {
-    snprintf(text, sizeof text, "byte %td of shared memory of %zu bytes",
-             static_cast<const char *>(address) - shared.data, shared.bytes);
-    return text;
-  }
+  for (const Area &area : shared)
+    if (area.holds(address)) {
+      snprintf(text, sizeof text, "byte %td of shared memory of %zu bytes",
+               static_cast<const char *>(address) - area.data, area.bytes);
+      return text;
+    }
   for (auto &[data, area] : device)
     if (area.holds(address)) {
       snprintf(text, sizeof text, "byte %td of device memory of %zu bytes",

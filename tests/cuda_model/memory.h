@@ -8,10 +8,10 @@ namespace cuda_model {
 constexpr int kPoison = 0xff;            // NaN in every floating type, -1 in every integer type
 constexpr size_t kSharedAlignment = 128; // of a block's dynamic shared memory
 constexpr size_t kSharedDefault = 48 << 10;
-constexpr size_t kSharedLimit = 227 << 10;
 
-// Shared memory of `bytes` for the blocks of one launch. It ends (up to alignment) at a guard page.
-void map_shared(size_t bytes);
+// Shared memory of `bytes` for each of the blocks that run at once. It ends (up to alignment) at a guard page.
+void map_shared(size_t bytes, size_t blocks);
+void select_shared(size_t block); // whose shared memory shared_base() is
 void poison_shared();
 // Fails if bytes beside the shared memory, on its own pages, have been written.
 void check_shared_edges();

@@ -40,12 +40,14 @@ constexpr ErrorRow kErrors[] = {
     {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
     {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
+    {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"},
     {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
 };
 
 struct AttributeRow {
   cudaDeviceAttr attribute;
-  int value;
+  int value;          // of a device of compute capability 9.0
+  int before_90 = -1; // the same for 8.0 where it differs
 };
 constexpr AttributeRow kAttributes[] = {
     {cudaDevAttrMaxThreadsPerBlock, 1024},
@@ -58,10 +60,10 @@ constexpr AttributeRow kAttributes[] = {
     {cudaDevAttrMultiProcessorCount, kDefaultMultiprocessors},
     {cudaDevAttrL2CacheSize, 50 << 20},
     {cudaDevAttrMaxThreadsPerMultiProcessor, 2048},
-    {cudaDevAttrComputeCapabilityMajor, 9},
+    {cudaDevAttrComputeCapabilityMajor, 9, 8},
     {cudaDevAttrComputeCapabilityMinor, 0},
-    {cudaDevAttrMaxSharedMemoryPerMultiprocessor, 228 << 10},
-    {cudaDevAttrMaxSharedMemoryPerBlockOptin, 227 << 10},
+    {cudaDevAttrMaxSharedMemoryPerMultiprocessor, 228 << 10, 164 << 10},
+    {cudaDevAttrMaxSharedMemoryPerBlockOptin, 227 << 10, 163 << 10},
     {cudaDevAttrMaxBlocksPerMultiprocessor, 32},
     {cudaDevAttrReservedSharedMemoryPerBlock, 1 << 10},
     {cudaDevAttrMemoryPoolsSupported, 1},
@@ -128,6 +130,17 @@ const ErrorRow *find_error(cudaError_t error) {
 }
 
 } // namespace
+
+bool has_clusters() {
+  const char *capability = getenv("KGEN_MODEL_CAPABILITY");
+  return capability == nullptr || atoi(capability) >= 90;
+}
+
+int device_value(cudaDeviceAttr attribute) {
+  int value = 0;
+  cudaDeviceGetAttribute(&value, attribute, 0);
+  return value;
+}
 
 std::mutex &model_lock() {
   static std::mutex instance;
@@ -237,7 +250,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
   }
   for (const AttributeRow &row : kAttributes)
     if (row.attribute == attribute) {
-      *value = row.value;
+      *value = has_clusters() || row.before_90 < 0 ? row.value : row.before_90;
       return cudaSuccess;
     }
   return record(cudaErrorInvalidValue);

@@ -1,13 +1,17 @@
-// What the launch code needs of the scheduler: run one block to its end.
+// What the launch code needs of the scheduler: run some blocks to their end.
 #pragma once
 
 #include <cstdint>
+#include <vector>
+
+#include "cuda_model/vector_types.h"
 
 namespace cuda_model {
 
-// Runs `thread(arguments)` for every thread of a block of blockDim threads; blockIdx and gridDim are set by the caller.
-// `seed` decides the order in which threads run.
-void run_block(void (*thread)(void *), void *arguments, uint64_t seed);
+// Runs `thread(arguments)` for every thread of these blocks of blockDim threads, which are there at once; gridDim is
+// set by the caller. `seed` decides the order in which threads run.
+void run_blocks(void (*thread)(void *), void *arguments, uint64_t seed, const std::vector<uint3> &blocks,
+                bool is_cluster);
 bool inside_kernel();
 // Whether the address lies just below a thread's stack.
 bool is_stack_overflow(const void *address);

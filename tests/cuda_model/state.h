@@ -19,5 +19,7 @@ std::mutex &model_lock(); // held by whatever runs a kernel or touches the list 
 cudaError_t record(cudaError_t error); // what cudaGetLastError will give; returns its argument
 void use_stream(cudaStream_t stream);
 void install_fault_handler();
+bool has_clusters(); // is the device of compute capability 9.0
+int device_value(cudaDeviceAttr attribute);
 
 } // namespace cuda_model

@@ -20,16 +20,16 @@ size_t count(const std::string &text, const std::string &part) {
 TEST_CASE("a block folds by shuffles, and has a slot a warp") {
   const std::string text =
       cuda_text("inputs.x = \"f32[M, N]\"\noutputs.s = \"f32[M]\"\n", "s = sum(x, N);", "T from_lane");
-  CHECK(has(text, "__shfl_sync(0xffffffffu, value, int(lane))"));
+  CHECK(has(text, "__shfl_sync(mask, value, int(lane), int(width))"));
   CHECK(has(text,
             "value = combine(value, from_lane(value, lane + distance)); if (warps == 1) return from_lane(value, 0);"));
-  CHECK(has(text, "shape.blocks, shape.threads, 512, stream"));
+  CHECK(has(text, "shape.blocks, dim3(shape.threads, shape.together), 512, stream"));
 }
 
 TEST_CASE("a pair goes to another lane member by member") {
   const std::string text =
       cuda_text("inputs.x = \"f64[M, N]\"\noutputs.s = \"i64[M]\"\n", "s = argmax(x, N);", "T from_lane");
-  CHECK(has(text, "return {from_lane(best.value, lane), from_lane(best.index, lane)};"));
+  CHECK(has(text, "return {from_lane(best.value, lane, mask, width), from_lane(best.index, lane, mask, width)};"));
 }
 
 TEST_CASE("the threads of a block share all loops of a fold") {
@@ -39,28 +39,45 @@ TEST_CASE("the threads of a block share all loops of a fold") {
             "for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups); point += "
             "Index(blockDim.x)) { const Index b "
             "= Index(point / groups); const Index group = Index(point % groups); const Index h_first = group * 4;"));
-  CHECK(has(text, "const RowShape shape(B * ceil_div(H, 4), C);"));
+  CHECK(has(text, "const RowShape shape(B * ceil_div(H, 4), 4, C, 0, 1024);"));
 }
 
 TEST_CASE("threads that share a row take neighbours in wide accesses, and fold none beyond its end") {
   const std::string text = cuda_text("inputs.x = \"bf16[M, N]\"\ninputs.w = \"f32[N]\"\noutputs.y = \"bf16[M, N]\"\n",
                                      "y = x * w - sum(x, N);");
   CHECK(has(text,
-            "for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) { const Index "
-            "remaining = Index(N - n_first); const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], "
-            "remaining); #pragma unroll for (int i = 0; i < 8; ++i) { if (i < remaining) { total_own += "
+            "for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) { "
+            "const Index remaining = Index(last - n_first); const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + "
+            "n_first], remaining); if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining); #pragma "
+            "unroll for (int i = 0; i < 8; ++i) { if (i < remaining) { total_own += "
             "from_bf16(x_pack[i]); } } }"));
   CHECK(has(text, "store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);"));
   CHECK(has(text, "const bool wide = aligned({x, w, y}) && N % 8 == 0;"));
   CHECK(has(text, "wide ? k_kernel<true, Index> : k_kernel<false, Index>"));
+  CHECK(has(text, "load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[m * N + n_first], remaining);"));
+  CHECK(has(text, "const RowShape shape(N, 1, M, 2, 128);")); // two bytes of a position are kept
+}
+
+TEST_CASE("a row keeps what several loops read, unless one has written it") {
+  const auto kept = [](const std::string &operands, const std::string &body) {
+    return count(cuda_text(operands, body), "_kept = take<");
+  };
+  const std::string rows = "inputs.x = \"f32[M, N]\"\ninputs.w = \"f32[N]\"\noutputs.y = \"f32[M, N]\"\n";
+  CHECK(kept(rows, "y = x - max(x, N);") == 1);
+  CHECK(kept(rows, "y = x * w - max(w * x, N);") == 1);        // w belongs to all rows
+  CHECK(kept(rows, "y = x - max(at(x, N = 0) + w, N);") == 0); // not the same elements
+  const std::string twice = "inputs.x = \"f32[M, N]\"\ninputs.w = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\n";
+  CHECK(kept(twice, "y = x * w - max(x + w, N);") == 2);
+  const std::string in_place = "inputs.x = \"f32[M, N]\"\noutputs.y = { type = \"f32[M, N]\", alias = \"x\" }\n";
+  CHECK(kept(in_place, "y = x - max(x, N);") == 1); // written last
 }
 
 TEST_CASE("buffers of a block, and those that phases share, are read and written like arrays") {
-  const std::string text =
-      cuda_text("inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\n", "real e = exp(x);\ny = e / sum(e, N);");
+  const std::string text = cuda_text("inputs.x = \"f32[M, N]\"\ninputs.w = \"f32[N, K]\"\noutputs.y = \"f32[M, K]\"\n",
+                                     "real e = exp(x);\ny = dot(e, w, N) / sum(e, N);");
   CHECK(has(text, "store_pack<kWide>(&e[n_first], e_pack, remaining);"));
-  CHECK(has(text, "const auto e_pack = load_pack<4, 1, kWide>(&e[n_first], remaining);"));
-  CHECK(has(text, "aligned({x, tiles, y}) && N % 4 == 0"));
+  CHECK(has(text, "e[n] * w[n * K + k_]"));
+  CHECK(has(text, "aligned({x, tiles}) && N % 4 == 0"));
 }
 
 TEST_CASE("what is set first, then under a condition, is stored once") {
@@ -95,14 +112,19 @@ TEST_CASE("what later phases need of a whole-array fold goes through the workspa
   CHECK(has(text, "/ total[0]"));
 }
 
-TEST_CASE("chunks of a nest are points of all its loops, those of rows with folds inside are rows") {
+TEST_CASE("chunks of a nest are points of all its loops; rows with folds inside come before what is folded of them") {
   const std::string nest =
       cuda_text("inputs.x = \"f32[M, N]\"\ninputs.w = \"f32[N]\"\noutputs.s = \"f32[]\"\n", "s = sum(x * w, M, N);");
   CHECK(has(nest, "point < smaller(last, M * groups); point += Index(blockDim.x))"));
   const std::string rows = cuda_text("inputs.x = \"f32[M, N]\"\noutputs.s = \"f32[]\"\n", "s = sum(max(x, N), M);");
-  CHECK(has(rows, "for (Index m = first; m < last; ++m)"));
-  CHECK(has(rows, "if (threadIdx.x == 0) { total_own += greatest; }"));
-  CHECK(has(rows, "block_threads(N, chunks)"));
+  CHECK(has(rows, "const RowShape shape(N, 1, M, 0, 1024);"));
+  CHECK(has(rows, "total_own += greatest_pack[i];"));
+}
+
+TEST_CASE("the arrays of most axes say where neighbouring threads go") {
+  const std::string text = cuda_text("inputs.x = \"f32[M, N]\"\noutputs.s = \"f32[M]\"\noutputs.q = \"f32[M]\"\n",
+                                     "s = sum(x, N);\nq = sum(x * x, N);");
+  CHECK(has(text, "const RowShape shape(N, 1, M, 0, 1024);"));
 }
 
 TEST_CASE("threads of a block share the rows of each column, blocks too where folds are of one loop") {
@@ -121,11 +143,17 @@ TEST_CASE("threads of a block share the rows of each column, blocks too where fo
 
 TEST_CASE("blocks share rows where these are few, if one loop has all their folds") {
   const std::string text = cuda_text("inputs.x = \"f32[M, N]\"\noutputs.s = \"f32[M]\"\n", "s = sum(x, N);");
-  CHECK(has(text, "for (Index item = Index(blockIdx.x / chunks); item < items; item += Index(gridDim.x / chunks))"));
+  CHECK(has(text,
+            "for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items; "
+            "item += Index(gridDim.x / chunks) * Index(blockDim.y))"));
   CHECK(has(text, "if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;"));
   const std::string before =
       cuda_text("inputs.x = \"f32[M, N]\"\noutputs.z = \"f32[M]\"\noutputs.s = \"f32[M]\"\n", "z = 1;\ns = sum(x, N);");
-  CHECK(before.find("chunks") == std::string::npos); // each block would write z
+  CHECK(has(before, "if (writes) { z[m] = 1.0f; }")); // the last block of a row does not come back to it
+  const std::string after =
+      cuda_text("inputs.x = \"f32[M, N]\"\noutputs.s = \"f32[M]\"\n", "s = sum(exp(x - max(x, N)), N);");
+  CHECK(has(after, "team.fold(greatest_own, "));
+  CHECK(has(after, "const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;"));
 }
 
 TEST_CASE("entries of tables are read once a row, as far as they are needed") {

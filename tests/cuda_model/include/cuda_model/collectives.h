@@ -174,6 +174,11 @@ CUDA_MODEL_REDUCE(__reduce_xor_sync, unsigned, bit_xor)
 #undef CUDA_MODEL_REDUCE
 
 // Order between threads is total here, so fences have nothing to do.
+inline void __cluster_barrier_arrive() { cuda_model::arrive_cluster(); }
+inline void __cluster_barrier_wait(int line = __builtin_LINE()) {
+  cuda_model::wait_cluster({"__cluster_barrier_wait", line});
+}
+inline void *__cluster_map_shared_rank(const void *own, unsigned rank) { return cuda_model::cluster_shared(own, rank); }
 inline void __threadfence() {}
 inline void __threadfence_block() {}
 inline void __threadfence_system() {}

@@ -1,11 +1,11 @@
 // A CPU model of a CUDA device, for tests only: generated .cu files compile against it as plain C++17, without a
 // toolkit.
 //
-// One block runs at a time; every CUDA thread is a fiber that runs until it must meet other threads. A *meeting* is the
-// one primitive of all collectives (barriers, shuffles, votes; later tile instructions): each member publishes a
-// pointer, the last to arrive runs an operation over all of them, then all go on. Whatever the hardware leaves open is
-// made adverse: random block order, threads that run ahead in either direction, poisoned memory. Faults end the process
-// with a message and an exit code of their own.
+// One block, cluster or cooperative grid runs at a time; every CUDA thread is a fiber that runs until it must meet
+// other threads. A *meeting* is the one primitive of all collectives (barriers, shuffles, votes; later tile
+// instructions): each member publishes a pointer, the last to arrive runs an operation over all of them, then all go
+// on. Whatever the hardware leaves open is made adverse: random block order, threads that run ahead in either
+// direction, poisoned memory. Faults end the process with a message and an exit code of their own.
 #pragma once
 
 #include <cstddef>
@@ -41,8 +41,14 @@ using Finish = void (*)(const Members &members);
 void meet_block(Site site, void *mine, Finish finish);
 void meet_warp(Site site, unsigned mask, void *mine, Finish finish);
 
+// A barrier of the cluster, in two halves; and where the shared memory `own` is in another block of it.
+void arrive_cluster();
+void wait_cluster(Site site);
+unsigned char *cluster_shared(const void *own, unsigned rank);
+
 unsigned lane();
 unsigned char *shared_base();
+unsigned char *shared_base(size_t block); // of those that run at once
 unsigned shared_offset(const void *address);
 void yield();
 

@@ -21,6 +21,7 @@ enum cudaError {
   cudaErrorInvalidResourceHandle = 400,
   cudaErrorNotReady = 600,
   cudaErrorLaunchFailure = 719,
+  cudaErrorCooperativeLaunchTooLarge = 720,
   cudaErrorNotSupported = 801,
   cudaErrorUnknown = 999
 };
@@ -151,6 +152,7 @@ namespace cuda_model {
 cudaError_t set_function_attribute(const void *kernel, cudaFuncAttribute attribute, int value);
 cudaError_t get_function_attributes(cudaFuncAttributes *attributes, const void *kernel);
 cudaError_t occupancy(int *blocks, const void *kernel, int threads, size_t shared_bytes);
+cudaError_t occupancy_of_clusters(int *clusters, const void *kernel, const cudaLaunchConfig_t *config);
 } // namespace cuda_model
 
 // Typed overloads stand in for the toolkit's own, which take the kernel by its type as well.
@@ -172,6 +174,11 @@ template <class... Parameters>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void (*kernel)(Parameters...), int threads,
                                                           size_t shared_bytes) {
   return cuda_model::occupancy(blocks, reinterpret_cast<const void *>(kernel), threads, shared_bytes);
+}
+template <class... Parameters>
+cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, void (*kernel)(Parameters...),
+                                           const cudaLaunchConfig_t *config) {
+  return cuda_model::occupancy_of_clusters(clusters, reinterpret_cast<const void *>(kernel), config);
 }
 template <class T> cudaError_t cudaMalloc(T **pointer, size_t bytes) {
   return cudaMalloc(reinterpret_cast<void **>(pointer), bytes);
