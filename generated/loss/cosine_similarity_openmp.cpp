@@ -338,6 +338,33 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
     return choose(mask_of(active), value, other);
 }
 
+// A function of single values, lane by lane; an argument may be the same for all lanes.
+template <class V>
+struct LaneValues {
+  V value;
+  V operator[](int) const { return value; }
+};
+template <class T, int N>
+struct LaneValues<Lanes<T, N>> {
+  T values[N];
+  LaneValues(Lanes<T, N> from) { memcpy(values, &from.v, sizeof values); }
+  T operator[](int lane) const { return values[lane]; }
+};
+template <int N>
+struct LaneValues<Mask<N>> {
+  Mask<N> mask;
+  bool operator[](int lane) const { return mask[lane]; }
+};
+template <class R, int N, class Function, class... Values>
+inline typename LanesOf<R, N>::type each_lane(Function function, Values... values) {
+  R out[N];
+  const auto apply = [&](const LaneValues<Values>&... in) {
+    for (int lane = 0; lane < N; ++lane) out[lane] = R(function(in[lane]...));
+  };
+  apply({values}...);
+  return load(out, AllLanes<N>{});
+}
+
 // One half of the lanes, from `kFirst` on.
 template <int kFirst, class T, int N, size_t... kLane>
 inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
@@ -379,33 +406,6 @@ struct Sum {
 template <class T, int N, class Combine>
 inline T across(Sum<T, N> sum, Combine combine) {
   return across(combine(sum.next, sum.other), combine);
-}
-
-// A function of single values, lane by lane; an argument may be the same for all lanes.
-template <class V>
-struct LaneValues {
-  V value;
-  V operator[](int) const { return value; }
-};
-template <class T, int N>
-struct LaneValues<Lanes<T, N>> {
-  T values[N];
-  LaneValues(Lanes<T, N> from) { memcpy(values, &from.v, sizeof values); }
-  T operator[](int lane) const { return values[lane]; }
-};
-template <int N>
-struct LaneValues<Mask<N>> {
-  Mask<N> mask;
-  bool operator[](int lane) const { return mask[lane]; }
-};
-template <class R, int N, class Function, class... Values>
-inline typename LanesOf<R, N>::type each_lane(Function function, Values... values) {
-  R out[N];
-  const auto apply = [&](const LaneValues<Values>&... in) {
-    for (int lane = 0; lane < N; ++lane) out[lane] = R(function(in[lane]...));
-  };
-  apply({values}...);
-  return load(out, AllLanes<N>{});
 }
 
 template <int N>

@@ -329,6 +329,18 @@ inline Mask<Active::kLanes> operator&&(Active active, Mask<Active::kLanes> condi
   return mask_of(active) && condition;
 }
 
+template <class T, size_t... kLane>
+inline Lanes<T, int(sizeof...(kLane))> lane_numbers(std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type numbers = {T(kLane)...};
+  return numbers;
+}
+
+// first, first + 1, ...
+template <int N>
+inline Lanes<int64_t, N> positions(int64_t first) {
+  return lane_numbers<int64_t>(std::make_index_sequence<N>{}) + first;
+}
+
 // One half of the lanes, from `kFirst` on.
 template <int kFirst, class T, int N, size_t... kLane>
 inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
@@ -370,18 +382,6 @@ struct Sum {
 template <class T, int N, class Combine>
 inline T across(Sum<T, N> sum, Combine combine) {
   return across(combine(sum.next, sum.other), combine);
-}
-
-template <class T, size_t... kLane>
-inline Lanes<T, int(sizeof...(kLane))> lane_numbers(std::index_sequence<kLane...>) {
-  const typename VectorOf<T, int(sizeof...(kLane))>::type numbers = {T(kLane)...};
-  return numbers;
-}
-
-// first, first + 1, ...
-template <int N>
-inline Lanes<int64_t, N> positions(int64_t first) {
-  return lane_numbers<int64_t>(std::make_index_sequence<N>{}) + first;
 }
 
 template <int N>

@@ -283,6 +283,30 @@ inline Mask<Active::kLanes> operator&&(Active active, Mask<Active::kLanes> condi
   return mask_of(active) && condition;
 }
 
+template <class T, size_t... kLane>
+inline Lanes<T, int(sizeof...(kLane))> lane_numbers(std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type numbers = {T(kLane)...};
+  return numbers;
+}
+
+// first, first + 1, ...
+template <int N>
+inline Lanes<int64_t, N> positions(int64_t first) {
+  return lane_numbers<int64_t>(std::make_index_sequence<N>{}) + first;
+}
+
+// The same as numbers of another type.
+template <class T, int N>
+inline Lanes<T, N> positions_as(int64_t first) {
+  const Lanes<T, N> numbers = lane_numbers<T>(std::make_index_sequence<N>{});
+  if constexpr (std::is_floating_point_v<T>) {
+    constexpr int64_t kWhole = int64_t(1) << std::numeric_limits<T>::digits;  // up to here the sum is exact
+    if (first < -kWhole || first > kWhole - N)
+      return __builtin_convertvector(positions<N>(first).v, typename Lanes<T, N>::Vector);
+  }
+  return numbers + T(first);
+}
+
 // One half of the lanes, from `kFirst` on.
 template <int kFirst, class T, int N, size_t... kLane>
 inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
@@ -338,30 +362,6 @@ inline Extreme<T, N> minimum(Extreme<T, N> a, Lanes<T, N> b) {
 template <class T, int N, class Combine>
 inline T across(Extreme<T, N> extreme, Combine combine) {
   return across(extreme.lanes(), combine);
-}
-
-template <class T, size_t... kLane>
-inline Lanes<T, int(sizeof...(kLane))> lane_numbers(std::index_sequence<kLane...>) {
-  const typename VectorOf<T, int(sizeof...(kLane))>::type numbers = {T(kLane)...};
-  return numbers;
-}
-
-// first, first + 1, ...
-template <int N>
-inline Lanes<int64_t, N> positions(int64_t first) {
-  return lane_numbers<int64_t>(std::make_index_sequence<N>{}) + first;
-}
-
-// The same as numbers of another type.
-template <class T, int N>
-inline Lanes<T, N> positions_as(int64_t first) {
-  const Lanes<T, N> numbers = lane_numbers<T>(std::make_index_sequence<N>{});
-  if constexpr (std::is_floating_point_v<T>) {
-    constexpr int64_t kWhole = int64_t(1) << std::numeric_limits<T>::digits;  // up to here the sum is exact
-    if (first < -kWhole || first > kWhole - N)
-      return __builtin_convertvector(positions<N>(first).v, typename Lanes<T, N>::Vector);
-  }
-  return numbers + T(first);
 }
 
 // The best of the lanes, and where it stands, counted from `first`; of equals the one that stands first.

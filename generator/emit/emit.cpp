@@ -116,7 +116,7 @@ std::vector<std::string> helper_texts(const Templates &templates, TargetKind tar
   sections.add(templates.text("common/helpers.h"));
   sections.add(templates.text(target == TargetKind::cuda ? "cuda/helpers.h" : "openmp/helpers.h"));
   if (target == TargetKind::openmp) {
-    for (const char *file : {"openmp/lanes.h", "openmp/conversions.h", "openmp/maths.h"})
+    for (const char *file : {"openmp/lanes.h", "openmp/folds.h", "openmp/conversions.h", "openmp/maths.h"})
       sections.add(templates.text(file));
   }
   std::set<std::string> needed;

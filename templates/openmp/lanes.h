@@ -453,99 +453,6 @@ template <class T, int N> inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable
 #endif
   return x / by;
 }
-//@ across: Lanes
-// One half of the lanes, from `kFirst` on.
-template <int kFirst, class T, int N, size_t... kLane> inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
-  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
-}
-// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these can be
-// combined.
-template <class V, class Combine> inline auto across(V lanes, Combine combine) {
-  using T = decltype(lanes[0]);
-  T part[V::kLanes];
-  for (int lane = 0; lane < V::kLanes; ++lane) part[lane] = lanes[lane];
-  for (int half = V::kLanes / 2; half > 0; half /= 2)
-    for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
-  return part[0];
-}
-template <class T, int N, class Combine> inline T across(Lanes<T, N> lanes, Combine combine) {
-  constexpr std::make_index_sequence<N / 2> half;
-  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
-    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
-  else
-    return across<Lanes<T, N>, Combine>(lanes, combine);
-}
-//@ scan_lanes: shifted
-template <int kBy, class T, int N, class Combine> inline Lanes<T, N> scan_group(Lanes<T, N> lanes, T identity, Combine combine) {
-  if constexpr (kBy <= -N || kBy >= N)
-    return lanes;
-  else
-    return scan_group<2 * kBy>(combine(shifted<kBy>(lanes, identity, std::make_index_sequence<N>{}), lanes), identity, combine);
-}
-// Of two numbers: floats by themselves, so that the next group waits for one operation; whole ones wrap around as lanes.
-template <class T, int N, class Combine> inline T combined(T a, T b, Combine combine) {
-  if constexpr (std::is_floating_point_v<T>)
-    return combine(a, b);
-  else
-    return combine(Lanes<T, N>(a), Lanes<T, N>(b))[0];
-}
-// Running results along the lanes after `carry`, which becomes the last of them. kStep: 1 up, -1 down.
-template <int kStep, class T, int N, class Combine>
-inline Lanes<T, N> scan_lanes(T& carry, Lanes<T, N> lanes, std::enable_if_t<true, T> identity, Combine combine) {
-  const Lanes<T, N> before(carry), group = scan_group<kStep>(lanes, identity, combine);
-  carry = combined<T, N>(carry, group[kStep > 0 ? N - 1 : 0], combine);
-  return combine(before, group);
-}
-//@ scan_before: scan_lanes
-// The same without the lane's own value.
-template <int kStep, class T, int N, class Combine>
-inline Lanes<T, N> scan_before(T& carry, Lanes<T, N> lanes, std::enable_if_t<true, T> identity, Combine combine) {
-  const Lanes<T, N> before(carry), group = scan_group<kStep>(lanes, identity, combine);
-  carry = combined<T, N>(carry, group[kStep > 0 ? N - 1 : 0], combine);
-  return combine(before, shifted<kStep>(group, identity, std::make_index_sequence<N>{}));
-}
-//@ Sum: across
-// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
-template <class T, int N> struct Sum {
-  static constexpr int kLanes = N;
-  Lanes<T, N> next, other = T(0);
-  Sum(T first) : next(first) {}
-  Sum& operator+=(Lanes<T, N> met) {
-    const Lanes<T, N> sum = next + met;
-    next = other;
-    other = sum;
-    return *this;
-  }
-};
-template <class T, int N, class Combine> inline T across(Sum<T, N> sum, Combine combine) {
-  return across(combine(sum.next, sum.other), combine);
-}
-//@ Extreme: across
-// The greatest or least of what each lane has met. NaN is noted beside it, as the largest magnitude by its bits, so that
-// a round waits for one comparison only.
-template <class T, int N> struct Extreme {
-  using Bits = Lanes<IntegerOf<sizeof(T)>, N>;
-  using Int = IntegerOf<sizeof(T)>;
-  static constexpr int kLanes = N;
-  static constexpr Int kInfinity = sizeof(T) == 4 ? Int(0x7f800000) : Int(0x7ff0000000000000);
-  Lanes<T, N> value;
-  Bits largest = Int(0);
-  Extreme(T first) : value(first) {}
-  Extreme(Lanes<T, N> best, Extreme before, Lanes<T, N> met) : value(best) {
-    const typename Bits::Vector bits = (typename Bits::Vector)met.v & std::numeric_limits<Int>::max();
-    largest = bits > before.largest.v ? bits : before.largest.v;
-  }
-  Lanes<T, N> lanes() const { return largest.v > kInfinity ? Lanes<T, N>(std::numeric_limits<T>::quiet_NaN()).v : value.v; }
-};
-template <class T, int N> inline Extreme<T, N> maximum(Extreme<T, N> a, Lanes<T, N> b) {
-  return {b.v > a.value.v ? b.v : a.value.v, a, b};
-}
-template <class T, int N> inline Extreme<T, N> minimum(Extreme<T, N> a, Lanes<T, N> b) {
-  return {b.v < a.value.v ? b.v : a.value.v, a, b};
-}
-template <class T, int N, class Combine> inline T across(Extreme<T, N> extreme, Combine combine) {
-  return across(extreme.lanes(), combine);
-}
 //@ lane_numbers: Lanes
 template <class T, size_t... kLane> inline Lanes<T, int(sizeof...(kLane))> lane_numbers(std::index_sequence<kLane...>) {
   const typename VectorOf<T, int(sizeof...(kLane))>::type numbers = {T(kLane)...};
@@ -589,17 +496,4 @@ inline typename LanesOf<R, N>::type each_lane(Function function, Values... value
   };
   apply({values}...);
   return load(out, AllLanes<N>{});
-}
-//@ fold_best: Lanes
-// The best of the lanes, and where it stands, counted from `first`; of equals the one that stands first.
-template <class Int, class T, int N, class Before>
-inline void fold_best(Lanes<Int, N> where_lanes, Lanes<T, N> best_lanes, int64_t first, int64_t& where, T& best, Before before) {
-  for (int lane = 0; lane < N; ++lane) {
-    const int64_t at = first + where_lanes[lane];
-    const T value = best_lanes[lane];
-    if (where_lanes[lane] >= 0 && (where < 0 || before(value, best) || (at < where && !before(best, value)))) {
-      where = at;
-      best = value;
-    }
-  }
 }

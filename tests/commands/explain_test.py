@@ -66,8 +66,10 @@ class Explain(Sandbox):
         self.assertEqual(work("z = 2 * x;", "M, N")[:21], "a thread for each of ")
         self.assertEqual(work("z = sum(x, M);", "N"),
                          "some threads of a block for each of N, neighbouring threads along N" + shared)
-        self.assertEqual(work("z = sum(x, N);", "M"), "a block for each of M, neighbouring threads along N" + shared)
-        self.assertNotIn("several blocks", work("z = x / sum(x, N);", "M, N"))
+        row = "part of a block, or several, by length, for each of M, neighbouring threads along N"
+        self.assertEqual(work("z = sum(x, N);", "M"), row)
+        self.assertEqual(work("z = x / sum(x, N);", "M, N"),
+                         row + "; what fits of x is read once and stays in shared memory")
 
     def test_the_bound_hangs_on_the_sizes(self):
         def bound(*sizes):

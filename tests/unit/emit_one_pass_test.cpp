@@ -23,8 +23,8 @@ body = 'auto top = max(x, N); y = )";
                   "total2 = greatest > -INFINITY ? total2 * std::exp(greatest - greatest_now) : 0.0f; }"));
   CHECK(has(once, "n_block") == false);
   // What is no power of the distance from that maximum cannot be put right by a factor.
-  for (const std::string other : {"sum(exp(2 * x - top), N)", "sum((x - top) * exp(x - top), N)", "sum(exp(top - x), N)",
-                            "sum(abs(x - top), N)", "sum(exp(x - top), N, where(x > 0))"})
+  for (const std::string other : {"sum(exp(2 * x - top), N)", "sum((x - top) * exp(x - top), N)",
+                                  "sum(exp(top - x), N)", "sum(abs(x - top), N)", "sum(exp(x - top), N, where(x > 0))"})
     CHECK_MESSAGE(!has(text(other), "greatest_now"), other);
 }
 
