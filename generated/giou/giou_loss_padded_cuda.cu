@@ -522,7 +522,7 @@ struct GiouLossPaddedF64Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     giou_loss_padded_f64_kernel(const double* pred, const double* target, double* giou, bool* mask,
                                 double* loss, Index B, Index N, double* total_parts, int64_t* total2_parts,
                                 uint32_t* ticket, Index chunk) {

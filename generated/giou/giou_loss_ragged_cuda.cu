@@ -471,7 +471,7 @@ struct GiouLossRaggedF64Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     giou_loss_ragged_f64_kernel(const int64_t* box_start, const double* pred, const double* target,
                                 double* giou, double* picture_loss, double* loss, Index B, Index N,
                                 int64_t* total3_parts, double* total2_parts, uint32_t* ticket, Index chunk) {

@@ -335,7 +335,7 @@ struct CosineSimilarityF64Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     cosine_similarity_f64_kernel(const double* x, const double* y, double* similarity, Index M, Index N,
                                  double* total_parts, double* total2_parts, double* total3_parts,
                                  uint32_t* total_tickets, Index chunk, unsigned chunks) {

@@ -374,7 +374,7 @@ struct HingeLossF64F64Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     hinge_loss_f64_f64_part1_kernel(const double* score, const int32_t* target, double* loss, Index B,
                                     Index V, double* total_parts, uint32_t* total_tickets, Index chunk,
                                     unsigned chunks) {
@@ -416,7 +416,7 @@ __global__ void __launch_bounds__(512)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     hinge_loss_f64_f64_part2_kernel(double* loss, double* mean_loss, Index B, double* total2_parts,
                                     uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;

@@ -278,7 +278,7 @@ struct HuberLossF64F64Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     huber_loss_f64_f64_kernel(double delta, const double* prediction, const double* target, double* loss,
                               double* mean_loss, Index N, double* total_parts, uint32_t* ticket,
                               Index chunk) {

@@ -368,7 +368,7 @@ struct KlDivergenceF64F64Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     kl_divergence_f64_f64_part1_kernel(const double* prediction, const double* target, double* loss, Index B,
                                        Index V, double* total_parts, uint32_t* total_tickets, Index chunk,
                                        unsigned chunks) {
@@ -409,7 +409,7 @@ __global__ void __launch_bounds__(512)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     kl_divergence_f64_f64_part2_kernel(double* loss, double* mean_loss, Index B, double* total2_parts,
                                        uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;

@@ -253,7 +253,7 @@ struct MseLossF64F64Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     mse_loss_f64_f64_kernel(const double* prediction, const double* target, double* loss, Index N,
                             double* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;

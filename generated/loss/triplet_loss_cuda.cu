@@ -388,7 +388,7 @@ struct TripletLossF64F64Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     triplet_loss_f64_f64_part1_kernel(const double* anchor, const double* positive, const double* negative,
                                       double* loss, Index B, Index D, double* total_parts,
                                       double* total2_parts, uint32_t* total_tickets, Index chunk,
@@ -444,7 +444,7 @@ __global__ void __launch_bounds__(512)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     triplet_loss_f64_f64_part2_kernel(double* loss, double* mean_loss, Index B, double* total3_parts,
                                       uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;

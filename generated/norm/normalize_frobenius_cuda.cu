@@ -307,7 +307,7 @@ struct NormalizeFrobeniusF64Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     normalize_frobenius_f64_part1_kernel(const double* x, double* frobenius, Index M, Index N, double* total,
                                          double* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;

@@ -231,7 +231,7 @@ struct ColumnSumF64F64Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     column_sum_f64_f64_kernel(const double* x, double* total, Index M, Index N, double* total2_parts,
                               uint32_t* total2_tickets, Index chunk, unsigned chunks) {
   const Index items = Index(N);

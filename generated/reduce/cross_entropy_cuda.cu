@@ -601,7 +601,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     cross_entropy_f64_f64_part2_kernel(double* loss, double* mean_loss, Index B, double* total2_parts,
                                        uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;

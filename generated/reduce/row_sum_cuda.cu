@@ -291,7 +291,7 @@ struct RowSumF64F64Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     row_sum_f64_f64_kernel(const double* x, double* total, Index M, Index N, double* total2_parts,
                            uint32_t* total2_tickets, Index chunk, unsigned chunks) {
   const Index items = Index(M);

@@ -176,7 +176,7 @@ cudaError_t segment_sum_f32(const int64_t* start, const float* x, float* y, int6
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     segment_sum_f64_kernel(const int64_t* start, const double* x, double* y, Index B, Index N, Index D) {
   const Index items = Index(B * D);
   const Index column = Index(blockIdx.x) * Index(blockDim.x) + Index(threadIdx.x);

@@ -202,7 +202,7 @@ struct CumsumF64Workspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     cumsum_f64_kernel(const double* x, double* inclusive, double* exclusive, double* reverse, Index M,
                       Index N, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes

@@ -136,7 +136,7 @@ cudaError_t running_cumsum_f32(const float* x, float* y, int64_t M, int64_t N, c
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumsum_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -216,7 +216,7 @@ cudaError_t running_cumsum_exclusive_f32(const float* x, float* y, int64_t M, in
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumsum_exclusive_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -298,7 +298,7 @@ cudaError_t running_cumsum_reverse_f32(const float* x, float* y, int64_t M, int6
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumsum_reverse_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -380,7 +380,7 @@ cudaError_t running_cumsum_reverse_exclusive_f32(const float* x, float* y, int64
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumsum_reverse_exclusive_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -462,7 +462,7 @@ cudaError_t running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, 
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumprod_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -542,7 +542,7 @@ cudaError_t running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, i
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumprod_exclusive_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -625,7 +625,7 @@ cudaError_t running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumprod_reverse_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -709,7 +709,7 @@ cudaError_t running_cumprod_reverse_exclusive_f32(const float* x, float* y, int6
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumprod_reverse_exclusive_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
@@ -790,7 +790,7 @@ cudaError_t running_cummax_f32(const float* x, float* y, int64_t M, int64_t N, c
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cummax_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;

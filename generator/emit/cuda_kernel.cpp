@@ -399,8 +399,10 @@ void CudaKernel::finish(const Launch &launch) {
   if (launch.columns)
     shared = "shape.fold_bytes()";
   const std::string most = std::to_string(launch.shared ? kMostBlockThreads : kBlockThreads);
-  // With calls of clusters in it, ptxas makes room for two blocks and spills, unless it is told that one will do.
-  const std::string bounds = launch.slots.empty() ? most : most + ", 1";
+  // With calls of clusters or doubles in it, ptxas makes room for several blocks and spills, unless it is told that one
+  // will do.
+  const bool many_registers = !launch.slots.empty() || (launch.shared && mentions_word(body, "double"));
+  const std::string bounds = many_registers ? most + ", 1" : most;
   if (!launch.slots.empty()) // the launch adds them
     parameters += mentions_word(body, "chunk") ? ", Index chunk, RowTeam team" : ", Index, RowTeam team";
   functions_.push_back(std::string("template <") +
