@@ -33,8 +33,11 @@ public:
   // Two loops of the list; those nested in them over the same axes go along. False: not these. `lanes`: the loops that
   // vectors take.
   bool fuse(size_t first, size_t second, const std::set<const PlanNode *> &lanes) {
-    if (lanes.count(&innermost(list_[first])) == 0 || lanes.count(&innermost(list_[second])) == 0 ||
-        !find_definitions(first, second))
+    if (!is_fold_loop(list_[first]) || !is_fold_loop(list_[second]) || list_[first].axis != list_[second].axis ||
+        lanes.count(&innermost(list_[first])) == 0 || lanes.count(&innermost(list_[second])) == 0)
+      return false;
+    count_writers();
+    if (!find_definitions(first, second))
       return false;
     PlanNode a = list_[first], b = list_[second];
     for_each_node(b, [&](PlanNode &n) { expand(n, between_); });
@@ -79,6 +82,16 @@ private:
     return *loop;
   }
 
+  // A value that is set again, perhaps from what it was, does not stand for its expression.
+  void count_writers() {
+    for (const Phase &phase : plan_.phases)
+      for (const PlanNode &root : phase.nodes)
+        for_each_node(root, [&](const PlanNode &n) {
+          if (n.target != kNone)
+            ++writers_[n.target];
+        });
+  }
+
   static bool is_fold_loop(const PlanNode &n) {
     return n.kind == PlanNode::Kind::loop && n.order == PlanNode::Order::reduction && !n.reversed && n.parts == 0 &&
            n.share == kNone;
@@ -100,6 +113,7 @@ private:
             return true;
       return false;
     };
+    std::vector<Access> moved; // behind the second loop, which would not see what they write
     for (size_t i = first + 1; i < second; ++i) {
       const PlanNode &n = list_[i];
       const std::vector<Access> own = accesses_of(kernel_, n);
@@ -108,10 +122,15 @@ private:
       const bool value = n.kind == PlanNode::Kind::assign && n.coords.empty() && n.indices.empty() && !n.scatter_add;
       if (!value || conflicts(own, late, n.target))
         return false;
-      if (kernel_.vars[n.target].kind == Var::Kind::local && plan_.storage[n.target].kind == Storage::Kind::scalar)
+      const Var &var = kernel_.vars[n.target];
+      if (var.kind == Var::Kind::local && plan_.storage[n.target].kind == Storage::Kind::scalar &&
+          writers_[n.target] == 1 && var.type == kernel_.expr(n.value).type && !conflicts(own, moved, kNone)) {
         between_[n.target] = n.value;
-      else if (std::any_of(late.begin(), late.end(), [&](const Access &a) { return a.memory == n.target; }))
+        continue;
+      }
+      if (std::any_of(late.begin(), late.end(), [&](const Access &a) { return a.memory == n.target; }))
         return false;
+      moved.insert(moved.end(), own.begin(), own.end());
     }
     return true;
   }
@@ -191,9 +210,7 @@ private:
     if (!n.coords.empty() || !n.indices.empty() || kernel_.vars[n.target].kind != Var::Kind::local ||
         plan_.storage[n.target].kind != Storage::Kind::scalar || !kernel_.vars[n.target].axes.contains(loop.axis))
       return false;
-    int writers = 0;
-    for_each_node(loop, [&](const PlanNode &other) { writers += other.target == n.target; });
-    return writers == 1;
+    return writers_.at(n.target) == 1;
   }
 
   // Whatever needs a total is a value of one iteration, or a sum that can be put right.
@@ -371,14 +388,14 @@ private:
     before.push_back(assign(total.now, make_read(kernel_, greatest), a));
     redirect(a, greatest, total.now);
     const ExprId old = make_read(kernel_, greatest), now = make_read(kernel_, total.now);
-    const ExprId factor = make_op(kernel_, total.power, type, {op(Op::sub, old, now)});
     const ExprId lowest = make_constant(kernel_, type, 0, -INFINITY);
     // From -inf on: whatever was added, also -inf - -inf.
     const ExprId any = make_op(kernel_, Op::gt, Type::boolean, {old, lowest});
     Nodes rescale;
     for (VarId sum : total.followers) {
       const Type own = kernel_.vars[sum].type;
-      const ExprId scaled = op(Op::mul, make_read(kernel_, sum), make_cast(kernel_, factor, own));
+      const ExprId rise = op(Op::sub, make_cast(kernel_, old, own), make_cast(kernel_, now, own));
+      const ExprId scaled = op(Op::mul, make_read(kernel_, sum), make_op(kernel_, total.power, own, {rise}));
       rescale.push_back(
           assign(sum, make_op(kernel_, Op::choose, own, {any, scaled, make_constant(kernel_, own, 0, 0)}), a));
     }
@@ -447,6 +464,7 @@ private:
   Plan &plan_;
   Kernel &kernel_;
   Nodes &list_;
+  std::map<VarId, int> writers_;
   Values between_;       // values between the loops
   Values own_a_, own_b_; // values of one iteration
   std::vector<Total> totals_;

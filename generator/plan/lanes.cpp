@@ -293,7 +293,7 @@ bool LaneAnalysis::runs_along(const PlanNode &scan, const PlanNode &loop) const 
   const bool regroups = scan.scan == ScanKind::sum || scan.scan == ScanKind::max ||
                         (scan.scan == ScanKind::product && !is_floating(carry.type));
   return regroups && carry.type != Type::boolean && scan.axis == loop.axis &&
-         plan_.storage[scan.target].kind == Storage::Kind::scalar && !scopes_.of(scan.target).open.contains(loop.axis);
+         plan_.storage[scan.target].kind == Storage::Kind::scalar && !scopes().of(scan.target).open.contains(loop.axis);
 }
 
 bool LaneAnalysis::possible(const PlanNode &loop) const {
@@ -392,7 +392,7 @@ bool LaneAnalysis::possible(const PlanNode &node, const PlanNode &loop, bool mas
       if (node.partner != kNone &&
           (plan_.storage[node.partner].kind != Storage::Kind::scalar || node.reduced.count() != 1))
         return false;
-      return !scopes_.of(node.target).open.contains(lane) && !kernel_.vars[node.target].axes.contains(lane);
+      return !scopes().of(node.target).open.contains(lane) && !kernel_.vars[node.target].axes.contains(lane);
     }
     return target_fits(node, lane, masked);
   case PlanNode::Kind::scan_step:

@@ -25,7 +25,7 @@ struct LaneStep {
 
 class LaneAnalysis {
 public:
-  explicit LaneAnalysis(const Plan &plan) : plan_(plan), kernel_(plan.kernel), scopes_(plan) {}
+  explicit LaneAnalysis(const Plan &plan) : plan_(plan), kernel_(plan.kernel) {}
 
   // Does the value differ between the lanes?
   bool varies(ExprId id, AxisId lane) const;
@@ -49,6 +49,7 @@ public:
   std::set<const PlanNode *> choose() const;
 
 private:
+  const Scopes &scopes() const { return scopes_ ? *scopes_ : scopes_.emplace(plan_); }
   bool find_varying(ExprId id, AxisId lane) const;
   bool runs_along(const PlanNode &scan, const PlanNode &loop) const;
   bool possible(const PlanNode &node, const PlanNode &loop, bool masked) const;
@@ -64,7 +65,7 @@ private:
 
   const Plan &plan_;
   const Kernel &kernel_;
-  const Scopes scopes_;
+  mutable std::optional<Scopes> scopes_; // found when they are asked for
   // Accesses ask of their coordinates, coordinates of the accesses in them: each is answered once.
   mutable std::map<std::pair<ExprId, AxisId>, bool> varying_;
 };

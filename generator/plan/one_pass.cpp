@@ -187,9 +187,13 @@ bool change_any(Plan &plan, Nodes &list, const std::set<const PlanNode *> &lanes
 
 void fold_in_one_pass(Plan &plan) {
   std::set<VarId> kept; // rows of which it is settled when they are
-  for (Phase &phase : plan.phases)
-    while (change_any(plan, phase.nodes, LaneAnalysis(plan).choose(), kept))
-      place_variables(plan);
+  const auto change = [&] {
+    const std::set<const PlanNode *> lanes = LaneAnalysis(plan).choose();
+    return std::any_of(plan.phases.begin(), plan.phases.end(),
+                       [&](Phase &phase) { return change_any(plan, phase.nodes, lanes, kept); });
+  };
+  while (change())
+    place_variables(plan);
 }
 
 } // namespace kgen

@@ -199,7 +199,15 @@ private:
 } // namespace
 
 void copy_small_targets(Plan &plan) {
+  const auto scatters = [](const Phase &phase) {
+    bool found = false;
+    for (const PlanNode &root : phase.nodes)
+      for_each_node(root, [&](const PlanNode &n) { found = found || n.scatter_add; });
+    return found;
+  };
   for (size_t i = 0; i < plan.phases.size(); ++i) {
+    if (!scatters(plan.phases[i]))
+      continue;
     Plan copied = plan;
     if (!Copies(copied, i).run())
       continue;

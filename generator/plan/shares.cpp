@@ -244,6 +244,8 @@ std::string free_share_name(const Kernel &kernel, const Axis &shared) {
 
 void share_folds(Plan &plan) {
   for (size_t i = 0; i < plan.phases.size(); ++i) {
+    if (plan.phases[i].kind != Phase::Kind::parallel)
+      continue;
     Plan shared = plan;
     if (!Shares(shared, i).run())
       continue;

@@ -376,17 +376,21 @@ private:
   // What starts a fold waits for its steps.
   void start_late(const std::vector<Item> &items, std::vector<size_t> &before, const std::vector<size_t> &members,
                   std::vector<size_t> &after) const {
-    const auto touched = [&](const std::vector<size_t> &list, const Item &start) {
-      return std::any_of(list.begin(), list.end(), [&](size_t i) {
-        return &items[i] != &start &&
-               std::any_of(items[i].accesses.begin(), items[i].accesses.end(),
-                           [&](const Access &a) { return a.var == start.node.target || a.var == start.node.partner; });
-      });
+    std::map<VarId, int> touched;
+    for (const std::vector<size_t> *list : {&std::as_const(before), &members})
+      for (size_t i : *list)
+        for (const Access &a : items[i].accesses)
+          ++touched[a.var];
+    const auto alone = [&](const Item &start) {
+      const VarId best = start.node.partner;
+      return touched[start.node.target] == 1 && (best == kNone || touched[best] == 1);
     };
     std::vector<size_t> late;
     for (size_t i : before)
-      if (starts_fold(items[i].node) && !touched(before, items[i]) && !touched(members, items[i]))
+      if (starts_fold(items[i].node) && alone(items[i]))
         late.push_back(i);
+    if (late.empty())
+      return;
     std::erase_if(before, [&](size_t i) { return std::find(late.begin(), late.end(), i) != late.end(); });
     after.insert(after.end(), late.begin(), late.end());
     std::sort(after.begin(), after.end());

@@ -15,13 +15,13 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))
 from traffic import cannot_run  # noqa: E402
 
-FAMILY, KERNEL = "loss", "mse_loss"
+FAMILY, KERNEL, FUNCTION = "loss", "mse_loss", "mse_loss_f32_f32"
 
 # What is changed in the file, and what must be said of it; the first one changes nothing.
 FAULTS = {
     "nothing": (r"\A", "", None),
-    "double_read": (rf"^(  {KERNEL}_f32\(.*\);)$", r"\1\n\1", "times its floor, may move"),
-    "no_work": (rf"^  {KERNEL}_f32\(.*\);$", "", "which cannot be"),
+    "double_read": (rf"^(  {FUNCTION}\(.*\);)$", r"\1\n\1", "times its floor, may move"),
+    "no_work": (rf"^  {FUNCTION}\(.*\);$", "", "which cannot be"),
     "wrong_statement": (r"must move: 8 \* N read", "must move: 4 * N read", "bytes read and written, its arrays have"),
     "no_statement": (r"^// Bytes that .*\n", "", "says no bytes"),
 }
@@ -39,7 +39,7 @@ def attempt(folder, name):
         return f"could be planted at {changes} places"
     (place / source.name).write_text(text)
     command = [sys.executable, str(HERE / "traffic.py"), "--build", str(folder / name / "build")]
-    command += ["--generated", str(folder / name), "--only", f"{KERNEL}_f32"]
+    command += ["--generated", str(folder / name), "--only", FUNCTION]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace")
     output = done.stdout + done.stderr
     if expected is None:
