@@ -31,6 +31,16 @@ ExprId replace(Kernel &kernel, ExprId id, const std::function<ExprId(ExprId)> &w
   return changed ? kernel.add(std::move(copy)) : id;
 }
 
+bool reads(const Kernel &kernel, ExprId id, VarId var) {
+  bool found = false;
+  walk(kernel, id, [&](ExprId at) {
+    const Expr &e = kernel.expr(at);
+    found = found || (e.op == Op::read && e.ref == var);
+    return !found;
+  });
+  return found;
+}
+
 bool same(const Kernel &kernel, ExprId a, ExprId b) {
   if (a == b)
     return true;
@@ -133,6 +143,17 @@ ExprId make_read(Kernel &kernel, VarId var) {
   e.type = type_row(kernel.vars[var].type).arithmetic;
   e.axes = kernel.vars[var].axes;
   e.ref = var;
+  return kernel.add(std::move(e));
+}
+
+ExprId make_size(Kernel &kernel, AxisId axis, int64_t of) {
+  Expr e;
+  e.op = Op::size;
+  e.type = Type::i64;
+  e.axis = axis;
+  e.integer = of;
+  if (of == kSizeOfAxis && kernel.axes[axis].ragged != kNone)
+    e.axes = AxisSet::of(kernel.axes[axis].over);
   return kernel.add(std::move(e));
 }
 

@@ -19,6 +19,9 @@ ExprId replace(Kernel &kernel, ExprId id, const std::function<ExprId(ExprId)> &r
 // Makes the node, and with `deep` those inside, read the other variable.
 void replace_reads(Kernel &kernel, PlanNode &node, VarId var, VarId with, bool deep);
 
+// Does it read the variable, at any point?
+bool reads(const Kernel &kernel, ExprId id, VarId var);
+
 // Are they the same tree, so that they have one value in one statement?
 bool same(const Kernel &kernel, ExprId a, ExprId b);
 
@@ -27,6 +30,7 @@ bool is_light(const Kernel &kernel, ExprId id);
 
 ExprId make_constant(Kernel &kernel, Type type, int64_t integer, double number);
 ExprId make_read(Kernel &kernel, VarId var);
+ExprId make_size(Kernel &kernel, AxisId axis, int64_t of); // kSizeOfAxis and the like
 ExprId make_cast(Kernel &kernel, ExprId value, Type type);
 ExprId make_op(Kernel &kernel, Op op, Type type, std::vector<ExprId> args);
 ExprId make_not(Kernel &kernel, ExprId condition);

@@ -151,16 +151,6 @@ private:
     n.condition = expanded(n.condition, values);
   }
 
-  bool reads(ExprId id, VarId var) const {
-    bool found = false;
-    walk(kernel_, id, [&](ExprId at) {
-      const Expr &e = kernel_.expr(at);
-      found = found || (e.op == Op::read && e.ref == var);
-      return !found;
-    });
-    return found;
-  }
-
   // Do the loops touch memory at different positions, one of them writing? Their totals aside.
   bool meet_elsewhere(const PlanNode &a, const PlanNode &b) const {
     std::vector<VarId> totals;
@@ -190,7 +180,7 @@ private:
       for (VarId total : {n.target, n.partner})
         for_each_node(b, [&](const PlanNode &reader) {
           for (ExprId id : expressions_of(reader))
-            needed = needed || (total != kNone && folds_over(n, a.axis) && reads(id, total));
+            needed = needed || (total != kNone && folds_over(n, a.axis) && reads(kernel_, id, total));
         });
       if (!needed)
         continue;
@@ -220,7 +210,7 @@ private:
         const VarId t = total.step->target;
         bool needs = false;
         for (ExprId id : expressions_of(n))
-          needs = needs || reads(expanded(id, own_b_), t);
+          needs = needs || reads(kernel_, expanded(id, own_b_), t);
         if (!needs || (n.kind == PlanNode::Kind::assign && own_b_.count(n.target) != 0))
           continue;
         const bool sums = folds_over(n, b.axis) && n.monoid == Monoid::sum && n.reduced == total.step->reduced &&
@@ -256,10 +246,10 @@ private:
   bool is_weighted_power(ExprId value, ExprId element, Total &total) {
     const Expr &e = kernel_.expr(bare(value));
     const VarId greatest = total.step->target;
-    if (e.op == Op::mul && reads(e.args[1], greatest))
-      return !reads(e.args[0], greatest) && is_weighted_power(e.args[1], element, total);
+    if (e.op == Op::mul && reads(kernel_, e.args[1], greatest))
+      return !reads(kernel_, e.args[0], greatest) && is_weighted_power(e.args[1], element, total);
     if (e.op == Op::mul || e.op == Op::div)
-      return !reads(e.args[1], greatest) && is_weighted_power(e.args[0], element, total);
+      return !reads(kernel_, e.args[1], greatest) && is_weighted_power(e.args[0], element, total);
     if (e.op != Op::exp && e.op != Op::exp2)
       return false;
     const Expr &difference = kernel_.expr(bare(e.args[0]));
@@ -364,14 +354,7 @@ private:
   ExprId add(ExprId one, ExprId other) { return op(Op::add, one, other); }
 
   // Those of the block at hand.
-  ExprId positions(AxisId axis) {
-    Expr e;
-    e.op = Op::size;
-    e.type = Type::i64;
-    e.axis = axis;
-    e.integer = kSizeOfPart;
-    return kernel_.add(std::move(e));
-  }
+  ExprId positions(AxisId axis) { return make_size(kernel_, axis, kSizeOfPart); }
 
   // Steps of the total go to another variable.
   static void redirect(PlanNode &loop, VarId total, VarId to) {

@@ -353,14 +353,8 @@ private:
           is_over |= kernel_.axes[other].over == axis && kernel_.axes[other].ragged != kNone;
         if (is_over)
           continue;
-        Expr size;
-        size.op = Op::size;
-        size.type = Type::i64;
-        size.axis = axis;
-        if (a.ragged != kNone && !e.reduced.contains(a.over))
-          size.axes = AxisSet::of(a.over);
-        size.integer = a.ragged != kNone && e.reduced.contains(a.over) ? kSizeOfRows : kSizeOfAxis;
-        const ExprId factor = kernel_.add(std::move(size));
+        const bool all_rows = a.ragged != kNone && e.reduced.contains(a.over);
+        const ExprId factor = make_size(kernel_, axis, all_rows ? kSizeOfRows : kSizeOfAxis);
         count = count == kNone ? factor : make_op(kernel_, Op::mul, Type::i64, {count, factor});
       }
     }

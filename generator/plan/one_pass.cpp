@@ -126,15 +126,8 @@ private:
         bytes += bytes_of(kernel_.vars[e.ref].type);
       return true;
     });
-    Expr size;
-    size.op = Op::size;
-    size.type = Type::i64;
-    size.axis = axis;
-    if (kernel_.axes[axis].ragged != kNone)
-      size.axes = AxisSet::of(kernel_.axes[axis].over);
-    const ExprId positions = kernel_.add(std::move(size));
     return make_op(kernel_, Op::le, Type::boolean,
-                   {positions, make_constant(kernel_, Type::i64, kNearBytes / bytes, 0)});
+                   {make_size(kernel_, axis, kSizeOfAxis), make_constant(kernel_, Type::i64, kNearBytes / bytes, 0)});
   }
 
   // The two lists declare what they share each for itself.

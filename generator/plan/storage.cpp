@@ -87,8 +87,9 @@ public:
         chosen.push_back(v);
     // Those that read another chosen one wait for the next round.
     for (VarId v : chosen) {
-      const bool waits = std::any_of(chosen.begin(), chosen.end(),
-                                     [&](VarId other) { return other != v && reads(definitions_[v].value, other); });
+      const bool waits = std::any_of(chosen.begin(), chosen.end(), [&](VarId other) {
+        return other != v && reads(kernel_, definitions_[v].value, other);
+      });
       if (!waits)
         clone(v, program_);
       if (!waits)
@@ -183,19 +184,9 @@ private:
     return found;
   }
 
-  bool reads(ExprId id, VarId var) const {
-    bool found = false;
-    walk(kernel_, id, [&](ExprId at) {
-      const Expr &e = kernel_.expr(at);
-      found = found || (e.op == Op::read && e.ref == var);
-      return !found;
-    });
-    return found;
-  }
-
   bool reads_itself(const PlanNode &node, VarId var) const {
     const std::vector<ExprId> ids = expressions_of(node);
-    return std::any_of(ids.begin(), ids.end(), [&](ExprId id) { return reads(id, var); });
+    return std::any_of(ids.begin(), ids.end(), [&](ExprId id) { return reads(kernel_, id, var); });
   }
 
   // The loops in which the copy is made: those of the statement that reads it; of several, those that all have.
