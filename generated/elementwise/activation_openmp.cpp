@@ -214,6 +214,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -508,11 +519,13 @@ void activation_relu_f32(const float* x, const float* bias, float* y, int64_t ro
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-          const auto v = bias != nullptr ? load(&x[row * N + n], active) + load(&bias[n], active)
-                                         : load(&x[row * N + n], active);
-          store_around(&y[row * N + n], active, maximum(v, 0.0f), around_caches);
-        });
+        for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
+                            [&](int64_t n, auto active) {
+                              const auto v = bias != nullptr
+                                                 ? load(&x[row * N + n], active) + load(&bias[n], active)
+                                                 : load(&x[row * N + n], active);
+                              store_around(&y[row * N + n], active, maximum(v, 0.0f), around_caches);
+                            });
       }
     }
     if (around_caches) finish_stores();
@@ -526,12 +539,13 @@ void activation_relu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, 
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-          const auto v = bias != nullptr
-                             ? from_bf16(load(&x[row * N + n], active)) + from_bf16(load(&bias[n], active))
-                             : from_bf16(load(&x[row * N + n], active));
-          store_around(&y[row * N + n], active, to_bf16(maximum(v, 0.0f)), around_caches);
-        });
+        for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
+                            [&](int64_t n, auto active) {
+                              const auto v = bias != nullptr ? from_bf16(load(&x[row * N + n], active)) +
+                                                                   from_bf16(load(&bias[n], active))
+                                                             : from_bf16(load(&x[row * N + n], active));
+                              store_around(&y[row * N + n], active, to_bf16(maximum(v, 0.0f)), around_caches);
+                            });
       }
     }
     if (around_caches) finish_stores();
@@ -545,12 +559,13 @@ void activation_relu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, i
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-          const auto v = bias != nullptr
-                             ? from_f16(load(&x[row * N + n], active)) + from_f16(load(&bias[n], active))
-                             : from_f16(load(&x[row * N + n], active));
-          store_around(&y[row * N + n], active, to_f16(maximum(v, 0.0f)), around_caches);
-        });
+        for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
+                            [&](int64_t n, auto active) {
+                              const auto v = bias != nullptr ? from_f16(load(&x[row * N + n], active)) +
+                                                                   from_f16(load(&bias[n], active))
+                                                             : from_f16(load(&x[row * N + n], active));
+                              store_around(&y[row * N + n], active, to_f16(maximum(v, 0.0f)), around_caches);
+                            });
       }
     }
     if (around_caches) finish_stores();
@@ -564,11 +579,13 @@ void activation_gelu_f32(const float* x, const float* bias, float* y, int64_t ro
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-          const auto v = bias != nullptr ? load(&x[row * N + n], active) + load(&bias[n], active)
-                                         : load(&x[row * N + n], active);
-          store_around(&y[row * N + n], active, 0.5f * v * (1.0f + erf(v * 0.70710677f)), around_caches);
-        });
+        for_lines<kLanes32>(
+            around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
+            [&](int64_t n, auto active) {
+              const auto v = bias != nullptr ? load(&x[row * N + n], active) + load(&bias[n], active)
+                                             : load(&x[row * N + n], active);
+              store_around(&y[row * N + n], active, 0.5f * v * (1.0f + erf(v * 0.70710677f)), around_caches);
+            });
       }
     }
     if (around_caches) finish_stores();
@@ -582,13 +599,14 @@ void activation_gelu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, 
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-          const auto v = bias != nullptr
-                             ? from_bf16(load(&x[row * N + n], active)) + from_bf16(load(&bias[n], active))
-                             : from_bf16(load(&x[row * N + n], active));
-          store_around(&y[row * N + n], active, to_bf16(0.5f * v * (1.0f + erf(v * 0.70710677f))),
-                       around_caches);
-        });
+        for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
+                            [&](int64_t n, auto active) {
+                              const auto v = bias != nullptr ? from_bf16(load(&x[row * N + n], active)) +
+                                                                   from_bf16(load(&bias[n], active))
+                                                             : from_bf16(load(&x[row * N + n], active));
+                              store_around(&y[row * N + n], active,
+                                           to_bf16(0.5f * v * (1.0f + erf(v * 0.70710677f))), around_caches);
+                            });
       }
     }
     if (around_caches) finish_stores();
@@ -602,13 +620,14 @@ void activation_gelu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, i
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-          const auto v = bias != nullptr
-                             ? from_f16(load(&x[row * N + n], active)) + from_f16(load(&bias[n], active))
-                             : from_f16(load(&x[row * N + n], active));
-          store_around(&y[row * N + n], active, to_f16(0.5f * v * (1.0f + erf(v * 0.70710677f))),
-                       around_caches);
-        });
+        for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
+                            [&](int64_t n, auto active) {
+                              const auto v = bias != nullptr ? from_f16(load(&x[row * N + n], active)) +
+                                                                   from_f16(load(&bias[n], active))
+                                                             : from_f16(load(&x[row * N + n], active));
+                              store_around(&y[row * N + n], active,
+                                           to_f16(0.5f * v * (1.0f + erf(v * 0.70710677f))), around_caches);
+                            });
       }
     }
     if (around_caches) finish_stores();
@@ -622,11 +641,13 @@ void activation_silu_f32(const float* x, const float* bias, float* y, int64_t ro
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-          const auto v = bias != nullptr ? load(&x[row * N + n], active) + load(&bias[n], active)
-                                         : load(&x[row * N + n], active);
-          store_around(&y[row * N + n], active, v * sigmoid(v), around_caches);
-        });
+        for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
+                            [&](int64_t n, auto active) {
+                              const auto v = bias != nullptr
+                                                 ? load(&x[row * N + n], active) + load(&bias[n], active)
+                                                 : load(&x[row * N + n], active);
+                              store_around(&y[row * N + n], active, v * sigmoid(v), around_caches);
+                            });
       }
     }
     if (around_caches) finish_stores();
@@ -640,12 +661,13 @@ void activation_silu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, 
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-          const auto v = bias != nullptr
-                             ? from_bf16(load(&x[row * N + n], active)) + from_bf16(load(&bias[n], active))
-                             : from_bf16(load(&x[row * N + n], active));
-          store_around(&y[row * N + n], active, to_bf16(v * sigmoid(v)), around_caches);
-        });
+        for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
+                            [&](int64_t n, auto active) {
+                              const auto v = bias != nullptr ? from_bf16(load(&x[row * N + n], active)) +
+                                                                   from_bf16(load(&bias[n], active))
+                                                             : from_bf16(load(&x[row * N + n], active));
+                              store_around(&y[row * N + n], active, to_bf16(v * sigmoid(v)), around_caches);
+                            });
       }
     }
     if (around_caches) finish_stores();
@@ -659,12 +681,13 @@ void activation_silu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, i
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-          const auto v = bias != nullptr
-                             ? from_f16(load(&x[row * N + n], active)) + from_f16(load(&bias[n], active))
-                             : from_f16(load(&x[row * N + n], active));
-          store_around(&y[row * N + n], active, to_f16(v * sigmoid(v)), around_caches);
-        });
+        for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
+                            [&](int64_t n, auto active) {
+                              const auto v = bias != nullptr ? from_f16(load(&x[row * N + n], active)) +
+                                                                   from_f16(load(&bias[n], active))
+                                                             : from_f16(load(&x[row * N + n], active));
+                              store_around(&y[row * N + n], active, to_f16(v * sigmoid(v)), around_caches);
+                            });
       }
     }
     if (around_caches) finish_stores();
@@ -678,12 +701,14 @@ void activation_squared_relu_f32(const float* x, const float* bias, float* y, in
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-          const auto v = bias != nullptr ? load(&x[row * N + n], active) + load(&bias[n], active)
-                                         : load(&x[row * N + n], active);
-          const auto r = maximum(v, 0.0f);
-          store_around(&y[row * N + n], active, r * r, around_caches);
-        });
+        for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
+                            [&](int64_t n, auto active) {
+                              const auto v = bias != nullptr
+                                                 ? load(&x[row * N + n], active) + load(&bias[n], active)
+                                                 : load(&x[row * N + n], active);
+                              const auto r = maximum(v, 0.0f);
+                              store_around(&y[row * N + n], active, r * r, around_caches);
+                            });
       }
     }
     if (around_caches) finish_stores();
@@ -698,13 +723,14 @@ void activation_squared_relu_bf16(const uint16_t* x, const uint16_t* bias, uint1
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-          const auto v = bias != nullptr
-                             ? from_bf16(load(&x[row * N + n], active)) + from_bf16(load(&bias[n], active))
-                             : from_bf16(load(&x[row * N + n], active));
-          const auto r = maximum(v, 0.0f);
-          store_around(&y[row * N + n], active, to_bf16(r * r), around_caches);
-        });
+        for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
+                            [&](int64_t n, auto active) {
+                              const auto v = bias != nullptr ? from_bf16(load(&x[row * N + n], active)) +
+                                                                   from_bf16(load(&bias[n], active))
+                                                             : from_bf16(load(&x[row * N + n], active));
+                              const auto r = maximum(v, 0.0f);
+                              store_around(&y[row * N + n], active, to_bf16(r * r), around_caches);
+                            });
       }
     }
     if (around_caches) finish_stores();
@@ -719,13 +745,14 @@ void activation_squared_relu_f16(const uint16_t* x, const uint16_t* bias, uint16
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-          const auto v = bias != nullptr
-                             ? from_f16(load(&x[row * N + n], active)) + from_f16(load(&bias[n], active))
-                             : from_f16(load(&x[row * N + n], active));
-          const auto r = maximum(v, 0.0f);
-          store_around(&y[row * N + n], active, to_f16(r * r), around_caches);
-        });
+        for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
+                            [&](int64_t n, auto active) {
+                              const auto v = bias != nullptr ? from_f16(load(&x[row * N + n], active)) +
+                                                                   from_f16(load(&bias[n], active))
+                                                             : from_f16(load(&x[row * N + n], active));
+                              const auto r = maximum(v, 0.0f);
+                              store_around(&y[row * N + n], active, to_f16(r * r), around_caches);
+                            });
       }
     }
     if (around_caches) finish_stores();

@@ -216,6 +216,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -392,9 +403,10 @@ void add_vectors_f32(const float* x, const float* y, float* z, int64_t N) {
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store_around(&z[n], active, load(&x[n], active) + load(&y[n], active), around_caches);
-      });
+      for_lines<kLanes32>(
+          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+            store_around(&z[n], active, load(&x[n], active) + load(&y[n], active), around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }
@@ -406,9 +418,10 @@ void add_vectors_f64(const double* x, const double* y, double* z, int64_t N) {
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes64>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store_around(&z[n], active, load(&x[n], active) + load(&y[n], active), around_caches);
-      });
+      for_lines<kLanes64>(
+          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+            store_around(&z[n], active, load(&x[n], active) + load(&y[n], active), around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }
@@ -420,10 +433,12 @@ void add_vectors_bf16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store_around(&z[n], active, to_bf16(from_bf16(load(&x[n], active)) + from_bf16(load(&y[n], active))),
-                     around_caches);
-      });
+      for_lines<kLanes32>(
+          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+            store_around(&z[n], active,
+                         to_bf16(from_bf16(load(&x[n], active)) + from_bf16(load(&y[n], active))),
+                         around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }
@@ -435,10 +450,11 @@ void add_vectors_f16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t 
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store_around(&z[n], active, to_f16(from_f16(load(&x[n], active)) + from_f16(load(&y[n], active))),
-                     around_caches);
-      });
+      for_lines<kLanes32>(
+          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+            store_around(&z[n], active, to_f16(from_f16(load(&x[n], active)) + from_f16(load(&y[n], active))),
+                         around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }
@@ -450,9 +466,10 @@ void add_vectors_i32(const int32_t* x, const int32_t* y, int32_t* z, int64_t N) 
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store_around(&z[n], active, load(&x[n], active) + load(&y[n], active), around_caches);
-      });
+      for_lines<kLanes32>(
+          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+            store_around(&z[n], active, load(&x[n], active) + load(&y[n], active), around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }

@@ -237,6 +237,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -379,14 +390,17 @@ void dropout_f32(const float* x, float rate, int64_t seed, float* y, bool* kept,
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-          const auto kept_here =
-              gather<float>(n, active, [&](int64_t n) { return random_uniform(seed, m * N + n); }) >= rate;
-          store(&kept[m * N + n], active, kept_here);
-          store_around(&y[m * N + n], active,
-                       choose(kept_here, quotient(load(&x[m * N + n], active), 1.0f - rate), 0.0f),
-                       around_caches);
-        });
+        for_lines<kLanes32>(around_caches, &y[m * N + n_first], n_first, smaller(n_first + 4096, N),
+                            [&](int64_t n, auto active) {
+                              const auto kept_here = gather<float>(n, active, [&](int64_t n) {
+                                                       return random_uniform(seed, m * N + n);
+                                                     }) >= rate;
+                              store(&kept[m * N + n], active, kept_here);
+                              store_around(
+                                  &y[m * N + n], active,
+                                  choose(kept_here, quotient(load(&x[m * N + n], active), 1.0f - rate), 0.0f),
+                                  around_caches);
+                            });
       }
     }
     if (around_caches) finish_stores();
@@ -401,15 +415,19 @@ void dropout_bf16(const uint16_t* x, float rate, int64_t seed, uint16_t* y, bool
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-          const auto kept_here =
-              gather<float>(n, active, [&](int64_t n) { return random_uniform(seed, m * N + n); }) >= rate;
-          store(&kept[m * N + n], active, kept_here);
-          store_around(
-              &y[m * N + n], active,
-              to_bf16(choose(kept_here, quotient(from_bf16(load(&x[m * N + n], active)), 1.0f - rate), 0.0f)),
-              around_caches);
-        });
+        for_lines<kLanes32>(
+            around_caches, &y[m * N + n_first], n_first, smaller(n_first + 4096, N),
+            [&](int64_t n, auto active) {
+              const auto kept_here = gather<float>(n, active, [&](int64_t n) {
+                                       return random_uniform(seed, m * N + n);
+                                     }) >= rate;
+              store(&kept[m * N + n], active, kept_here);
+              store_around(
+                  &y[m * N + n], active,
+                  to_bf16(
+                      choose(kept_here, quotient(from_bf16(load(&x[m * N + n], active)), 1.0f - rate), 0.0f)),
+                  around_caches);
+            });
       }
     }
     if (around_caches) finish_stores();

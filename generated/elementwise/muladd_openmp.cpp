@@ -216,6 +216,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -327,9 +338,10 @@ void muladd_f32(const float* a, const float* b, float c, float* z, int64_t N) {
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store_around(&z[n], active, load(&a[n], active) * load(&b[n], active) + c, around_caches);
-      });
+      for_lines<kLanes32>(
+          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+            store_around(&z[n], active, load(&a[n], active) * load(&b[n], active) + c, around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }
@@ -341,9 +353,10 @@ void muladd_f64(const double* a, const double* b, double c, double* z, int64_t N
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes64>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store_around(&z[n], active, load(&a[n], active) * load(&b[n], active) + c, around_caches);
-      });
+      for_lines<kLanes64>(
+          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+            store_around(&z[n], active, load(&a[n], active) * load(&b[n], active) + c, around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }
@@ -355,11 +368,12 @@ void muladd_bf16(const uint16_t* a, const uint16_t* b, float c, uint16_t* z, int
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store_around(&z[n], active,
-                     to_bf16(from_bf16(load(&a[n], active)) * from_bf16(load(&b[n], active)) + c),
-                     around_caches);
-      });
+      for_lines<kLanes32>(
+          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+            store_around(&z[n], active,
+                         to_bf16(from_bf16(load(&a[n], active)) * from_bf16(load(&b[n], active)) + c),
+                         around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }

@@ -214,6 +214,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -395,15 +406,18 @@ void rope_f32(const float* x, const float* cosine, const float* sine, float* y, 
         for (int64_t h = 0; h < H; ++h) {
           for (int64_t p = 0; p < 2; ++p) {
             for (int64_t r_first = 0; r_first < R; r_first += 4096) {
-              for_lanes<kLanes32>(r_first, smaller(r_first + 4096, R), [&](int64_t r, auto active) {
-                const auto one = load(&x[((b * S + s) * H + h) * 2 * R + r], active);
-                const auto other = load(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], active);
-                store_around(
-                    &y[(((b * S + s) * H + h) * 2 + p) * R + r], active,
-                    p == 0 ? one * load(&cosine[s * R + r], active) - other * load(&sine[s * R + r], active)
-                           : other * load(&cosine[s * R + r], active) + one * load(&sine[s * R + r], active),
-                    around_caches);
-              });
+              for_lines<kLanes32>(
+                  around_caches, &y[(((b * S + s) * H + h) * 2 + p) * R + r_first], r_first,
+                  smaller(r_first + 4096, R), [&](int64_t r, auto active) {
+                    const auto one = load(&x[((b * S + s) * H + h) * 2 * R + r], active);
+                    const auto other = load(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], active);
+                    store_around(
+                        &y[(((b * S + s) * H + h) * 2 + p) * R + r], active,
+                        p == 0
+                            ? one * load(&cosine[s * R + r], active) - other * load(&sine[s * R + r], active)
+                            : other * load(&cosine[s * R + r], active) + one * load(&sine[s * R + r], active),
+                        around_caches);
+                  });
             }
           }
         }
@@ -424,16 +438,18 @@ void rope_bf16(const uint16_t* x, const float* cosine, const float* sine, uint16
         for (int64_t h = 0; h < H; ++h) {
           for (int64_t p = 0; p < 2; ++p) {
             for (int64_t r_first = 0; r_first < R; r_first += 4096) {
-              for_lanes<kLanes32>(r_first, smaller(r_first + 4096, R), [&](int64_t r, auto active) {
-                const auto one = from_bf16(load(&x[((b * S + s) * H + h) * 2 * R + r], active));
-                const auto other = from_bf16(load(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
-                store_around(&y[(((b * S + s) * H + h) * 2 + p) * R + r], active,
-                             to_bf16(p == 0 ? one * load(&cosine[s * R + r], active) -
-                                                  other * load(&sine[s * R + r], active)
-                                            : other * load(&cosine[s * R + r], active) +
-                                                  one * load(&sine[s * R + r], active)),
-                             around_caches);
-              });
+              for_lines<kLanes32>(
+                  around_caches, &y[(((b * S + s) * H + h) * 2 + p) * R + r_first], r_first,
+                  smaller(r_first + 4096, R), [&](int64_t r, auto active) {
+                    const auto one = from_bf16(load(&x[((b * S + s) * H + h) * 2 * R + r], active));
+                    const auto other = from_bf16(load(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
+                    store_around(&y[(((b * S + s) * H + h) * 2 + p) * R + r], active,
+                                 to_bf16(p == 0 ? one * load(&cosine[s * R + r], active) -
+                                                      other * load(&sine[s * R + r], active)
+                                                : other * load(&cosine[s * R + r], active) +
+                                                      one * load(&sine[s * R + r], active)),
+                                 around_caches);
+                  });
             }
           }
         }
@@ -454,16 +470,18 @@ void rope_f16(const uint16_t* x, const float* cosine, const float* sine, uint16_
         for (int64_t h = 0; h < H; ++h) {
           for (int64_t p = 0; p < 2; ++p) {
             for (int64_t r_first = 0; r_first < R; r_first += 4096) {
-              for_lanes<kLanes32>(r_first, smaller(r_first + 4096, R), [&](int64_t r, auto active) {
-                const auto one = from_f16(load(&x[((b * S + s) * H + h) * 2 * R + r], active));
-                const auto other = from_f16(load(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
-                store_around(&y[(((b * S + s) * H + h) * 2 + p) * R + r], active,
-                             to_f16(p == 0 ? one * load(&cosine[s * R + r], active) -
-                                                 other * load(&sine[s * R + r], active)
-                                           : other * load(&cosine[s * R + r], active) +
-                                                 one * load(&sine[s * R + r], active)),
-                             around_caches);
-              });
+              for_lines<kLanes32>(
+                  around_caches, &y[(((b * S + s) * H + h) * 2 + p) * R + r_first], r_first,
+                  smaller(r_first + 4096, R), [&](int64_t r, auto active) {
+                    const auto one = from_f16(load(&x[((b * S + s) * H + h) * 2 * R + r], active));
+                    const auto other = from_f16(load(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
+                    store_around(&y[(((b * S + s) * H + h) * 2 + p) * R + r], active,
+                                 to_f16(p == 0 ? one * load(&cosine[s * R + r], active) -
+                                                     other * load(&sine[s * R + r], active)
+                                               : other * load(&cosine[s * R + r], active) +
+                                                     one * load(&sine[s * R + r], active)),
+                                 around_caches);
+                  });
             }
           }
         }

@@ -217,6 +217,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -554,21 +565,22 @@ void box_measures_intersection_over_union_f32(const float* p, const float* t, fl
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto lp = load_field<4, 0>(&p[n * 4], active);
-        const auto tp = load_field<4, 1>(&p[n * 4], active);
-        const auto rp = load_field<4, 2>(&p[n * 4], active);
-        const auto bp = load_field<4, 3>(&p[n * 4], active);
-        const auto lt = load_field<4, 0>(&t[n * 4], active);
-        const auto tt = load_field<4, 1>(&t[n * 4], active);
-        const auto rt = load_field<4, 2>(&t[n * 4], active);
-        const auto bt = load_field<4, 3>(&t[n * 4], active);
-        const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
-                             maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
-        store_around(&result[n], active,
-                     overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f),
-                     around_caches);
-      });
+      for_lines<kLanes32>(
+          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+            const auto lp = load_field<4, 0>(&p[n * 4], active);
+            const auto tp = load_field<4, 1>(&p[n * 4], active);
+            const auto rp = load_field<4, 2>(&p[n * 4], active);
+            const auto bp = load_field<4, 3>(&p[n * 4], active);
+            const auto lt = load_field<4, 0>(&t[n * 4], active);
+            const auto tt = load_field<4, 1>(&t[n * 4], active);
+            const auto rt = load_field<4, 2>(&t[n * 4], active);
+            const auto bt = load_field<4, 3>(&t[n * 4], active);
+            const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
+                                 maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
+            store_around(&result[n], active,
+                         overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f),
+                         around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }
@@ -580,21 +592,22 @@ void box_measures_intersection_over_union_f64(const double* p, const double* t, 
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes64>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto lp = load_field<4, 0>(&p[n * 4], active);
-        const auto tp = load_field<4, 1>(&p[n * 4], active);
-        const auto rp = load_field<4, 2>(&p[n * 4], active);
-        const auto bp = load_field<4, 3>(&p[n * 4], active);
-        const auto lt = load_field<4, 0>(&t[n * 4], active);
-        const auto tt = load_field<4, 1>(&t[n * 4], active);
-        const auto rt = load_field<4, 2>(&t[n * 4], active);
-        const auto bt = load_field<4, 3>(&t[n * 4], active);
-        const auto overlap =
-            maximum(minimum(rp, rt) - maximum(lp, lt), 0.0) * maximum(minimum(bp, bt) - maximum(tp, tt), 0.0);
-        store_around(&result[n], active,
-                     overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07),
-                     around_caches);
-      });
+      for_lines<kLanes64>(
+          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+            const auto lp = load_field<4, 0>(&p[n * 4], active);
+            const auto tp = load_field<4, 1>(&p[n * 4], active);
+            const auto rp = load_field<4, 2>(&p[n * 4], active);
+            const auto bp = load_field<4, 3>(&p[n * 4], active);
+            const auto lt = load_field<4, 0>(&t[n * 4], active);
+            const auto tt = load_field<4, 1>(&t[n * 4], active);
+            const auto rt = load_field<4, 2>(&t[n * 4], active);
+            const auto bt = load_field<4, 3>(&t[n * 4], active);
+            const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0) *
+                                 maximum(minimum(bp, bt) - maximum(tp, tt), 0.0);
+            store_around(&result[n], active,
+                         overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07),
+                         around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }
@@ -607,22 +620,23 @@ void box_measures_intersection_over_union_bf16(const uint16_t* p, const uint16_t
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto lp = from_bf16(load_field<4, 0>(&p[n * 4], active));
-        const auto tp = from_bf16(load_field<4, 1>(&p[n * 4], active));
-        const auto rp = from_bf16(load_field<4, 2>(&p[n * 4], active));
-        const auto bp = from_bf16(load_field<4, 3>(&p[n * 4], active));
-        const auto lt = from_bf16(load_field<4, 0>(&t[n * 4], active));
-        const auto tt = from_bf16(load_field<4, 1>(&t[n * 4], active));
-        const auto rt = from_bf16(load_field<4, 2>(&t[n * 4], active));
-        const auto bt = from_bf16(load_field<4, 3>(&t[n * 4], active));
-        const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
-                             maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
-        store_around(
-            &result[n], active,
-            to_bf16(overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f)),
-            around_caches);
-      });
+      for_lines<kLanes32>(
+          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+            const auto lp = from_bf16(load_field<4, 0>(&p[n * 4], active));
+            const auto tp = from_bf16(load_field<4, 1>(&p[n * 4], active));
+            const auto rp = from_bf16(load_field<4, 2>(&p[n * 4], active));
+            const auto bp = from_bf16(load_field<4, 3>(&p[n * 4], active));
+            const auto lt = from_bf16(load_field<4, 0>(&t[n * 4], active));
+            const auto tt = from_bf16(load_field<4, 1>(&t[n * 4], active));
+            const auto rt = from_bf16(load_field<4, 2>(&t[n * 4], active));
+            const auto bt = from_bf16(load_field<4, 3>(&t[n * 4], active));
+            const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
+                                 maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
+            store_around(
+                &result[n], active,
+                to_bf16(overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f)),
+                around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }
@@ -634,26 +648,27 @@ void box_measures_distance_iou_f32(const float* p, const float* t, float* result
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto lp = load_field<4, 0>(&p[n * 4], active);
-        const auto tp = load_field<4, 1>(&p[n * 4], active);
-        const auto rp = load_field<4, 2>(&p[n * 4], active);
-        const auto bp = load_field<4, 3>(&p[n * 4], active);
-        const auto lt = load_field<4, 0>(&t[n * 4], active);
-        const auto tt = load_field<4, 1>(&t[n * 4], active);
-        const auto rt = load_field<4, 2>(&t[n * 4], active);
-        const auto bt = load_field<4, 3>(&t[n * 4], active);
-        const auto width = maximum(rp, rt) - minimum(lp, lt);
-        const auto height = maximum(bp, bt) - minimum(tp, tt);
-        const auto dx = quotient(lp + rp - lt - rt, 2.0f);
-        const auto dy = quotient(tp + bp - tt - bt, 2.0f);
-        const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
-                             maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
-        store_around(&result[n], active,
-                     overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f) -
-                         (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07f),
-                     around_caches);
-      });
+      for_lines<kLanes32>(
+          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+            const auto lp = load_field<4, 0>(&p[n * 4], active);
+            const auto tp = load_field<4, 1>(&p[n * 4], active);
+            const auto rp = load_field<4, 2>(&p[n * 4], active);
+            const auto bp = load_field<4, 3>(&p[n * 4], active);
+            const auto lt = load_field<4, 0>(&t[n * 4], active);
+            const auto tt = load_field<4, 1>(&t[n * 4], active);
+            const auto rt = load_field<4, 2>(&t[n * 4], active);
+            const auto bt = load_field<4, 3>(&t[n * 4], active);
+            const auto width = maximum(rp, rt) - minimum(lp, lt);
+            const auto height = maximum(bp, bt) - minimum(tp, tt);
+            const auto dx = quotient(lp + rp - lt - rt, 2.0f);
+            const auto dy = quotient(tp + bp - tt - bt, 2.0f);
+            const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
+                                 maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
+            store_around(&result[n], active,
+                         overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f) -
+                             (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07f),
+                         around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }
@@ -665,26 +680,27 @@ void box_measures_distance_iou_f64(const double* p, const double* t, double* res
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes64>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto lp = load_field<4, 0>(&p[n * 4], active);
-        const auto tp = load_field<4, 1>(&p[n * 4], active);
-        const auto rp = load_field<4, 2>(&p[n * 4], active);
-        const auto bp = load_field<4, 3>(&p[n * 4], active);
-        const auto lt = load_field<4, 0>(&t[n * 4], active);
-        const auto tt = load_field<4, 1>(&t[n * 4], active);
-        const auto rt = load_field<4, 2>(&t[n * 4], active);
-        const auto bt = load_field<4, 3>(&t[n * 4], active);
-        const auto width = maximum(rp, rt) - minimum(lp, lt);
-        const auto height = maximum(bp, bt) - minimum(tp, tt);
-        const auto dx = quotient(lp + rp - lt - rt, 2.0);
-        const auto dy = quotient(tp + bp - tt - bt, 2.0);
-        const auto overlap =
-            maximum(minimum(rp, rt) - maximum(lp, lt), 0.0) * maximum(minimum(bp, bt) - maximum(tp, tt), 0.0);
-        store_around(&result[n], active,
-                     overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07) -
-                         (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07),
-                     around_caches);
-      });
+      for_lines<kLanes64>(
+          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+            const auto lp = load_field<4, 0>(&p[n * 4], active);
+            const auto tp = load_field<4, 1>(&p[n * 4], active);
+            const auto rp = load_field<4, 2>(&p[n * 4], active);
+            const auto bp = load_field<4, 3>(&p[n * 4], active);
+            const auto lt = load_field<4, 0>(&t[n * 4], active);
+            const auto tt = load_field<4, 1>(&t[n * 4], active);
+            const auto rt = load_field<4, 2>(&t[n * 4], active);
+            const auto bt = load_field<4, 3>(&t[n * 4], active);
+            const auto width = maximum(rp, rt) - minimum(lp, lt);
+            const auto height = maximum(bp, bt) - minimum(tp, tt);
+            const auto dx = quotient(lp + rp - lt - rt, 2.0);
+            const auto dy = quotient(tp + bp - tt - bt, 2.0);
+            const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0) *
+                                 maximum(minimum(bp, bt) - maximum(tp, tt), 0.0);
+            store_around(&result[n], active,
+                         overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07) -
+                             (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07),
+                         around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }
@@ -696,27 +712,28 @@ void box_measures_distance_iou_bf16(const uint16_t* p, const uint16_t* t, uint16
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto lp = from_bf16(load_field<4, 0>(&p[n * 4], active));
-        const auto tp = from_bf16(load_field<4, 1>(&p[n * 4], active));
-        const auto rp = from_bf16(load_field<4, 2>(&p[n * 4], active));
-        const auto bp = from_bf16(load_field<4, 3>(&p[n * 4], active));
-        const auto lt = from_bf16(load_field<4, 0>(&t[n * 4], active));
-        const auto tt = from_bf16(load_field<4, 1>(&t[n * 4], active));
-        const auto rt = from_bf16(load_field<4, 2>(&t[n * 4], active));
-        const auto bt = from_bf16(load_field<4, 3>(&t[n * 4], active));
-        const auto width = maximum(rp, rt) - minimum(lp, lt);
-        const auto height = maximum(bp, bt) - minimum(tp, tt);
-        const auto dx = quotient(lp + rp - lt - rt, 2.0f);
-        const auto dy = quotient(tp + bp - tt - bt, 2.0f);
-        const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
-                             maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
-        store_around(
-            &result[n], active,
-            to_bf16(overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f) -
-                    (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07f)),
-            around_caches);
-      });
+      for_lines<kLanes32>(
+          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+            const auto lp = from_bf16(load_field<4, 0>(&p[n * 4], active));
+            const auto tp = from_bf16(load_field<4, 1>(&p[n * 4], active));
+            const auto rp = from_bf16(load_field<4, 2>(&p[n * 4], active));
+            const auto bp = from_bf16(load_field<4, 3>(&p[n * 4], active));
+            const auto lt = from_bf16(load_field<4, 0>(&t[n * 4], active));
+            const auto tt = from_bf16(load_field<4, 1>(&t[n * 4], active));
+            const auto rt = from_bf16(load_field<4, 2>(&t[n * 4], active));
+            const auto bt = from_bf16(load_field<4, 3>(&t[n * 4], active));
+            const auto width = maximum(rp, rt) - minimum(lp, lt);
+            const auto height = maximum(bp, bt) - minimum(tp, tt);
+            const auto dx = quotient(lp + rp - lt - rt, 2.0f);
+            const auto dy = quotient(tp + bp - tt - bt, 2.0f);
+            const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
+                                 maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
+            store_around(
+                &result[n], active,
+                to_bf16(overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f) -
+                        (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07f)),
+                around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }
@@ -728,32 +745,35 @@ void box_measures_complete_iou_f32(const float* p, const float* t, float* result
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto lp = load_field<4, 0>(&p[n * 4], active);
-        const auto tp = load_field<4, 1>(&p[n * 4], active);
-        const auto rp = load_field<4, 2>(&p[n * 4], active);
-        const auto bp = load_field<4, 3>(&p[n * 4], active);
-        const auto lt = load_field<4, 0>(&t[n * 4], active);
-        const auto tt = load_field<4, 1>(&t[n * 4], active);
-        const auto rt = load_field<4, 2>(&t[n * 4], active);
-        const auto bt = load_field<4, 3>(&t[n * 4], active);
-        const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
-                             maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
-        const auto iou = overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f);
-        const auto turn = atan2(rt - lt, bt - tt) - atan2(rp - lp, bp - tp);
-        const auto aspect = 0.40528473f * turn * turn;
-        const auto width = maximum(rp, rt) - minimum(lp, lt);
-        const auto height = maximum(bp, bt) - minimum(tp, tt);
-        const auto dx = quotient(lp + rp - lt - rt, 2.0f);
-        const auto dy = quotient(tp + bp - tt - bt, 2.0f);
-        const auto overlap_2 = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
-                               maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
-        store_around(&result[n], active,
-                     overlap_2 / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap_2, 1e-07f) -
-                         (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07f) -
-                         aspect * aspect / maximum(1.0f - iou + aspect, 1e-07f),
-                     around_caches);
-      });
+      for_lines<kLanes32>(
+          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+            const auto lp = load_field<4, 0>(&p[n * 4], active);
+            const auto tp = load_field<4, 1>(&p[n * 4], active);
+            const auto rp = load_field<4, 2>(&p[n * 4], active);
+            const auto bp = load_field<4, 3>(&p[n * 4], active);
+            const auto lt = load_field<4, 0>(&t[n * 4], active);
+            const auto tt = load_field<4, 1>(&t[n * 4], active);
+            const auto rt = load_field<4, 2>(&t[n * 4], active);
+            const auto bt = load_field<4, 3>(&t[n * 4], active);
+            const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
+                                 maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
+            const auto iou =
+                overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f);
+            const auto turn = atan2(rt - lt, bt - tt) - atan2(rp - lp, bp - tp);
+            const auto aspect = 0.40528473f * turn * turn;
+            const auto width = maximum(rp, rt) - minimum(lp, lt);
+            const auto height = maximum(bp, bt) - minimum(tp, tt);
+            const auto dx = quotient(lp + rp - lt - rt, 2.0f);
+            const auto dy = quotient(tp + bp - tt - bt, 2.0f);
+            const auto overlap_2 = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
+                                   maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
+            store_around(
+                &result[n], active,
+                overlap_2 / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap_2, 1e-07f) -
+                    (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07f) -
+                    aspect * aspect / maximum(1.0f - iou + aspect, 1e-07f),
+                around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }
@@ -765,32 +785,35 @@ void box_measures_complete_iou_f64(const double* p, const double* t, double* res
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes64>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto lp = load_field<4, 0>(&p[n * 4], active);
-        const auto tp = load_field<4, 1>(&p[n * 4], active);
-        const auto rp = load_field<4, 2>(&p[n * 4], active);
-        const auto bp = load_field<4, 3>(&p[n * 4], active);
-        const auto lt = load_field<4, 0>(&t[n * 4], active);
-        const auto tt = load_field<4, 1>(&t[n * 4], active);
-        const auto rt = load_field<4, 2>(&t[n * 4], active);
-        const auto bt = load_field<4, 3>(&t[n * 4], active);
-        const auto overlap =
-            maximum(minimum(rp, rt) - maximum(lp, lt), 0.0) * maximum(minimum(bp, bt) - maximum(tp, tt), 0.0);
-        const auto iou = overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07);
-        const auto turn = atan2(rt - lt, bt - tt) - atan2(rp - lp, bp - tp);
-        const auto aspect = 0.4052847345693511 * turn * turn;
-        const auto width = maximum(rp, rt) - minimum(lp, lt);
-        const auto height = maximum(bp, bt) - minimum(tp, tt);
-        const auto dx = quotient(lp + rp - lt - rt, 2.0);
-        const auto dy = quotient(tp + bp - tt - bt, 2.0);
-        const auto overlap_2 =
-            maximum(minimum(rp, rt) - maximum(lp, lt), 0.0) * maximum(minimum(bp, bt) - maximum(tp, tt), 0.0);
-        store_around(&result[n], active,
-                     overlap_2 / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap_2, 1e-07) -
-                         (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07) -
-                         aspect * aspect / maximum(1.0 - iou + aspect, 1e-07),
-                     around_caches);
-      });
+      for_lines<kLanes64>(
+          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+            const auto lp = load_field<4, 0>(&p[n * 4], active);
+            const auto tp = load_field<4, 1>(&p[n * 4], active);
+            const auto rp = load_field<4, 2>(&p[n * 4], active);
+            const auto bp = load_field<4, 3>(&p[n * 4], active);
+            const auto lt = load_field<4, 0>(&t[n * 4], active);
+            const auto tt = load_field<4, 1>(&t[n * 4], active);
+            const auto rt = load_field<4, 2>(&t[n * 4], active);
+            const auto bt = load_field<4, 3>(&t[n * 4], active);
+            const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0) *
+                                 maximum(minimum(bp, bt) - maximum(tp, tt), 0.0);
+            const auto iou =
+                overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07);
+            const auto turn = atan2(rt - lt, bt - tt) - atan2(rp - lp, bp - tp);
+            const auto aspect = 0.4052847345693511 * turn * turn;
+            const auto width = maximum(rp, rt) - minimum(lp, lt);
+            const auto height = maximum(bp, bt) - minimum(tp, tt);
+            const auto dx = quotient(lp + rp - lt - rt, 2.0);
+            const auto dy = quotient(tp + bp - tt - bt, 2.0);
+            const auto overlap_2 = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0) *
+                                   maximum(minimum(bp, bt) - maximum(tp, tt), 0.0);
+            store_around(
+                &result[n], active,
+                overlap_2 / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap_2, 1e-07) -
+                    (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07) -
+                    aspect * aspect / maximum(1.0 - iou + aspect, 1e-07),
+                around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }
@@ -802,33 +825,36 @@ void box_measures_complete_iou_bf16(const uint16_t* p, const uint16_t* t, uint16
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        const auto lp = from_bf16(load_field<4, 0>(&p[n * 4], active));
-        const auto tp = from_bf16(load_field<4, 1>(&p[n * 4], active));
-        const auto rp = from_bf16(load_field<4, 2>(&p[n * 4], active));
-        const auto bp = from_bf16(load_field<4, 3>(&p[n * 4], active));
-        const auto lt = from_bf16(load_field<4, 0>(&t[n * 4], active));
-        const auto tt = from_bf16(load_field<4, 1>(&t[n * 4], active));
-        const auto rt = from_bf16(load_field<4, 2>(&t[n * 4], active));
-        const auto bt = from_bf16(load_field<4, 3>(&t[n * 4], active));
-        const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
-                             maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
-        const auto iou = overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f);
-        const auto turn = atan2(rt - lt, bt - tt) - atan2(rp - lp, bp - tp);
-        const auto aspect = 0.40528473f * turn * turn;
-        const auto width = maximum(rp, rt) - minimum(lp, lt);
-        const auto height = maximum(bp, bt) - minimum(tp, tt);
-        const auto dx = quotient(lp + rp - lt - rt, 2.0f);
-        const auto dy = quotient(tp + bp - tt - bt, 2.0f);
-        const auto overlap_2 = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
-                               maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
-        store_around(
-            &result[n], active,
-            to_bf16(overlap_2 / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap_2, 1e-07f) -
-                    (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07f) -
-                    aspect * aspect / maximum(1.0f - iou + aspect, 1e-07f)),
-            around_caches);
-      });
+      for_lines<kLanes32>(
+          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+            const auto lp = from_bf16(load_field<4, 0>(&p[n * 4], active));
+            const auto tp = from_bf16(load_field<4, 1>(&p[n * 4], active));
+            const auto rp = from_bf16(load_field<4, 2>(&p[n * 4], active));
+            const auto bp = from_bf16(load_field<4, 3>(&p[n * 4], active));
+            const auto lt = from_bf16(load_field<4, 0>(&t[n * 4], active));
+            const auto tt = from_bf16(load_field<4, 1>(&t[n * 4], active));
+            const auto rt = from_bf16(load_field<4, 2>(&t[n * 4], active));
+            const auto bt = from_bf16(load_field<4, 3>(&t[n * 4], active));
+            const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
+                                 maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
+            const auto iou =
+                overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f);
+            const auto turn = atan2(rt - lt, bt - tt) - atan2(rp - lp, bp - tp);
+            const auto aspect = 0.40528473f * turn * turn;
+            const auto width = maximum(rp, rt) - minimum(lp, lt);
+            const auto height = maximum(bp, bt) - minimum(tp, tt);
+            const auto dx = quotient(lp + rp - lt - rt, 2.0f);
+            const auto dy = quotient(tp + bp - tt - bt, 2.0f);
+            const auto overlap_2 = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
+                                   maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
+            store_around(
+                &result[n], active,
+                to_bf16(overlap_2 /
+                            maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap_2, 1e-07f) -
+                        (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07f) -
+                        aspect * aspect / maximum(1.0f - iou + aspect, 1e-07f)),
+                around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }

@@ -217,6 +217,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -395,28 +406,30 @@ void giou_planes_f32(const float* left_p, const float* top_p, const float* right
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
-      for_lanes<kLanes32>(mn_first, smaller(mn_first + 4096, M * N), [&](int64_t mn, auto active) {
-        const auto area_p = (load(&right_p[mn], active) - load(&left_p[mn], active)) *
-                            (load(&bottom_p[mn], active) - load(&top_p[mn], active));
-        const auto area_t = (load(&right_t[mn], active) - load(&left_t[mn], active)) *
-                            (load(&bottom_t[mn], active) - load(&top_t[mn], active));
-        const auto overlap = maximum(minimum(load(&right_p[mn], active), load(&right_t[mn], active)) -
-                                         maximum(load(&left_p[mn], active), load(&left_t[mn], active)),
-                                     0.0f) *
-                             maximum(minimum(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
-                                         maximum(load(&top_p[mn], active), load(&top_t[mn], active)),
-                                     0.0f);
-        const auto joined = area_p + area_t - overlap;
-        const auto hull = maximum(maximum(load(&right_p[mn], active), load(&right_t[mn], active)) -
-                                      minimum(load(&left_p[mn], active), load(&left_t[mn], active)),
-                                  0.0f) *
-                          maximum(maximum(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
-                                      minimum(load(&top_p[mn], active), load(&top_t[mn], active)),
-                                  0.0f);
-        store_around(&giou[mn], active,
-                     overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f),
-                     around_caches);
-      });
+      for_lines<kLanes32>(
+          around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
+          [&](int64_t mn, auto active) {
+            const auto area_p = (load(&right_p[mn], active) - load(&left_p[mn], active)) *
+                                (load(&bottom_p[mn], active) - load(&top_p[mn], active));
+            const auto area_t = (load(&right_t[mn], active) - load(&left_t[mn], active)) *
+                                (load(&bottom_t[mn], active) - load(&top_t[mn], active));
+            const auto overlap = maximum(minimum(load(&right_p[mn], active), load(&right_t[mn], active)) -
+                                             maximum(load(&left_p[mn], active), load(&left_t[mn], active)),
+                                         0.0f) *
+                                 maximum(minimum(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
+                                             maximum(load(&top_p[mn], active), load(&top_t[mn], active)),
+                                         0.0f);
+            const auto joined = area_p + area_t - overlap;
+            const auto hull = maximum(maximum(load(&right_p[mn], active), load(&right_t[mn], active)) -
+                                          minimum(load(&left_p[mn], active), load(&left_t[mn], active)),
+                                      0.0f) *
+                              maximum(maximum(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
+                                          minimum(load(&top_p[mn], active), load(&top_t[mn], active)),
+                                      0.0f);
+            store_around(&giou[mn], active,
+                         overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f),
+                         around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }
@@ -431,30 +444,34 @@ void giou_planes_f16(const uint16_t* left_p, const uint16_t* top_p, const uint16
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
-      for_lanes<kLanes32>(mn_first, smaller(mn_first + 4096, M * N), [&](int64_t mn, auto active) {
-        const auto area_p = (from_f16(load(&right_p[mn], active)) - from_f16(load(&left_p[mn], active))) *
-                            (from_f16(load(&bottom_p[mn], active)) - from_f16(load(&top_p[mn], active)));
-        const auto area_t = (from_f16(load(&right_t[mn], active)) - from_f16(load(&left_t[mn], active))) *
-                            (from_f16(load(&bottom_t[mn], active)) - from_f16(load(&top_t[mn], active)));
-        const auto overlap =
-            maximum(minimum(from_f16(load(&right_p[mn], active)), from_f16(load(&right_t[mn], active))) -
-                        maximum(from_f16(load(&left_p[mn], active)), from_f16(load(&left_t[mn], active))),
-                    0.0f) *
-            maximum(minimum(from_f16(load(&bottom_p[mn], active)), from_f16(load(&bottom_t[mn], active))) -
+      for_lines<kLanes32>(
+          around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
+          [&](int64_t mn, auto active) {
+            const auto area_p = (from_f16(load(&right_p[mn], active)) - from_f16(load(&left_p[mn], active))) *
+                                (from_f16(load(&bottom_p[mn], active)) - from_f16(load(&top_p[mn], active)));
+            const auto area_t = (from_f16(load(&right_t[mn], active)) - from_f16(load(&left_t[mn], active))) *
+                                (from_f16(load(&bottom_t[mn], active)) - from_f16(load(&top_t[mn], active)));
+            const auto overlap =
+                maximum(minimum(from_f16(load(&right_p[mn], active)), from_f16(load(&right_t[mn], active))) -
+                            maximum(from_f16(load(&left_p[mn], active)), from_f16(load(&left_t[mn], active))),
+                        0.0f) *
+                maximum(
+                    minimum(from_f16(load(&bottom_p[mn], active)), from_f16(load(&bottom_t[mn], active))) -
                         maximum(from_f16(load(&top_p[mn], active)), from_f16(load(&top_t[mn], active))),
                     0.0f);
-        const auto joined = area_p + area_t - overlap;
-        const auto hull =
-            maximum(maximum(from_f16(load(&right_p[mn], active)), from_f16(load(&right_t[mn], active))) -
-                        minimum(from_f16(load(&left_p[mn], active)), from_f16(load(&left_t[mn], active))),
-                    0.0f) *
-            maximum(maximum(from_f16(load(&bottom_p[mn], active)), from_f16(load(&bottom_t[mn], active))) -
+            const auto joined = area_p + area_t - overlap;
+            const auto hull =
+                maximum(maximum(from_f16(load(&right_p[mn], active)), from_f16(load(&right_t[mn], active))) -
+                            minimum(from_f16(load(&left_p[mn], active)), from_f16(load(&left_t[mn], active))),
+                        0.0f) *
+                maximum(
+                    maximum(from_f16(load(&bottom_p[mn], active)), from_f16(load(&bottom_t[mn], active))) -
                         minimum(from_f16(load(&top_p[mn], active)), from_f16(load(&top_t[mn], active))),
                     0.0f);
-        store_around(&giou[mn], active,
-                     to_f16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f)),
-                     around_caches);
-      });
+            store_around(&giou[mn], active,
+                         to_f16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f)),
+                         around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }
@@ -469,30 +486,38 @@ void giou_planes_bf16(const uint16_t* left_p, const uint16_t* top_p, const uint1
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
-      for_lanes<kLanes32>(mn_first, smaller(mn_first + 4096, M * N), [&](int64_t mn, auto active) {
-        const auto area_p = (from_bf16(load(&right_p[mn], active)) - from_bf16(load(&left_p[mn], active))) *
-                            (from_bf16(load(&bottom_p[mn], active)) - from_bf16(load(&top_p[mn], active)));
-        const auto area_t = (from_bf16(load(&right_t[mn], active)) - from_bf16(load(&left_t[mn], active))) *
-                            (from_bf16(load(&bottom_t[mn], active)) - from_bf16(load(&top_t[mn], active)));
-        const auto overlap =
-            maximum(minimum(from_bf16(load(&right_p[mn], active)), from_bf16(load(&right_t[mn], active))) -
+      for_lines<kLanes32>(
+          around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
+          [&](int64_t mn, auto active) {
+            const auto area_p =
+                (from_bf16(load(&right_p[mn], active)) - from_bf16(load(&left_p[mn], active))) *
+                (from_bf16(load(&bottom_p[mn], active)) - from_bf16(load(&top_p[mn], active)));
+            const auto area_t =
+                (from_bf16(load(&right_t[mn], active)) - from_bf16(load(&left_t[mn], active))) *
+                (from_bf16(load(&bottom_t[mn], active)) - from_bf16(load(&top_t[mn], active)));
+            const auto overlap =
+                maximum(
+                    minimum(from_bf16(load(&right_p[mn], active)), from_bf16(load(&right_t[mn], active))) -
                         maximum(from_bf16(load(&left_p[mn], active)), from_bf16(load(&left_t[mn], active))),
                     0.0f) *
-            maximum(minimum(from_bf16(load(&bottom_p[mn], active)), from_bf16(load(&bottom_t[mn], active))) -
+                maximum(
+                    minimum(from_bf16(load(&bottom_p[mn], active)), from_bf16(load(&bottom_t[mn], active))) -
                         maximum(from_bf16(load(&top_p[mn], active)), from_bf16(load(&top_t[mn], active))),
                     0.0f);
-        const auto joined = area_p + area_t - overlap;
-        const auto hull =
-            maximum(maximum(from_bf16(load(&right_p[mn], active)), from_bf16(load(&right_t[mn], active))) -
+            const auto joined = area_p + area_t - overlap;
+            const auto hull =
+                maximum(
+                    maximum(from_bf16(load(&right_p[mn], active)), from_bf16(load(&right_t[mn], active))) -
                         minimum(from_bf16(load(&left_p[mn], active)), from_bf16(load(&left_t[mn], active))),
                     0.0f) *
-            maximum(maximum(from_bf16(load(&bottom_p[mn], active)), from_bf16(load(&bottom_t[mn], active))) -
+                maximum(
+                    maximum(from_bf16(load(&bottom_p[mn], active)), from_bf16(load(&bottom_t[mn], active))) -
                         minimum(from_bf16(load(&top_p[mn], active)), from_bf16(load(&top_t[mn], active))),
                     0.0f);
-        store_around(&giou[mn], active,
-                     to_bf16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f)),
-                     around_caches);
-      });
+            store_around(&giou[mn], active,
+                         to_bf16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f)),
+                         around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }
@@ -506,28 +531,30 @@ void giou_planes_f64(const double* left_p, const double* top_p, const double* ri
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
-      for_lanes<kLanes64>(mn_first, smaller(mn_first + 4096, M * N), [&](int64_t mn, auto active) {
-        const auto area_p = (load(&right_p[mn], active) - load(&left_p[mn], active)) *
-                            (load(&bottom_p[mn], active) - load(&top_p[mn], active));
-        const auto area_t = (load(&right_t[mn], active) - load(&left_t[mn], active)) *
-                            (load(&bottom_t[mn], active) - load(&top_t[mn], active));
-        const auto overlap = maximum(minimum(load(&right_p[mn], active), load(&right_t[mn], active)) -
-                                         maximum(load(&left_p[mn], active), load(&left_t[mn], active)),
-                                     0.0) *
-                             maximum(minimum(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
-                                         maximum(load(&top_p[mn], active), load(&top_t[mn], active)),
-                                     0.0);
-        const auto joined = area_p + area_t - overlap;
-        const auto hull = maximum(maximum(load(&right_p[mn], active), load(&right_t[mn], active)) -
-                                      minimum(load(&left_p[mn], active), load(&left_t[mn], active)),
-                                  0.0) *
-                          maximum(maximum(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
-                                      minimum(load(&top_p[mn], active), load(&top_t[mn], active)),
-                                  0.0);
-        store_around(&giou[mn], active,
-                     overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05),
-                     around_caches);
-      });
+      for_lines<kLanes64>(
+          around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
+          [&](int64_t mn, auto active) {
+            const auto area_p = (load(&right_p[mn], active) - load(&left_p[mn], active)) *
+                                (load(&bottom_p[mn], active) - load(&top_p[mn], active));
+            const auto area_t = (load(&right_t[mn], active) - load(&left_t[mn], active)) *
+                                (load(&bottom_t[mn], active) - load(&top_t[mn], active));
+            const auto overlap = maximum(minimum(load(&right_p[mn], active), load(&right_t[mn], active)) -
+                                             maximum(load(&left_p[mn], active), load(&left_t[mn], active)),
+                                         0.0) *
+                                 maximum(minimum(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
+                                             maximum(load(&top_p[mn], active), load(&top_t[mn], active)),
+                                         0.0);
+            const auto joined = area_p + area_t - overlap;
+            const auto hull = maximum(maximum(load(&right_p[mn], active), load(&right_t[mn], active)) -
+                                          minimum(load(&left_p[mn], active), load(&left_t[mn], active)),
+                                      0.0) *
+                              maximum(maximum(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
+                                          minimum(load(&top_p[mn], active), load(&top_t[mn], active)),
+                                      0.0);
+            store_around(&giou[mn], active,
+                         overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05),
+                         around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }

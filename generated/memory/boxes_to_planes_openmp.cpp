@@ -216,6 +216,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -412,12 +423,13 @@ void boxes_to_planes_f32(const float* boxes, float* left, float* top, float* rig
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store_around(&left[n], active, load_field<4, 0>(&boxes[n * 4], active), around_caches);
-        store_around(&top[n], active, load_field<4, 1>(&boxes[n * 4], active), around_caches);
-        store_around(&right[n], active, load_field<4, 2>(&boxes[n * 4], active), around_caches);
-        store_around(&bottom[n], active, load_field<4, 3>(&boxes[n * 4], active), around_caches);
-      });
+      for_lines<kLanes32>(
+          around_caches, &left[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+            store_around(&left[n], active, load_field<4, 0>(&boxes[n * 4], active), around_caches);
+            store_around(&top[n], active, load_field<4, 1>(&boxes[n * 4], active), around_caches);
+            store_around(&right[n], active, load_field<4, 2>(&boxes[n * 4], active), around_caches);
+            store_around(&bottom[n], active, load_field<4, 3>(&boxes[n * 4], active), around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }
@@ -430,16 +442,17 @@ void boxes_to_planes_bf16(const uint16_t* boxes, uint16_t* left, uint16_t* top, 
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store_around(&left[n], active, to_bf16(from_bf16(load_field<4, 0>(&boxes[n * 4], active))),
-                     around_caches);
-        store_around(&top[n], active, to_bf16(from_bf16(load_field<4, 1>(&boxes[n * 4], active))),
-                     around_caches);
-        store_around(&right[n], active, to_bf16(from_bf16(load_field<4, 2>(&boxes[n * 4], active))),
-                     around_caches);
-        store_around(&bottom[n], active, to_bf16(from_bf16(load_field<4, 3>(&boxes[n * 4], active))),
-                     around_caches);
-      });
+      for_lines<kLanes32>(
+          around_caches, &left[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+            store_around(&left[n], active, to_bf16(from_bf16(load_field<4, 0>(&boxes[n * 4], active))),
+                         around_caches);
+            store_around(&top[n], active, to_bf16(from_bf16(load_field<4, 1>(&boxes[n * 4], active))),
+                         around_caches);
+            store_around(&right[n], active, to_bf16(from_bf16(load_field<4, 2>(&boxes[n * 4], active))),
+                         around_caches);
+            store_around(&bottom[n], active, to_bf16(from_bf16(load_field<4, 3>(&boxes[n * 4], active))),
+                         around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }
@@ -452,12 +465,13 @@ void boxes_to_planes_f64(const double* boxes, double* left, double* top, double*
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes64>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store_around(&left[n], active, load_field<4, 0>(&boxes[n * 4], active), around_caches);
-        store_around(&top[n], active, load_field<4, 1>(&boxes[n * 4], active), around_caches);
-        store_around(&right[n], active, load_field<4, 2>(&boxes[n * 4], active), around_caches);
-        store_around(&bottom[n], active, load_field<4, 3>(&boxes[n * 4], active), around_caches);
-      });
+      for_lines<kLanes64>(
+          around_caches, &left[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+            store_around(&left[n], active, load_field<4, 0>(&boxes[n * 4], active), around_caches);
+            store_around(&top[n], active, load_field<4, 1>(&boxes[n * 4], active), around_caches);
+            store_around(&right[n], active, load_field<4, 2>(&boxes[n * 4], active), around_caches);
+            store_around(&bottom[n], active, load_field<4, 3>(&boxes[n * 4], active), around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }

@@ -226,6 +226,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -435,9 +446,10 @@ void convert_f32_bf16(const float* x, uint16_t* y, int64_t N) {
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store_around(&y[n], active, to_bf16(load(&x[n], active)), around_caches);
-      });
+      for_lines<kLanes32>(around_caches, &y[n_first], n_first, smaller(n_first + 4096, N),
+                          [&](int64_t n, auto active) {
+                            store_around(&y[n], active, to_bf16(load(&x[n], active)), around_caches);
+                          });
     }
     if (around_caches) finish_stores();
   }
@@ -449,9 +461,10 @@ void convert_bf16_f32(const uint16_t* x, float* y, int64_t N) {
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store_around(&y[n], active, from_bf16(load(&x[n], active)), around_caches);
-      });
+      for_lines<kLanes32>(around_caches, &y[n_first], n_first, smaller(n_first + 4096, N),
+                          [&](int64_t n, auto active) {
+                            store_around(&y[n], active, from_bf16(load(&x[n], active)), around_caches);
+                          });
     }
     if (around_caches) finish_stores();
   }
@@ -463,9 +476,10 @@ void convert_f32_f16(const float* x, uint16_t* y, int64_t N) {
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store_around(&y[n], active, to_f16(load(&x[n], active)), around_caches);
-      });
+      for_lines<kLanes32>(around_caches, &y[n_first], n_first, smaller(n_first + 4096, N),
+                          [&](int64_t n, auto active) {
+                            store_around(&y[n], active, to_f16(load(&x[n], active)), around_caches);
+                          });
     }
     if (around_caches) finish_stores();
   }
@@ -477,9 +491,10 @@ void convert_f16_f32(const uint16_t* x, float* y, int64_t N) {
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store_around(&y[n], active, from_f16(load(&x[n], active)), around_caches);
-      });
+      for_lines<kLanes32>(around_caches, &y[n_first], n_first, smaller(n_first + 4096, N),
+                          [&](int64_t n, auto active) {
+                            store_around(&y[n], active, from_f16(load(&x[n], active)), around_caches);
+                          });
     }
     if (around_caches) finish_stores();
   }
@@ -491,9 +506,10 @@ void convert_f32_i8(const float* x, int8_t* y, int64_t N) {
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store_around(&y[n], active, saturate<int8_t>(load(&x[n], active)), around_caches);
-      });
+      for_lines<kLanes32>(around_caches, &y[n_first], n_first, smaller(n_first + 4096, N),
+                          [&](int64_t n, auto active) {
+                            store_around(&y[n], active, saturate<int8_t>(load(&x[n], active)), around_caches);
+                          });
     }
     if (around_caches) finish_stores();
   }
@@ -505,9 +521,10 @@ void convert_i8_f32(const int8_t* x, float* y, int64_t N) {
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store_around(&y[n], active, convert<float>(load(&x[n], active)), around_caches);
-      });
+      for_lines<kLanes32>(around_caches, &y[n_first], n_first, smaller(n_first + 4096, N),
+                          [&](int64_t n, auto active) {
+                            store_around(&y[n], active, convert<float>(load(&x[n], active)), around_caches);
+                          });
     }
     if (around_caches) finish_stores();
   }

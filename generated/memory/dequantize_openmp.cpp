@@ -214,6 +214,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -342,13 +353,14 @@ void dequantize_f32_i8(const int8_t* q, const float* scale, const int32_t* zero,
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n = 0; n < N; ++n) {
       for (int64_t c_first = 0; c_first < C; c_first += 4096) {
-        for_lanes<kLanes32>(c_first, smaller(c_first + 4096, C), [&](int64_t c, auto active) {
-          store_around(
-              &x[n * C + c], active,
-              convert<float>(convert<int32_t>(load(&q[n * C + c], active)) - load(&zero[c], active)) *
-                  load(&scale[c], active),
-              around_caches);
-        });
+        for_lines<kLanes32>(around_caches, &x[n * C + c_first], c_first, smaller(c_first + 4096, C),
+                            [&](int64_t c, auto active) {
+                              store_around(&x[n * C + c], active,
+                                           convert<float>(convert<int32_t>(load(&q[n * C + c], active)) -
+                                                          load(&zero[c], active)) *
+                                               load(&scale[c], active),
+                                           around_caches);
+                            });
       }
     }
     if (around_caches) finish_stores();
@@ -363,13 +375,14 @@ void dequantize_f32_u8(const uint8_t* q, const float* scale, const int32_t* zero
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n = 0; n < N; ++n) {
       for (int64_t c_first = 0; c_first < C; c_first += 4096) {
-        for_lanes<kLanes32>(c_first, smaller(c_first + 4096, C), [&](int64_t c, auto active) {
-          store_around(
-              &x[n * C + c], active,
-              convert<float>(convert<int32_t>(load(&q[n * C + c], active)) - load(&zero[c], active)) *
-                  load(&scale[c], active),
-              around_caches);
-        });
+        for_lines<kLanes32>(around_caches, &x[n * C + c_first], c_first, smaller(c_first + 4096, C),
+                            [&](int64_t c, auto active) {
+                              store_around(&x[n * C + c], active,
+                                           convert<float>(convert<int32_t>(load(&q[n * C + c], active)) -
+                                                          load(&zero[c], active)) *
+                                               load(&scale[c], active),
+                                           around_caches);
+                            });
       }
     }
     if (around_caches) finish_stores();
@@ -384,13 +397,15 @@ void dequantize_bf16_i8(const int8_t* q, const float* scale, const int32_t* zero
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n = 0; n < N; ++n) {
       for (int64_t c_first = 0; c_first < C; c_first += 4096) {
-        for_lanes<kLanes32>(c_first, smaller(c_first + 4096, C), [&](int64_t c, auto active) {
-          store_around(
-              &x[n * C + c], active,
-              to_bf16(convert<float>(convert<int32_t>(load(&q[n * C + c], active)) - load(&zero[c], active)) *
-                      load(&scale[c], active)),
-              around_caches);
-        });
+        for_lines<kLanes32>(around_caches, &x[n * C + c_first], c_first, smaller(c_first + 4096, C),
+                            [&](int64_t c, auto active) {
+                              store_around(
+                                  &x[n * C + c], active,
+                                  to_bf16(convert<float>(convert<int32_t>(load(&q[n * C + c], active)) -
+                                                         load(&zero[c], active)) *
+                                          load(&scale[c], active)),
+                                  around_caches);
+                            });
       }
     }
     if (around_caches) finish_stores();
@@ -405,13 +420,15 @@ void dequantize_bf16_u8(const uint8_t* q, const float* scale, const int32_t* zer
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n = 0; n < N; ++n) {
       for (int64_t c_first = 0; c_first < C; c_first += 4096) {
-        for_lanes<kLanes32>(c_first, smaller(c_first + 4096, C), [&](int64_t c, auto active) {
-          store_around(
-              &x[n * C + c], active,
-              to_bf16(convert<float>(convert<int32_t>(load(&q[n * C + c], active)) - load(&zero[c], active)) *
-                      load(&scale[c], active)),
-              around_caches);
-        });
+        for_lines<kLanes32>(around_caches, &x[n * C + c_first], c_first, smaller(c_first + 4096, C),
+                            [&](int64_t c, auto active) {
+                              store_around(
+                                  &x[n * C + c], active,
+                                  to_bf16(convert<float>(convert<int32_t>(load(&q[n * C + c], active)) -
+                                                         load(&zero[c], active)) *
+                                          load(&scale[c], active)),
+                                  around_caches);
+                            });
       }
     }
     if (around_caches) finish_stores();

@@ -217,6 +217,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -329,11 +340,14 @@ void embedding_f32(const int32_t* token, const float* table, float* row, int64_t
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n = 0; n < N; ++n) {
       for (int64_t d_first = 0; d_first < D; d_first += 4096) {
-        for_lanes<kLanes32>(d_first, smaller(d_first + 4096, D), [&](int64_t d, auto active) {
-          store_around(&row[n * D + d], active,
-                       inside(int64_t(token[n]), V) ? load(&table[int64_t(token[n]) * D + d], active) : 0.0f,
-                       around_caches);
-        });
+        for_lines<kLanes32>(around_caches, &row[n * D + d_first], d_first, smaller(d_first + 4096, D),
+                            [&](int64_t d, auto active) {
+                              store_around(&row[n * D + d], active,
+                                           inside(int64_t(token[n]), V)
+                                               ? load(&table[int64_t(token[n]) * D + d], active)
+                                               : 0.0f,
+                                           around_caches);
+                            });
       }
     }
     if (around_caches) finish_stores();
@@ -348,13 +362,15 @@ void embedding_bf16(const int32_t* token, const uint16_t* table, uint16_t* row, 
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n = 0; n < N; ++n) {
       for (int64_t d_first = 0; d_first < D; d_first += 4096) {
-        for_lanes<kLanes32>(d_first, smaller(d_first + 4096, D), [&](int64_t d, auto active) {
-          store_around(&row[n * D + d], active,
-                       to_bf16(inside(int64_t(token[n]), V)
-                                   ? from_bf16(load(&table[int64_t(token[n]) * D + d], active))
-                                   : 0.0f),
-                       around_caches);
-        });
+        for_lines<kLanes32>(around_caches, &row[n * D + d_first], d_first, smaller(d_first + 4096, D),
+                            [&](int64_t d, auto active) {
+                              store_around(
+                                  &row[n * D + d], active,
+                                  to_bf16(inside(int64_t(token[n]), V)
+                                              ? from_bf16(load(&table[int64_t(token[n]) * D + d], active))
+                                              : 0.0f),
+                                  around_caches);
+                            });
       }
     }
     if (around_caches) finish_stores();

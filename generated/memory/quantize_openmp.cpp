@@ -225,6 +225,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -427,11 +438,12 @@ void quantize_f32_i8(const float* x, float scale, int32_t zero, int8_t* q, int64
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store_around(&q[n], active,
-                     saturate<int8_t>(round(quotient(load(&x[n], active), scale)) + float(zero)),
-                     around_caches);
-      });
+      for_lines<kLanes32>(
+          around_caches, &q[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+            store_around(&q[n], active,
+                         saturate<int8_t>(round(quotient(load(&x[n], active), scale)) + float(zero)),
+                         around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }
@@ -443,11 +455,12 @@ void quantize_f32_u8(const float* x, float scale, int32_t zero, uint8_t* q, int6
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store_around(&q[n], active,
-                     saturate<uint8_t>(round(quotient(load(&x[n], active), scale)) + float(zero)),
-                     around_caches);
-      });
+      for_lines<kLanes32>(
+          around_caches, &q[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+            store_around(&q[n], active,
+                         saturate<uint8_t>(round(quotient(load(&x[n], active), scale)) + float(zero)),
+                         around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }
@@ -459,11 +472,13 @@ void quantize_bf16_i8(const uint16_t* x, float scale, int32_t zero, int8_t* q, i
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store_around(&q[n], active,
-                     saturate<int8_t>(round(quotient(from_bf16(load(&x[n], active)), scale)) + float(zero)),
-                     around_caches);
-      });
+      for_lines<kLanes32>(
+          around_caches, &q[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+            store_around(
+                &q[n], active,
+                saturate<int8_t>(round(quotient(from_bf16(load(&x[n], active)), scale)) + float(zero)),
+                around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }
@@ -475,11 +490,13 @@ void quantize_bf16_u8(const uint16_t* x, float scale, int32_t zero, uint8_t* q, 
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
-        store_around(&q[n], active,
-                     saturate<uint8_t>(round(quotient(from_bf16(load(&x[n], active)), scale)) + float(zero)),
-                     around_caches);
-      });
+      for_lines<kLanes32>(
+          around_caches, &q[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+            store_around(
+                &q[n], active,
+                saturate<uint8_t>(round(quotient(from_bf16(load(&x[n], active)), scale)) + float(zero)),
+                around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }

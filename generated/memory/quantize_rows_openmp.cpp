@@ -232,6 +232,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -552,7 +563,7 @@ void quantize_rows_f32(const float* x, int8_t* q, float* scale, int64_t M, int64
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
       const float scale_here = maximum(greatest, 0.0f) / 127.0f;
       scale[m] = scale_here;
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &q[m * N], 0, N, [&](int64_t n, auto active) {
         prefetch(&x[m_ahead * N + n]);
         store_around(
             &q[m * N + n], active,
@@ -581,7 +592,7 @@ void quantize_rows_bf16(const uint16_t* x, int8_t* q, float* scale, int64_t M, i
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
       const float scale_here = maximum(greatest, 0.0f) / 127.0f;
       scale[m] = scale_here;
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &q[m * N], 0, N, [&](int64_t n, auto active) {
         prefetch(&x[m_ahead * N + n]);
         store_around(
             &q[m * N + n], active,
@@ -611,7 +622,7 @@ void quantize_rows_f16(const uint16_t* x, int8_t* q, float* scale, int64_t M, in
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
       const float scale_here = maximum(greatest, 0.0f) / 127.0f;
       scale[m] = scale_here;
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &q[m * N], 0, N, [&](int64_t n, auto active) {
         prefetch(&x[m_ahead * N + n]);
         store_around(&q[m * N + n], active,
                      saturate<int8_t>(scale_here > 0.0f

@@ -27,6 +27,11 @@ inline auto smaller(A a, B b) {
   return a < b ? a : b;
 }
 
+template <class A, class B>
+inline auto larger(A a, B b) {
+  return a > b ? a : b;
+}
+
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
   int64_t product = 1;
@@ -218,6 +223,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -297,6 +313,12 @@ inline void finish_stores() {
 #endif
 }
 
+// How many elements after the beginning of a line of memory it lies.
+template <class T>
+inline int64_t into_line(const T* at) {
+  return int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % (64 / sizeof(T)));
+}
+
 // Takes in turn an element of `a` and one of `b`, from element `kFirst` on.
 template <int kFirst, class Vector, size_t... kLane>
 inline Vector interleaved(Vector a, Vector b, std::index_sequence<kLane...>) {
@@ -330,18 +352,19 @@ inline __attribute__((always_inline)) void turn_square(T* to, int64_t to_stride,
   square = turned<Square<T>::kSide>(square, all);
   (memcpy(to + int64_t(kRow) * to_stride, &square.rows[kRow], 16), ...);
 }
-// A part of an array, its columns as rows of `kLine` elements.
-template <int kLine, class T>
-inline void turn_tile(T* to, const T* from, int64_t stride, int64_t rows, int64_t columns) {
+// A part of an array, its columns as rows that begin `to_stride` elements apart.
+template <class T>
+inline void turn_tile(T* to, int64_t to_stride, const T* from, int64_t stride, int64_t rows,
+                      int64_t columns) {
   constexpr int N = Square<T>::kSide;
   const int64_t whole_rows = rows - rows % N, whole_columns = columns - columns % N;
   for (int64_t row = 0; row < whole_rows; row += N)
     for (int64_t column = 0; column < whole_columns; column += N)
-      turn_square(to + column * kLine + row, kLine, from + row * stride + column, stride,
+      turn_square(to + column * to_stride + row, to_stride, from + row * stride + column, stride,
                   std::make_index_sequence<N>());
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t column = row < whole_rows ? whole_columns : 0; column < columns; ++column)
-      to[column * kLine + row] = from[row * stride + column];
+      to[column * to_stride + row] = from[row * stride + column];
 }
 
 template <int N>
@@ -372,21 +395,23 @@ inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
 
 void transpose_f32(const float* x, float* y, int64_t M, int64_t N) {
   const bool around_caches = N * M * 4 >= kBeyondCaches;
+  const int64_t m_part = around_caches && M % 16 != 0 ? 256 : 16;
   OMP(omp parallel if (N * M > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 1024) {
-      for (int64_t m_first = 0; m_first < M; m_first += 16) {
+      for (int64_t m_first = -into_line(y); m_first < M; m_first += m_part) {
+        const int64_t m_begin = larger(m_first, 0), m_end = smaller(m_first + m_part, M);
         for (int64_t n_group = n_first; n_group < smaller(n_first + 1024, N); n_group += 16) {
           const int64_t n_end = smaller(n_group + 16, smaller(n_first + 1024, N));
-          float x_turned[16 * 16];
-          turn_tile<16>(x_turned, &x[m_first * N + n_group], N, smaller(m_first + 16, M) - m_first,
-                        n_end - n_group);
+          float x_turned[16 * 256];
+          turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
           for (int64_t n = n_group; n < n_end; ++n) {
-            for_lanes<kLanes32>(m_first, smaller(m_first + 16, M), [&](int64_t m, auto active) {
-              store_around(&y[n * M + m], active, load(&x_turned[(n - n_group) * 16 + m - m_first], active),
-                           around_caches);
-            });
+            for_lines<kLanes32>(
+                around_caches, &y[n * M + m_begin], m_begin, m_end, [&](int64_t m, auto active) {
+                  store_around(&y[n * M + m], active,
+                               load(&x_turned[(n - n_group) * m_part + m - m_begin], active), around_caches);
+                });
           }
         }
       }
@@ -397,21 +422,23 @@ void transpose_f32(const float* x, float* y, int64_t M, int64_t N) {
 
 void transpose_f64(const double* x, double* y, int64_t M, int64_t N) {
   const bool around_caches = N * M * 8 >= kBeyondCaches;
+  const int64_t m_part = around_caches && M % 8 != 0 ? 256 : 8;
   OMP(omp parallel if (N * M > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 1024) {
-      for (int64_t m_first = 0; m_first < M; m_first += 8) {
+      for (int64_t m_first = -into_line(y); m_first < M; m_first += m_part) {
+        const int64_t m_begin = larger(m_first, 0), m_end = smaller(m_first + m_part, M);
         for (int64_t n_group = n_first; n_group < smaller(n_first + 1024, N); n_group += 8) {
           const int64_t n_end = smaller(n_group + 8, smaller(n_first + 1024, N));
-          double x_turned[8 * 8];
-          turn_tile<8>(x_turned, &x[m_first * N + n_group], N, smaller(m_first + 8, M) - m_first,
-                       n_end - n_group);
+          double x_turned[8 * 256];
+          turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
           for (int64_t n = n_group; n < n_end; ++n) {
-            for_lanes<kLanes64>(m_first, smaller(m_first + 8, M), [&](int64_t m, auto active) {
-              store_around(&y[n * M + m], active, load(&x_turned[(n - n_group) * 8 + m - m_first], active),
-                           around_caches);
-            });
+            for_lines<kLanes64>(
+                around_caches, &y[n * M + m_begin], m_begin, m_end, [&](int64_t m, auto active) {
+                  store_around(&y[n * M + m], active,
+                               load(&x_turned[(n - n_group) * m_part + m - m_begin], active), around_caches);
+                });
           }
         }
       }
@@ -422,22 +449,25 @@ void transpose_f64(const double* x, double* y, int64_t M, int64_t N) {
 
 void transpose_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
   const bool around_caches = N * M * 2 >= kBeyondCaches;
+  const int64_t m_part = around_caches && M % 32 != 0 ? 256 : 32;
   OMP(omp parallel if (N * M > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 1024) {
-      for (int64_t m_first = 0; m_first < M; m_first += 32) {
+      for (int64_t m_first = -into_line(y); m_first < M; m_first += m_part) {
+        const int64_t m_begin = larger(m_first, 0), m_end = smaller(m_first + m_part, M);
         for (int64_t n_group = n_first; n_group < smaller(n_first + 1024, N); n_group += 32) {
           const int64_t n_end = smaller(n_group + 32, smaller(n_first + 1024, N));
-          uint16_t x_turned[32 * 32];
-          turn_tile<32>(x_turned, &x[m_first * N + n_group], N, smaller(m_first + 32, M) - m_first,
-                        n_end - n_group);
+          uint16_t x_turned[32 * 256];
+          turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
           for (int64_t n = n_group; n < n_end; ++n) {
-            for_lanes<kLanes32>(m_first, smaller(m_first + 32, M), [&](int64_t m, auto active) {
-              store_around(&y[n * M + m], active,
-                           to_bf16(from_bf16(load(&x_turned[(n - n_group) * 32 + m - m_first], active))),
-                           around_caches);
-            });
+            for_lines<kLanes32>(
+                around_caches, &y[n * M + m_begin], m_begin, m_end, [&](int64_t m, auto active) {
+                  store_around(
+                      &y[n * M + m], active,
+                      to_bf16(from_bf16(load(&x_turned[(n - n_group) * m_part + m - m_begin], active))),
+                      around_caches);
+                });
           }
         }
       }
@@ -448,21 +478,23 @@ void transpose_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
 
 void transpose_u8(const uint8_t* x, uint8_t* y, int64_t M, int64_t N) {
   const bool around_caches = N * M >= kBeyondCaches;
+  const int64_t m_part = around_caches && M % 64 != 0 ? 256 : 64;
   OMP(omp parallel if (N * M > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 1024) {
-      for (int64_t m_first = 0; m_first < M; m_first += 64) {
+      for (int64_t m_first = -into_line(y); m_first < M; m_first += m_part) {
+        const int64_t m_begin = larger(m_first, 0), m_end = smaller(m_first + m_part, M);
         for (int64_t n_group = n_first; n_group < smaller(n_first + 1024, N); n_group += 64) {
           const int64_t n_end = smaller(n_group + 64, smaller(n_first + 1024, N));
-          uint8_t x_turned[64 * 64];
-          turn_tile<64>(x_turned, &x[m_first * N + n_group], N, smaller(m_first + 64, M) - m_first,
-                        n_end - n_group);
+          uint8_t x_turned[64 * 256];
+          turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
           for (int64_t n = n_group; n < n_end; ++n) {
-            for_lanes<kLanes8>(m_first, smaller(m_first + 64, M), [&](int64_t m, auto active) {
-              store_around(&y[n * M + m], active, load(&x_turned[(n - n_group) * 64 + m - m_first], active),
-                           around_caches);
-            });
+            for_lines<kLanes8>(
+                around_caches, &y[n * M + m_begin], m_begin, m_end, [&](int64_t m, auto active) {
+                  store_around(&y[n * M + m], active,
+                               load(&x_turned[(n - n_group) * m_part + m - m_begin], active), around_caches);
+                });
           }
         }
       }

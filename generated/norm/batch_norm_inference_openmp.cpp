@@ -219,6 +219,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -334,13 +345,15 @@ void batch_norm_inference_f32(const float* x, const float* running_mean, const f
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t c = 0; c < C; ++c) {
         for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
-          for_lanes<kLanes32>(hw_first, smaller(hw_first + 4096, H * W), [&](int64_t hw, auto active) {
-            store_around(&y[(b * C + c) * (H * W) + hw], active,
-                         (load(&x[(b * C + c) * (H * W) + hw], active) - running_mean[c]) *
-                                 rsqrt(running_variance[c] + 1e-05f) * gamma[c] +
-                             beta[c],
-                         around_caches);
-          });
+          for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W) + hw_first], hw_first,
+                              smaller(hw_first + 4096, H * W), [&](int64_t hw, auto active) {
+                                store_around(
+                                    &y[(b * C + c) * (H * W) + hw], active,
+                                    (load(&x[(b * C + c) * (H * W) + hw], active) - running_mean[c]) *
+                                            rsqrt(running_variance[c] + 1e-05f) * gamma[c] +
+                                        beta[c],
+                                    around_caches);
+                              });
         }
       }
     }
@@ -358,13 +371,16 @@ void batch_norm_inference_bf16(const uint16_t* x, const float* running_mean, con
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t c = 0; c < C; ++c) {
         for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
-          for_lanes<kLanes32>(hw_first, smaller(hw_first + 4096, H * W), [&](int64_t hw, auto active) {
-            store_around(&y[(b * C + c) * (H * W) + hw], active,
-                         to_bf16((from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - running_mean[c]) *
-                                     rsqrt(running_variance[c] + 1e-05f) * gamma[c] +
-                                 beta[c]),
-                         around_caches);
-          });
+          for_lines<kLanes32>(
+              around_caches, &y[(b * C + c) * (H * W) + hw_first], hw_first, smaller(hw_first + 4096, H * W),
+              [&](int64_t hw, auto active) {
+                store_around(
+                    &y[(b * C + c) * (H * W) + hw], active,
+                    to_bf16((from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - running_mean[c]) *
+                                rsqrt(running_variance[c] + 1e-05f) * gamma[c] +
+                            beta[c]),
+                    around_caches);
+              });
         }
       }
     }

@@ -220,6 +220,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -421,7 +432,7 @@ void batch_norm_f32(float momentum, const float* x, const float* gamma, const fl
       running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
       const float root = rsqrt(v + 1e-05f);
       for (int64_t b = 0; b < B; ++b) {
-        for_lanes<kLanes32>(0, H * W, [&](int64_t hw, auto active) {
+        for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [&](int64_t hw, auto active) {
           const auto d_ = load(&x[(b * C + c) * (H * W) + hw], active) - m;
           store_around(&y[(b * C + c) * (H * W) + hw], active, d_ * root * gamma[c] + beta[c], around_caches);
         });
@@ -475,7 +486,7 @@ void batch_norm_bf16(float momentum, const uint16_t* x, const float* gamma, cons
       running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
       const float root = rsqrt(v + 1e-05f);
       for (int64_t b = 0; b < B; ++b) {
-        for_lanes<kLanes32>(0, H * W, [&](int64_t hw, auto active) {
+        for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [&](int64_t hw, auto active) {
           const auto d_ = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - m;
           store_around(&y[(b * C + c) * (H * W) + hw], active, to_bf16(d_ * root * gamma[c] + beta[c]),
                        around_caches);

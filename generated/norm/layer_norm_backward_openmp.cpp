@@ -271,6 +271,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -553,13 +564,14 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
-        Lanes<float, kLanes32> total6 = 0.0f;
-        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total6 += load(&total_part[m_share * N + n], active);
-        }
-        store_around(&dbeta[n], active, total6, around_caches);
-      });
+      for_lines<kLanes32>(around_caches, &dbeta[n_first2], n_first2, smaller(n_first2 + 256, N),
+                          [&](int64_t n, auto active) {
+                            Lanes<float, kLanes32> total6 = 0.0f;
+                            for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+                              total6 += load(&total_part[m_share * N + n], active);
+                            }
+                            store_around(&dbeta[n], active, total6, around_caches);
+                          });
     }
     if (around_caches) finish_stores();
   }
@@ -615,7 +627,7 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches2, &dx[m * N], 0, N, [&](int64_t n, auto active) {
         const auto g_3 = load(&dy[m * N + n], active) * load(&gamma[n], active);
         const auto normal2 = (load(&x[m * N + n], active) - total_here / float(N)) * scale_here;
         store_around(&dx[m * N + n], active,
@@ -656,13 +668,14 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first5 = 0; n_first5 < N; n_first5 += 256) {
-      for_lanes<kLanes32>(n_first5, smaller(n_first5 + 256, N), [&](int64_t n, auto active) {
-        Lanes<float, kLanes32> total5 = 0.0f;
-        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total5 += load(&total_part2[m_share * N + n], active);
-        }
-        store_around(&dgamma[n], active, total5, around_caches3);
-      });
+      for_lines<kLanes32>(around_caches3, &dgamma[n_first5], n_first5, smaller(n_first5 + 256, N),
+                          [&](int64_t n, auto active) {
+                            Lanes<float, kLanes32> total5 = 0.0f;
+                            for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+                              total5 += load(&total_part2[m_share * N + n], active);
+                            }
+                            store_around(&dgamma[n], active, total5, around_caches3);
+                          });
     }
     if (around_caches3) finish_stores();
   }
@@ -725,13 +738,14 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
-        Lanes<float, kLanes32> total6 = 0.0f;
-        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total6 += load(&total_part[m_share * N + n], active);
-        }
-        store_around(&dbeta[n], active, total6, around_caches);
-      });
+      for_lines<kLanes32>(around_caches, &dbeta[n_first2], n_first2, smaller(n_first2 + 256, N),
+                          [&](int64_t n, auto active) {
+                            Lanes<float, kLanes32> total6 = 0.0f;
+                            for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+                              total6 += load(&total_part[m_share * N + n], active);
+                            }
+                            store_around(&dbeta[n], active, total6, around_caches);
+                          });
     }
     if (around_caches) finish_stores();
   }
@@ -787,7 +801,7 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches2, &dx[m * N], 0, N, [&](int64_t n, auto active) {
         const auto g_3 = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
         const auto normal2 = (from_bf16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
         store_around(&dx[m * N + n], active,
@@ -829,13 +843,14 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first5 = 0; n_first5 < N; n_first5 += 256) {
-      for_lanes<kLanes32>(n_first5, smaller(n_first5 + 256, N), [&](int64_t n, auto active) {
-        Lanes<float, kLanes32> total5 = 0.0f;
-        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total5 += load(&total_part2[m_share * N + n], active);
-        }
-        store_around(&dgamma[n], active, total5, around_caches3);
-      });
+      for_lines<kLanes32>(around_caches3, &dgamma[n_first5], n_first5, smaller(n_first5 + 256, N),
+                          [&](int64_t n, auto active) {
+                            Lanes<float, kLanes32> total5 = 0.0f;
+                            for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+                              total5 += load(&total_part2[m_share * N + n], active);
+                            }
+                            store_around(&dgamma[n], active, total5, around_caches3);
+                          });
     }
     if (around_caches3) finish_stores();
   }
@@ -898,13 +913,14 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
-        Lanes<float, kLanes32> total6 = 0.0f;
-        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total6 += load(&total_part[m_share * N + n], active);
-        }
-        store_around(&dbeta[n], active, total6, around_caches);
-      });
+      for_lines<kLanes32>(around_caches, &dbeta[n_first2], n_first2, smaller(n_first2 + 256, N),
+                          [&](int64_t n, auto active) {
+                            Lanes<float, kLanes32> total6 = 0.0f;
+                            for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+                              total6 += load(&total_part[m_share * N + n], active);
+                            }
+                            store_around(&dbeta[n], active, total6, around_caches);
+                          });
     }
     if (around_caches) finish_stores();
   }
@@ -960,7 +976,7 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches2, &dx[m * N], 0, N, [&](int64_t n, auto active) {
         const auto g_3 = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
         const auto normal2 = (from_f16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
         store_around(&dx[m * N + n], active,
@@ -1002,13 +1018,14 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first5 = 0; n_first5 < N; n_first5 += 256) {
-      for_lanes<kLanes32>(n_first5, smaller(n_first5 + 256, N), [&](int64_t n, auto active) {
-        Lanes<float, kLanes32> total5 = 0.0f;
-        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total5 += load(&total_part2[m_share * N + n], active);
-        }
-        store_around(&dgamma[n], active, total5, around_caches3);
-      });
+      for_lines<kLanes32>(around_caches3, &dgamma[n_first5], n_first5, smaller(n_first5 + 256, N),
+                          [&](int64_t n, auto active) {
+                            Lanes<float, kLanes32> total5 = 0.0f;
+                            for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+                              total5 += load(&total_part2[m_share * N + n], active);
+                            }
+                            store_around(&dgamma[n], active, total5, around_caches3);
+                          });
     }
     if (around_caches3) finish_stores();
   }

@@ -219,6 +219,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -480,7 +491,7 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
         seen += here;
       }
       const float root = rsqrt(total2 / float(N) + 1e-05f);
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
         const auto d_ = load(&x[row * N + n], active) - total / float(N);
         store_around(&y[row * N + n], active, d_ * root * load(&gamma[n], active) + load(&beta[n], active),
                      around_caches);
@@ -526,7 +537,7 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
         seen += here;
       }
       const float root = rsqrt(total2 / float(N) + 1e-05f);
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
         const auto d_ = from_bf16(load(&x[row * N + n], active)) - total / float(N);
         store_around(&y[row * N + n], active,
                      to_bf16(d_ * root * load(&gamma[n], active) + load(&beta[n], active)), around_caches);
@@ -572,7 +583,7 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
         seen += here;
       }
       const float root = rsqrt(total2 / float(N) + 1e-05f);
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
         const auto d_ = from_f16(load(&x[row * N + n], active)) - total / float(N);
         store_around(&y[row * N + n], active,
                      to_f16(d_ * root * load(&gamma[n], active) + load(&beta[n], active)), around_caches);

@@ -284,6 +284,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -564,9 +575,12 @@ void normalize_frobenius_f32(const float* x, float* frobenius, float* y, int64_t
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t mn_first2 = 0; mn_first2 < M * N; mn_first2 += 4096) {
-      for_lanes<kLanes32>(mn_first2, smaller(mn_first2 + 4096, M * N), [&](int64_t mn, auto active) {
-        store_around(&y[mn], active, quotient(load(&x[mn], active), maximum(length, 1e-12f)), around_caches);
-      });
+      for_lines<kLanes32>(around_caches, &y[mn_first2], mn_first2, smaller(mn_first2 + 4096, M * N),
+                          [&](int64_t mn, auto active) {
+                            store_around(&y[mn], active,
+                                         quotient(load(&x[mn], active), maximum(length, 1e-12f)),
+                                         around_caches);
+                          });
     }
     if (around_caches) finish_stores();
   }
@@ -614,9 +628,12 @@ void normalize_frobenius_f64(const double* x, double* frobenius, double* y, int6
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t mn_first2 = 0; mn_first2 < M * N; mn_first2 += 4096) {
-      for_lanes<kLanes64>(mn_first2, smaller(mn_first2 + 4096, M * N), [&](int64_t mn, auto active) {
-        store_around(&y[mn], active, quotient(load(&x[mn], active), maximum(length, 1e-12)), around_caches);
-      });
+      for_lines<kLanes64>(around_caches, &y[mn_first2], mn_first2, smaller(mn_first2 + 4096, M * N),
+                          [&](int64_t mn, auto active) {
+                            store_around(&y[mn], active,
+                                         quotient(load(&x[mn], active), maximum(length, 1e-12)),
+                                         around_caches);
+                          });
     }
     if (around_caches) finish_stores();
   }
@@ -664,11 +681,13 @@ void normalize_frobenius_bf16(const uint16_t* x, uint16_t* frobenius, uint16_t* 
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t mn_first2 = 0; mn_first2 < M * N; mn_first2 += 4096) {
-      for_lanes<kLanes32>(mn_first2, smaller(mn_first2 + 4096, M * N), [&](int64_t mn, auto active) {
-        store_around(&y[mn], active,
-                     to_bf16(quotient(from_bf16(load(&x[mn], active)), maximum(length, 1e-12f))),
-                     around_caches);
-      });
+      for_lines<kLanes32>(around_caches, &y[mn_first2], mn_first2, smaller(mn_first2 + 4096, M * N),
+                          [&](int64_t mn, auto active) {
+                            store_around(
+                                &y[mn], active,
+                                to_bf16(quotient(from_bf16(load(&x[mn], active)), maximum(length, 1e-12f))),
+                                around_caches);
+                          });
     }
     if (around_caches) finish_stores();
   }
@@ -716,11 +735,13 @@ void normalize_frobenius_f16(const uint16_t* x, uint16_t* frobenius, uint16_t* y
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t mn_first2 = 0; mn_first2 < M * N; mn_first2 += 4096) {
-      for_lanes<kLanes32>(mn_first2, smaller(mn_first2 + 4096, M * N), [&](int64_t mn, auto active) {
-        store_around(&y[mn], active,
-                     to_f16(quotient(from_f16(load(&x[mn], active)), maximum(length, 1e-12f))),
-                     around_caches);
-      });
+      for_lines<kLanes32>(around_caches, &y[mn_first2], mn_first2, smaller(mn_first2 + 4096, M * N),
+                          [&](int64_t mn, auto active) {
+                            store_around(
+                                &y[mn], active,
+                                to_f16(quotient(from_f16(load(&x[mn], active)), maximum(length, 1e-12f))),
+                                around_caches);
+                          });
     }
     if (around_caches) finish_stores();
   }

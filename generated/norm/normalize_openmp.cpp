@@ -223,6 +223,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -521,7 +532,7 @@ void normalize_l1_f32(const float* x, float* y, int64_t rows, int64_t N) {
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active, quotient(load(&x[row * N + n], active), maximum(total, 1e-12f)),
                      around_caches);
@@ -546,7 +557,7 @@ void normalize_l1_f64(const double* x, double* y, int64_t rows, int64_t N) {
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active, quotient(load(&x[row * N + n], active), maximum(total, 1e-12)),
                      around_caches);
@@ -571,7 +582,7 @@ void normalize_l1_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) 
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
                      to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), maximum(total, 1e-12f))),
@@ -597,7 +608,7 @@ void normalize_l1_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
                      to_f16(quotient(from_f16(load(&x[row * N + n], active)), maximum(total, 1e-12f))),
@@ -624,7 +635,7 @@ void normalize_l2_f32(const float* x, float* y, int64_t rows, int64_t N) {
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
       const float fixed = maximum(std::sqrt(total), 1e-12f);
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active, quotient(load(&x[row * N + n], active), fixed), around_caches);
       });
@@ -649,7 +660,7 @@ void normalize_l2_f64(const double* x, double* y, int64_t rows, int64_t N) {
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
       const double fixed = maximum(std::sqrt(total), 1e-12);
-      for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active, quotient(load(&x[row * N + n], active), fixed), around_caches);
       });
@@ -676,7 +687,7 @@ void normalize_l2_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) 
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
       const float fixed = maximum(std::sqrt(total), 1e-12f);
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
                      to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), fixed)), around_caches);
@@ -704,7 +715,7 @@ void normalize_l2_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
       const float fixed = maximum(std::sqrt(total), 1e-12f);
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
                      to_f16(quotient(from_f16(load(&x[row * N + n], active)), fixed)), around_caches);
@@ -728,7 +739,7 @@ void normalize_largest_f32(const float* x, float* y, int64_t rows, int64_t N) {
             maximum(greatest_lanes, keep(active, absolute(load(&x[row * N + n], active)), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
                      quotient(load(&x[row * N + n], active), maximum(greatest, 1e-12f)), around_caches);
@@ -752,7 +763,7 @@ void normalize_largest_f64(const double* x, double* y, int64_t rows, int64_t N) 
             maximum(greatest_lanes, keep(active, absolute(load(&x[row * N + n], active)), -double(INFINITY)));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-      for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
                      quotient(load(&x[row * N + n], active), maximum(greatest, 1e-12)), around_caches);
@@ -776,7 +787,7 @@ void normalize_largest_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_
                                  keep(active, absolute(from_bf16(load(&x[row * N + n], active))), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
                      to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), maximum(greatest, 1e-12f))),
@@ -801,7 +812,7 @@ void normalize_largest_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t
                                  keep(active, absolute(from_f16(load(&x[row * N + n], active))), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
                      to_f16(quotient(from_f16(load(&x[row * N + n], active)), maximum(greatest, 1e-12f))),

@@ -215,6 +215,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -381,7 +392,7 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
       }
       const float rms_here = std::sqrt(total / float(n_count));
       rms[b] = rms_here;
-      for_lanes<kLanes32>(0, n_count, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[n_start + 0], 0, n_count, [&](int64_t n, auto active) {
         store_around(&y[n_start + n], active,
                      rms_here > 0.0f ? quotient(load(&x[n_start + n], active), rms_here)
                                      : Lanes<float, kLanes32>(0.0f),

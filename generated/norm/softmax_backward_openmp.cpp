@@ -216,6 +216,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -456,7 +467,7 @@ void softmax_backward_f32(const float* y, const float* dy, float* dx, int64_t ro
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &dx[row * N], 0, N, [&](int64_t n, auto active) {
         prefetch(&dy[row_ahead * N + n]);
         prefetch(&y[row_ahead * N + n]);
         store_around(&dx[row * N + n], active,
@@ -482,7 +493,7 @@ void softmax_backward_f64(const double* y, const double* dy, double* dx, int64_t
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes64>(around_caches, &dx[row * N], 0, N, [&](int64_t n, auto active) {
         prefetch(&dy[row_ahead * N + n]);
         prefetch(&y[row_ahead * N + n]);
         store_around(&dx[row * N + n], active,
@@ -510,7 +521,7 @@ void softmax_backward_bf16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, 
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &dx[row * N], 0, N, [&](int64_t n, auto active) {
         prefetch(&dy[row_ahead * N + n]);
         prefetch(&y[row_ahead * N + n]);
         store_around(&dx[row * N + n], active,
@@ -540,7 +551,7 @@ void softmax_backward_f16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, i
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &dx[row * N], 0, N, [&](int64_t n, auto active) {
         prefetch(&dy[row_ahead * N + n]);
         prefetch(&y[row_ahead * N + n]);
         store_around(&dx[row * N + n], active,

@@ -259,6 +259,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -684,7 +695,7 @@ void softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* worksp
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
           store_around(&y[row * N + n], active, quotient(load(&e[n], active), total), around_caches);
         });
       } else {
@@ -710,7 +721,7 @@ void softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* worksp
           });
           total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
         }
-        for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
           store_around(&y[row * N + n], active,
                        quotient(exp(load(&x[row * N + n], active) - greatest2), total2), around_caches);
         });
@@ -763,7 +774,7 @@ void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* work
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
+        for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
           store_around(&y[row * N + n], active, quotient(load(&e[n], active), total), around_caches);
         });
       } else {
@@ -789,7 +800,7 @@ void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* work
           });
           total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
         }
-        for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
+        for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
           store_around(&y[row * N + n], active,
                        quotient(exp(load(&x[row * N + n], active) - greatest2), total2), around_caches);
         });
@@ -842,7 +853,7 @@ void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char*
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
           store_around(&y[row * N + n], active, to_bf16(quotient(load(&e[n], active), total)), around_caches);
         });
       } else {
@@ -868,7 +879,7 @@ void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char*
           });
           total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
         }
-        for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
           store_around(&y[row * N + n], active,
                        to_bf16(quotient(exp(from_bf16(load(&x[row * N + n], active)) - greatest2), total2)),
                        around_caches);
@@ -922,7 +933,7 @@ void softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* 
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
           store_around(&y[row * N + n], active, to_f16(quotient(load(&e[n], active), total)), around_caches);
         });
       } else {
@@ -948,7 +959,7 @@ void softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* 
           });
           total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
         }
-        for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
           store_around(&y[row * N + n], active,
                        to_f16(quotient(exp(from_f16(load(&x[row * N + n], active)) - greatest2), total2)),
                        around_caches);

@@ -235,6 +235,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -339,7 +350,7 @@ void cumsum_columns_f32(const float* x, float* y, int64_t M, int64_t N) {
       const int64_t n_end = smaller(n_first + n_part, N);
       float carry[512] = {};
       for (int64_t m = 0; m < M; ++m) {
-        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lines<kLanes32>(around_caches, &y[m * N + n_first], n_first, n_end, [&](int64_t n, auto active) {
           store(&carry[n - n_first], active, load(&carry[n - n_first], active) + load(&x[m * N + n], active));
           const auto running = load(&carry[n - n_first], active);
           store_around(&y[m * N + n], active, running, around_caches);
@@ -360,7 +371,7 @@ void cumsum_columns_f64(const double* x, double* y, int64_t M, int64_t N) {
       const int64_t n_end = smaller(n_first + n_part, N);
       double carry[512] = {};
       for (int64_t m = 0; m < M; ++m) {
-        for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lines<kLanes64>(around_caches, &y[m * N + n_first], n_first, n_end, [&](int64_t n, auto active) {
           store(&carry[n - n_first], active, load(&carry[n - n_first], active) + load(&x[m * N + n], active));
           const auto running = load(&carry[n - n_first], active);
           store_around(&y[m * N + n], active, running, around_caches);
@@ -381,7 +392,7 @@ void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
       const int64_t n_end = smaller(n_first + n_part, N);
       int64_t carry[512] = {};
       for (int64_t m = 0; m < M; ++m) {
-        for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lines<kLanes64>(around_caches, &y[m * N + n_first], n_first, n_end, [&](int64_t n, auto active) {
           store(&carry[n - n_first], active,
                 load(&carry[n - n_first], active) + convert<int64_t>(load(&x[m * N + n], active)));
           const auto running = load(&carry[n - n_first], active);

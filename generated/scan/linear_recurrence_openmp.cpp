@@ -235,6 +235,17 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
+
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -325,13 +336,14 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
         const int64_t c_end = smaller(c_first + c_part, C);
         float carry[512] = {};
         for (int64_t s = 0; s < S; ++s) {
-          for_lanes<kLanes32>(c_first, c_end, [&](int64_t c, auto active) {
-            store(&carry[c - c_first], active,
-                  load(&a[(b * S + s) * C + c], active) * load(&carry[c - c_first], active) +
-                      load(&x[(b * S + s) * C + c], active));
-            const auto running = load(&carry[c - c_first], active);
-            store_around(&h[(b * S + s) * C + c], active, running, around_caches);
-          });
+          for_lines<kLanes32>(
+              around_caches, &h[(b * S + s) * C + c_first], c_first, c_end, [&](int64_t c, auto active) {
+                store(&carry[c - c_first], active,
+                      load(&a[(b * S + s) * C + c], active) * load(&carry[c - c_first], active) +
+                          load(&x[(b * S + s) * C + c], active));
+                const auto running = load(&carry[c - c_first], active);
+                store_around(&h[(b * S + s) * C + c], active, running, around_caches);
+              });
         }
       }
     }
@@ -350,13 +362,14 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
         const int64_t c_end = smaller(c_first + c_part, C);
         double carry[512] = {};
         for (int64_t s = 0; s < S; ++s) {
-          for_lanes<kLanes64>(c_first, c_end, [&](int64_t c, auto active) {
-            store(&carry[c - c_first], active,
-                  load(&a[(b * S + s) * C + c], active) * load(&carry[c - c_first], active) +
-                      load(&x[(b * S + s) * C + c], active));
-            const auto running = load(&carry[c - c_first], active);
-            store_around(&h[(b * S + s) * C + c], active, running, around_caches);
-          });
+          for_lines<kLanes64>(
+              around_caches, &h[(b * S + s) * C + c_first], c_first, c_end, [&](int64_t c, auto active) {
+                store(&carry[c - c_first], active,
+                      load(&a[(b * S + s) * C + c], active) * load(&carry[c - c_first], active) +
+                          load(&x[(b * S + s) * C + c], active));
+                const auto running = load(&carry[c - c_first], active);
+                store_around(&h[(b * S + s) * C + c], active, running, around_caches);
+              });
         }
       }
     }

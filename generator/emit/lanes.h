@@ -31,8 +31,17 @@ public:
   void loop(const PlanNode &loop, const Printer::Range &range);
   // Does it read arrays whose neighbours lie along the other axis, so that their tiles can be turned?
   bool has_tiles(const PlanNode &loop, AxisId other);
-  // The loop over a part of its range, of at most `line` elements, within a part of the one over the other axis.
-  void tiles(const PlanNode &loop, const Printer::Range &lanes, int64_t line, AxisId other,
+  // How far apart its rows along the other axis begin; empty: they do not lie so.
+  std::string pitch_of(VarId var, AxisId other);
+  // The parts in which a loop's range is gone through: their length in C++, what that is at most, and where the first
+  // one begins, before the range; empty: with it.
+  struct Part {
+    std::string text;
+    int64_t most = 0;
+    std::string first;
+  };
+  // The loop over a part of its range within a part of the one over the other axis.
+  void tiles(const PlanNode &loop, const Printer::Range &lanes, const Part &part, AxisId other,
              const Printer::Range &others);
   // Before the statements of a row: a later loop over it fetches what the first one of the next row will read.
   void fetch_ahead(const PlanNode &rows);
@@ -91,6 +100,7 @@ private:
   void jump(const PlanNode &node);
   std::vector<std::string> jump_masks(const PlanNode &jump) const;
   void masked(const std::string &mask, const std::vector<PlanNode> &nodes);
+  std::string lines_of(const PlanNode &loop, const std::string &begin);
   std::string accumulator_type(const Accumulator &accumulator);
   void combine(const Accumulator &accumulator);
   std::string combined(Monoid monoid, Type type, const std::string &total, const std::string &value);

@@ -55,13 +55,18 @@ bool LanePrinter::has_tiles(const PlanNode &loop, AxisId other) {
   return found;
 }
 
-void LanePrinter::tiles(const PlanNode &loop, const Printer::Range &lanes, int64_t line, AxisId other,
+std::string LanePrinter::pitch_of(VarId var, AxisId other) {
+  const LaneStep step = analysis_.step_of(var, {}, other);
+  return step.kind == LaneStep::Kind::stride ? printer_.size_text(step.stride) : "";
+}
+
+void LanePrinter::tiles(const PlanNode &loop, const Printer::Range &lanes, const Part &part, AxisId other,
                         const Printer::Range &others) {
   int columns = 1;
   for_each_turned(loop, other,
                   [&](const Expr &e) { columns = std::max(columns, kLineBytes / bytes_of(kernel_.vars[e.ref].type)); });
   const std::string v = printer_.axis_name(other), group = names_.claim(v + "_group"), step = std::to_string(columns),
-                    rows = std::to_string(line), &smaller = helper("smaller");
+                    most = std::to_string(part.most), &smaller = helper("smaller");
   Lines &out = printer_.lines;
   out.add("for (int64_t " + group + " = " + others.begin + "; " + group + " < " + others.end + "; " + group +
           " += " + step + ") {");
@@ -77,11 +82,11 @@ void LanePrinter::tiles(const PlanNode &loop, const Printer::Range &lanes, int64
     const std::string first = printer_.element(e.ref, e.coords, {});
     printer_.rename_axis(other, v);
     printer_.rename_axis(loop.axis, lane);
-    out.add(Spelling::c_type(kernel_.vars[e.ref].type) + " " + tile + "[" + step + " * " + rows + "];");
-    out.add(helper("turn_tile") + "<" + rows + ">(" + tile + ", &" + first + ", " +
+    out.add(Spelling::c_type(kernel_.vars[e.ref].type) + " " + tile + "[" + step + " * " + most + "];");
+    out.add(helper("turn_tile") + "(" + tile + ", " + part.text + ", &" + first + ", " +
             printer_.size_text(analysis_.step_of(e.ref, e.coords, loop.axis).stride) + ", " + lanes.end + " - " +
             lanes.begin + ", " + end + " - " + group + ");");
-    turned_[element] = tile + "[(" + v + " - " + group + ") * " + rows + " + " + lane + " - " + lanes.begin + "]";
+    turned_[element] = tile + "[(" + v + " - " + group + ") * " + part.text + " + " + lane + " - " + lanes.begin + "]";
   });
   out.add("for (int64_t " + v + " = " + group + "; " + v + " < " + end + "; ++" + v + ") {");
   this->loop(loop, lanes);

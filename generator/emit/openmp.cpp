@@ -16,7 +16,8 @@ constexpr int64_t kChunk = 4096;        // iterations of an innermost loop that 
 constexpr int64_t kDeepChunk = 256;     // the same where each iteration has loops inside
 constexpr int64_t kLineBytes = 64;      // where arrays lie the other way round, a tile has a line of the output,
 constexpr int64_t kTile = 256;          // so often; a wider one has too many rows for the nearest cache;
-constexpr int64_t kWideTile = 1024;     // and where each line is read once, a row of a page
+constexpr int64_t kWideTile = 1024;     // and where each line is read once, a row of a page;
+constexpr int64_t kLongPart = 256;      // neighbours in the output, where its rows do not begin with lines
 constexpr int64_t kMostChunks = 256;    // of a whole-array reduction
 constexpr int64_t kSerialBelow = 16384; // innermost iterations under which starting threads does not pay
 
@@ -192,6 +193,7 @@ private:
     const bool known = work.find_first_not_of("0123456789") == std::string::npos;
     const bool too_few = only_maps && known && std::stoll(work) <= kSerialBelow; // for threads
     const bool around = !too_few && printer_.lanes != nullptr && stream_outputs(phase.nodes.front());
+    const LanePrinter::Part length = takes_lanes(last) ? part_of(last, crossing, around) : LanePrinter::Part{};
     const std::string serial = only_maps && !known ? " if (" + work + " > " + std::to_string(kSerialBelow) + ")" : "";
     if (too_few)
       worker_pointers(phase);
@@ -207,10 +209,9 @@ private:
     }
     if (takes_lanes(last)) {
       // Threads share the lane loop by parts that hang on sizes only.
-      const int64_t length = crossing != nullptr ? line_of(last) : only_maps ? kChunk : kDeepChunk;
-      const Printer::Range part = printer_.open_parts(last, std::to_string(length));
+      const Printer::Range part = open_parts(last, length);
       if (tiles) {
-        printer_.lanes->tiles(last, part, line_of(last), crossing->axis, printer_.range(*crossing));
+        printer_.lanes->tiles(last, part, length, crossing->axis, printer_.range(*crossing));
       } else {
         if (crossing != nullptr)
           open(*crossing);
@@ -229,6 +230,17 @@ private:
     printer_.clear_parts();
     if (!too_few)
       end_threads(phase, around);
+  }
+
+  Printer::Range open_parts(const PlanNode &loop, const LanePrinter::Part &part) {
+    if (part.first.empty())
+      return printer_.open_parts(loop, part.text);
+    const std::string v = printer_.axis_name(loop.axis), begin = names_.claim(v + "_begin"),
+                      end = names_.claim(v + "_end");
+    const Printer::Range range = printer_.open_parts(loop, part.text, part.first);
+    printer_.lines.add("const int64_t " + begin + " = " + spelling().helper("larger") + "(" + range.begin + ", 0), " +
+                       end + " = " + range.end + ";");
+    return {begin, end};
   }
 
   // Before the loops that threads share. Where each has memory of its own, or waits for its own stores around the
@@ -261,15 +273,34 @@ private:
     return crosses ? outer : nullptr;
   }
 
-  // The elements of a line of what the loop writes.
-  int64_t line_of(const PlanNode &loop) const {
-    int bytes = 1;
+  // The parts in which threads share the loop on lanes. Where it crosses another one, a part is one line of each row of
+  // the output. Large outputs go around the caches, so their parts begin with lines, wherever the first row does. Where
+  // the rows begin elsewhere in lines, each line would be fetched and written in two pieces: there many neighbours are
+  // written in turn, so that the pieces meet in the nearest cache.
+  LanePrinter::Part part_of(const PlanNode &loop, const PlanNode *crossing, bool around) {
+    if (crossing == nullptr) {
+      const int64_t length = contains_loop(loop.body) ? kDeepChunk : kChunk;
+      return {std::to_string(length), length, ""};
+    }
+    VarId widest = kNone;
     for_each_node(loop, [&](const PlanNode &n) {
-      if (n.target != kNone && plan_.kernel.vars[n.target].kind == Var::Kind::output)
-        bytes = std::max(bytes, bytes_of(plan_.kernel.vars[n.target].type));
+      if (n.target != kNone && plan_.kernel.vars[n.target].kind == Var::Kind::output &&
+          (widest == kNone || bytes_of_element(n.target) > bytes_of_element(widest)))
+        widest = n.target;
     });
-    return kLineBytes / bytes;
+    const int64_t line = kLineBytes / (widest == kNone ? 1 : bytes_of_element(widest));
+    const std::string elements = std::to_string(line);
+    const std::string pitch = around && widest != kNone ? printer_.lanes->pitch_of(widest, crossing->axis) : "";
+    if (pitch.empty() || printer_.declared_range(loop).begin != "0")
+      return {elements, line, ""};
+    const std::string part = names_.claim(printer_.axis_name(loop.axis) + "_part");
+    printer_.lines.add("const int64_t " + part + " = " + around_ + " && " +
+                       at_least(code_of(pitch), binding::kMultiply) + " % " + elements + " != 0 ? " +
+                       std::to_string(kLongPart) + " : " + elements + ";");
+    return {part, kLongPart, "-" + spelling().helper("into_line") + "(" + printer_.name(widest) + ")"};
   }
+
+  int bytes_of_element(VarId var) const { return bytes_of(plan_.kernel.vars[var].type); }
 
   // Large outputs that nothing reads go around the caches: nobody would find them there again.
   bool stream_outputs(const PlanNode &root) {

@@ -55,7 +55,7 @@ public:
   // Is this the dimension of rows of different lengths, packed one after the other?
   bool is_packed_row(const Var &var, size_t dim) const;
   // Opens a loop over parts of the loop's range; returns the part at hand.
-  Range open_parts(const PlanNode &loop, const std::string &length);
+  Range open_parts(const PlanNode &loop, const std::string &length, const std::string &from = "");
   // The same for the loops over the axis inside; as long as the plan says, or as `length` does.
   void open_part(const PlanNode &loop, const std::string &length = "");
   // Where a row of a ragged axis begins, and how long it is.

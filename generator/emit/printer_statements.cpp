@@ -347,11 +347,11 @@ void Printer::open_part(const PlanNode &n, const std::string &length) {
   set_part(n.axis, {part.begin, end});
 }
 
-Printer::Range Printer::open_parts(const PlanNode &n, const std::string &part) {
+Printer::Range Printer::open_parts(const PlanNode &n, const std::string &part, const std::string &from) {
   const Range r = declared_range(n);
   const std::string first = names_.claim(axis_names_[n.axis] + "_first");
-  lines.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first + " += " + part +
-            ") {");
+  lines.add("for (int64_t " + first + " = " + (from.empty() ? r.begin : from) + "; " + first + " < " + r.end + "; " +
+            first + " += " + part + ") {");
   return {first, spelling.helper("smaller") + "(" + first + " + " + part + ", " + r.end + ")"};
 }
 

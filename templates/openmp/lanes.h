@@ -149,6 +149,15 @@ template <int N, class Step> inline __attribute__((always_inline)) void for_lane
   for (; end - first >= N; first += N) step(first, AllLanes<N>{});
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
+//@ for_lines: for_lanes
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin where vectors
+// in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end, const Step& step) {
+  const int64_t past = around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+}
 //@ for_lanes_down: for_lanes
 // The same from the end to `first`.
 template <int N, class Step> inline __attribute__((always_inline)) void for_lanes_down(int64_t first, int64_t end, const Step& step) {
@@ -291,6 +300,11 @@ template <class T, int N> inline typename LanesOf<T, N>::type load_every(const T
     return pick_every(from, stride, std::make_index_sequence<N>());
   }
 }
+//@ into_line
+// How many elements after the beginning of a line of memory it lies.
+template <class T> inline int64_t into_line(const T* at) {
+  return int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % (64 / sizeof(T)));
+}
 //@ turn_tile: Lanes
 // Takes in turn an element of `a` and one of `b`, from element `kFirst` on.
 template <int kFirst, class Vector, size_t... kLane> inline Vector interleaved(Vector a, Vector b, std::index_sequence<kLane...>) {
@@ -316,16 +330,17 @@ template <class T, size_t... kRow> inline __attribute__((always_inline)) void tu
   square = turned<Square<T>::kSide>(square, all);
   (memcpy(to + int64_t(kRow) * to_stride, &square.rows[kRow], 16), ...);
 }
-// A part of an array, its columns as rows of `kLine` elements.
-template <int kLine, class T> inline void turn_tile(T* to, const T* from, int64_t stride, int64_t rows, int64_t columns) {
+// A part of an array, its columns as rows that begin `to_stride` elements apart.
+template <class T>
+inline void turn_tile(T* to, int64_t to_stride, const T* from, int64_t stride, int64_t rows, int64_t columns) {
   constexpr int N = Square<T>::kSide;
   const int64_t whole_rows = rows - rows % N, whole_columns = columns - columns % N;
   for (int64_t row = 0; row < whole_rows; row += N)
     for (int64_t column = 0; column < whole_columns; column += N)
-      turn_square(to + column * kLine + row, kLine, from + row * stride + column, stride, std::make_index_sequence<N>());
+      turn_square(to + column * to_stride + row, to_stride, from + row * stride + column, stride, std::make_index_sequence<N>());
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t column = row < whole_rows ? whole_columns : 0; column < columns; ++column)
-      to[column * kLine + row] = from[row * stride + column];
+      to[column * to_stride + row] = from[row * stride + column];
 }
 //@ load_field: load_every
 // One of the `kFields` numbers of each of neighbouring records, of which the first starts at `from`.

@@ -21,6 +21,21 @@ body = 'z = a * x;'
             "[&](int64_t n, auto active) { store_around(&z[n], active, a * load(&x[n], active), around_caches); }"));
 }
 
+TEST_CASE("what goes around the caches begins with the lines of the output, but not where groups are added up") {
+  const std::string text = openmp_text(R"(
+kernel = "centred"
+inputs.x = "f32[M, N]"
+outputs.y = "f32[M, N]"
+outputs.z = "f32[M, N]"
+body = '''
+y = x - sum(x, N);
+z = cumsum(x, N);
+'''
+)");
+  CHECK(has(text, "for_lines<kLanes32>(around_caches, &y[m * N], 0, N, [&](int64_t n, auto active) {"));
+  CHECK(!has(text, "&z[m * N], 0, N"));
+}
+
 TEST_CASE("lanes can be switched off") {
   const std::string text = openmp_text(R"(
 kernel = "axpy"
@@ -215,9 +230,8 @@ inputs.u = "f32[V]"
 outputs.y = "f32[N]"
 body = 'y = at(u, V = i);'
 )");
-  CHECK(
-      has(text,
-          "gather<float>( n, active, [&](int64_t n) { return inside(int64_t(i[n]), V) ? u[int64_t(i[n])] : 0.0f; })"));
+  CHECK(has(text,
+            "gather<float>(n, active, [&](int64_t n) { return inside(int64_t(i[n]), V) ? u[int64_t(i[n])] : 0.0f; })"));
 }
 
 TEST_CASE("scatters stay scalar") {
@@ -291,12 +305,14 @@ inputs.b = "f32[N, M]"
 outputs.y = "f32[N, M]"
 body = 'y = x + b;'
 )");
-  CHECK(has(text, "for (int64_t m_first = 0; m_first < M; m_first += 16) {"));
+  CHECK(has(text, "const int64_t m_part = around_caches && M % 16 != 0 ? 256 : 16;"));
+  CHECK(has(text, "for (int64_t m_first = -into_line(y); m_first < M; m_first += m_part) { const int64_t m_begin = "
+                  "larger(m_first, 0), m_end = smaller(m_first + m_part, M);"));
   CHECK(has(text, "for (int64_t n_group = n_first; n_group < smaller(n_first + 1024, N); n_group += 32) {"));
-  CHECK(has(text, "uint16_t x_turned[32 * 16]; turn_tile<16>(x_turned, &x[m_first * N + n_group], N, "
-                  "smaller(m_first + 16, M) - m_first, n_end - n_group);"));
-  CHECK(
-      has(text, "from_bf16(load(&x_turned[(n - n_group) * 16 + m - m_first], active)) + load(&b[n * M + m], active)"));
+  CHECK(has(text, "uint16_t x_turned[32 * 256]; turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, "
+                  "m_end - m_begin, n_end - n_group);"));
+  CHECK(has(text,
+            "from_bf16(load(&x_turned[(n - n_group) * m_part + m - m_begin], active)) + load(&b[n * M + m], active)"));
 }
 
 TEST_CASE("what is read crosswise under a guard is read element by element") {

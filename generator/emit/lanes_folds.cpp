@@ -1,0 +1,250 @@
+// Folds and scans on lanes. A fold along the lanes has a vector of totals, which joins the total after the loop; one
+// along another axis keeps a total a lane. Long sums end in the total block by block, so that errors stay small.
+#include "emit/lanes.h"
+
+#include <algorithm>
+
+#include "plan/access.h"
+#include "plan/exprs.h"
+#include "plan/width.h"
+#include "support/check.h"
+
+namespace kgen {
+namespace {
+
+constexpr int64_t kBlock = 4096;        // floating sums are taken over blocks of so many, so that errors stay small
+constexpr int64_t kNarrowBlock = 65536; // and counts and positions of so many fit 32 bits
+
+bool is_selection(Monoid monoid) { return monoid == Monoid::argmax || monoid == Monoid::argmin; }
+
+} // namespace
+
+std::vector<LanePrinter::Accumulator> LanePrinter::accumulators(const PlanNode &loop) {
+  std::vector<Accumulator> out;
+  for_each_node(loop, [&](const PlanNode &n) {
+    if (!folds_over(n, loop.axis))
+      return;
+    out.push_back({&n, names_.claim(printer_.name(n.target) + "_lanes"),
+                   n.partner == kNone ? "" : names_.claim(printer_.name(n.partner) + "_lanes"),
+                   is_narrow(n, loop.axis) ? Type::i32 : kernel_.vars[n.target].type});
+  });
+  return out;
+}
+
+// Does what a lane finds in a block fit 32 bits: a position along the loop, or a sum of small numbers?
+bool LanePrinter::is_narrow(const PlanNode &fold, AxisId axis) const {
+  if (is_selection(fold.monoid)) {
+    const Expr &noted = kernel_.expr(fold.second);
+    return noted.op == Op::index && noted.axis == axis && noted.ref == kNone;
+  }
+  if (fold.monoid != Monoid::sum || kernel_.vars[fold.target].type != Type::i64)
+    return false;
+  const Expr &value = kernel_.expr(fold.value);
+  if (value.op == Op::constant)
+    return std::abs(value.integer) <= INT16_MAX;
+  return value.op == Op::cast && !is_floating(kernel_.expr(value.args[0]).type) &&
+         bytes_of(kernel_.expr(value.args[0]).type) <= 2;
+}
+
+// Long floating sums end in the scalar every kBlock iterations, narrow numbers in wide ones; 0: there are none.
+int64_t LanePrinter::block_of(const PlanNode &loop) const {
+  int64_t block = 0;
+  for (const Accumulator &a : accumulators_) {
+    const bool sums = a.step->monoid == Monoid::sum || a.step->monoid == Monoid::mean;
+    if (sums && is_floating(a.type))
+      block = kBlock;
+    else if (a.type != kernel_.vars[a.step->target].type && block == 0)
+      block = kNarrowBlock;
+  }
+  const Axis &axis = kernel_.axes[loop.axis];
+  const bool is_short = axis.uniform && axis.ragged == kNone && axis.block.is_integer() && axis.block.value <= block;
+  return is_short || printer_.in_part(loop.axis) ? 0 : block;
+}
+
+// Sums of floats wait for each addition, unless other work is enough to fill the time; and registers are few.
+std::string LanePrinter::accumulator_type(const Accumulator &a) {
+  constexpr size_t kMostChains = 4;
+  const Monoid monoid = a.step->monoid;
+  const std::string type = lanes_type(a.type), arguments = type.substr(type.find('<'));
+  if (is_floating(a.type) && (monoid == Monoid::max || monoid == Monoid::min))
+    return helper("Extreme") + arguments;
+  if (is_floating(a.type) && monoid == Monoid::sum && accumulators_.size() <= kMostChains &&
+      is_light(kernel_, a.step->value))
+    return helper("Sum") + arguments;
+  return type;
+}
+
+// The lanes' results join what the loop found before.
+void LanePrinter::combine(const Accumulator &a) {
+  const PlanNode &step = *a.step;
+  const Type type = kernel_.vars[step.target].type;
+  const std::string place = printer_.name(step.target);
+  if (!a.best.empty()) {
+    const std::string best = Spelling::arithmetic(kernel_.vars[step.partner].type);
+    const std::string order = helper(step.monoid == Monoid::argmax ? "above" : "below");
+    printer_.lines.add(helper("fold_best") + "(" + a.lanes + ", " + a.best + ", " + (a.type == type ? "0" : first_) +
+                       ", " + place + ", " + printer_.name(step.partner) + ", " + order + "<" + best + ">);");
+    return;
+  }
+  const std::string c = Spelling::arithmetic(a.type);
+  const auto &[one, other] = names_.pair();
+  const bool wraps = a.type == type && total_may_wrap(kernel_, step); // narrow totals fit
+  const std::string pair = printer_.spelling.combine(step.monoid, a.type, one, {other}, wraps).text;
+  const std::string parameter = is_floating(type) ? "auto " : c + " "; // vectors are combined by the same operators
+  const std::string value = helper("across") + "(" + a.lanes + ", [](" + parameter + one + ", " + parameter + other +
+                            ") { return " + pair + "; })";
+  if (step.monoid == Monoid::sum && is_floating(type))
+    printer_.lines.add(place + " += " + value + ";");
+  else
+    printer_.lines.add(place + " = " + printer_.combined(step, place, {value}).text + ";");
+}
+
+std::string LanePrinter::combined(Monoid monoid, Type type, const std::string &total, const std::string &value) {
+  if (type == Type::boolean && (monoid == Monoid::min || monoid == Monoid::max))
+    helper("mask_order");
+  switch (monoid) {
+  case Monoid::sum:
+  case Monoid::mean:
+    return total + " + " + value;
+  case Monoid::product:
+    return total + " * " + at_least(code_of(value), binding::kMultiply + 1);
+  case Monoid::min:
+    return "minimum(" + total + ", " + value + ")";
+  case Monoid::max:
+    return "maximum(" + total + ", " + value + ")";
+  case Monoid::all:
+    return total + " && " + value;
+  case Monoid::any:
+    return total + " || " + value;
+  case Monoid::argmax:
+  case Monoid::argmin:
+    break;
+  }
+  KGEN_UNREACHABLE("monoid");
+}
+
+// A fold along another axis: each lane has its own total.
+void LanePrinter::fold_step(const PlanNode &n) {
+  const Type type = kernel_.vars[n.target].type;
+  note(type);
+  const std::string outer = mask_;
+  const bool uniform_condition = n.condition != kNone && !varies(n.condition);
+  const bool lane_condition = n.condition != kNone && !uniform_condition;
+  if (uniform_condition)
+    printer_.lines.add("if (" + printer_.expression(n.condition).text + ") {");
+  if (lane_condition) {
+    const std::string chosen = names_.claim("chosen");
+    helper("active_mask");
+    printer_.lines.add("const auto " + chosen + " = " + current() + " && " +
+                       at_least(expression(n.condition), binding::kAnd + 1) + ";");
+    mask_ = chosen;
+    printer_.lines.add("if (" + helper("any_lane") + "(" + mask_ + ")) {");
+  }
+  if (is_selection(n.monoid)) {
+    const std::string taking_part = std::exchange(mask_, ""); // what it notes is chosen by that already
+    note(Type::i64);
+    select(n, loaded(n.target, {}), loaded(n.partner, {}), expression(n.second).text, taking_part,
+           [&](VarId var, const std::string &text) { set_text(var, text, true, {}); });
+  } else {
+    std::string value = widened(n.value, type);
+    if (!mask_.empty() && unmasked_[n.target] != mask_)
+      value = helper("keep") + "(" + mask_ + ", " + value + ", " + printer_.spelling.identity(n.monoid, type) + ")";
+    if (printer_.plan.storage[n.target].kind != Storage::Kind::scalar) {
+      mask_.clear();
+      set_text(n.target, combined(n.monoid, type, loaded(n.target, {}), value), true, {});
+    } else if (n.monoid == Monoid::sum) {
+      printer_.lines.add(printer_.name(n.target) + " += " + value + ";");
+    } else {
+      printer_.lines.add(printer_.name(n.target) + " = " + combined(n.monoid, type, printer_.name(n.target), value) +
+                         ";");
+    }
+  }
+  if (uniform_condition || lane_condition)
+    printer_.lines.add("}");
+  mask_ = outer;
+}
+
+// A scan along the lanes: lanes that take no part leave the carry as it is.
+void LanePrinter::scan_along(const PlanNode &n, const std::vector<PlanNode> &siblings) {
+  const Type type = kernel_.vars[n.target].type;
+  note(type);
+  const Monoid monoid = monoid_of(n.scan);
+  const std::string identity = printer_.spelling.identity(monoid, type);
+  const auto &[one, other] = names_.pair();
+  if (monoid == Monoid::max && is_floating(type))
+    printer_.spelling.helper("maximum"); // of the carries
+  const std::string value = helper("keep") + "(" + current() + ", " + widened(n.value, type, 0) + ", " + identity + ")";
+  set_text(n.partner,
+           helper(n.exclusive ? "scan_before" : "scan_lanes") + "<" + (n.reverse ? "-1" : "1") + ">(" +
+               printer_.name(n.target) + ", " + value + ", " + identity + ", [](auto " + one + ", auto " + other +
+               ") { return " + combined(monoid, type, one, other) + "; })",
+           true, siblings);
+}
+
+// argmax, argmin.
+void LanePrinter::select(const PlanNode &n, const std::string &where, const std::string &best,
+                         const std::string &position, const std::string &mask,
+                         const std::function<void(VarId, const std::string &)> &keep) {
+  const Type type = kernel_.vars[n.partner].type;
+  note(type);
+  const std::string value = names_.claim("value"), better = names_.claim("better");
+  const char *order = n.monoid == Monoid::argmax ? " > " : " < ";
+  if (type == Type::boolean)
+    helper("mask_order");
+  printer_.lines.add("const " + lanes_type(type) + " " + value + " = " + widened(n.value, type, 0) + ";");
+  std::string test = where + " < 0 || " + value + order + best;
+  if (is_floating(type))
+    test += " || (" + value + " != " + value + " && " + best + " == " + best + ")";
+  printer_.lines.add("const auto " + better + " = " + (mask.empty() ? test : mask + " && (" + test + ")") + ";");
+  keep(n.partner, "choose(" + better + ", " + value + ", " + best + ")");
+  keep(n.target, "choose(" + better + ", " + position + ", " + where + ")");
+}
+
+// A fold along the lanes: they are combined after the loop.
+void LanePrinter::fold_across(const PlanNode &n) {
+  const auto found =
+      std::find_if(accumulators_.begin(), accumulators_.end(), [&](const Accumulator &a) { return a.step == &n; });
+  const Type type = found->type;
+  const bool narrow = type != kernel_.vars[n.target].type;
+  note(type);
+  const std::string outer = mask_;
+  if (n.condition != kNone && varies(n.condition)) {
+    const std::string chosen = names_.claim("chosen");
+    helper("active_mask");
+    printer_.lines.add("const auto " + chosen + " = " + current() + " && " +
+                       at_least(expression(n.condition), binding::kAnd + 1) + ";");
+    mask_ = chosen;
+    if (analysis_.hazardous(n.value))
+      printer_.lines.add("if (" + helper("any_lane") + "(" + chosen + ")) {");
+  } else if (n.condition != kNone) {
+    printer_.lines.add("if (" + printer_.expression(n.condition).text + ") {");
+  }
+  if (is_selection(n.monoid)) {
+    helper("active_mask");
+    const std::string &point = printer_.axis_name(lane_);
+    const std::string position = narrow ? helper("positions_as") + "<int32_t, " + kLaneCount + ">(" + point +
+                                              (first_ == "0" ? "" : " - " + first_) + ")"
+                                        : expression(n.second).text;
+    select(n, found->lanes, found->best, position, "mask_of(" + current() + ")",
+           [&](VarId var, const std::string &text) {
+             printer_.lines.add((var == n.target ? found->lanes : found->best) + " = " + text + ";");
+           });
+  } else {
+    const bool counts = narrow && varies(n.value);
+    const std::string each =
+        counts ? cast(expression(kernel_.expr(n.value).args[0]), kernel_.expr(kernel_.expr(n.value).args[0]).type, type)
+                     .text
+               : widened(n.value, type, 0);
+    const std::string value =
+        helper("keep") + "(" + current() + ", " + each + ", " + printer_.spelling.identity(n.monoid, type) + ")";
+    if (n.monoid == Monoid::sum)
+      printer_.lines.add(found->lanes + " += " + value + ";");
+    else
+      printer_.lines.add(found->lanes + " = " + combined(n.monoid, type, found->lanes, value) + ";");
+  }
+  if (n.condition != kNone && (!varies(n.condition) || analysis_.hazardous(n.value)))
+    printer_.lines.add("}");
+  mask_ = outer;
+}
+
+} // namespace kgen
