@@ -394,7 +394,8 @@ inline Lanes<T, N> shifted_by(Lanes<T, N> lanes, int64_t count, T rest) {
 // shifted.
 template <int64_t kStep, class T, class Active>
 __attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_edge(
-    const T* from, int64_t at, int64_t extent, Active active, std::enable_if_t<true, T> outside) {
+    const T* array, int64_t first, int64_t at, int64_t extent, Active active,
+    std::enable_if_t<true, T> outside) {
   constexpr int N = Active::kLanes;
   constexpr AllLanes<N> all;
   if constexpr (!std::is_same_v<T, bool> && kStep <= 4) {
@@ -402,27 +403,28 @@ __attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_edge(
       const int64_t before = at < 0 ? (kStep - 1 - at) / kStep : 0, fit = (extent - at + kStep - 1) / kStep;
       const int64_t after = N - (fit < active.count ? fit : active.count);
       if (after == 0 && at + (before + N - 1) * kStep < extent)
-        return shifted_by<1>(load_every(from + before * kStep, kStep, all), before, outside);
+        return shifted_by<1>(load_every(array + (first + before * kStep), kStep, all), before, outside);
       if (before == 0 && at >= after * kStep)
-        return shifted_by<-1>(load_every(from - after * kStep, kStep, all), after, outside);
+        return shifted_by<-1>(load_every(array + (first - after * kStep), kStep, all), after, outside);
     }
   }
   T values[N] = {};
   for (int lane = 0; lane < active.count; ++lane) {
     const int64_t here = at + lane * kStep;
-    values[lane] = here >= 0 && here < extent ? from[lane * kStep] : outside;
+    values[lane] = here >= 0 && here < extent ? array[first + lane * kStep] : outside;
   }
   return load(values, all);
 }
-// Elements `kStep` apart of a row of `extent`, the first of which stands at `at`; `outside` beyond the row's
-// ends.
+// Elements `kStep` apart of an array, from the element `first` on, which stands at `at` in a row of `extent`;
+// `outside` beyond the row's ends, where there may be no memory either.
 template <int64_t kStep, class T, class Active>
-inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* from, int64_t at, int64_t extent,
-                                                             Active active,
+inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* array, int64_t first, int64_t at,
+                                                             int64_t extent, Active active,
                                                              std::enable_if_t<true, T> outside) {
   if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
-    if (at >= 0 && at < extent - (Active::kLanes - 1) * kStep) return load_every(from, kStep, active);
-  return load_edge<kStep>(from, at, extent, active, outside);
+    if (at >= 0 && at < extent - (Active::kLanes - 1) * kStep)
+      return load_every(array + first, kStep, active);
+  return load_edge<kStep>(array, first, at, extent, active, outside);
 }
 
 void conv2d(const float* x, const float* w, const float* bias, float* y, int64_t B, int64_t C, int64_t H,
@@ -446,7 +448,7 @@ void conv2d(const float* x, const float* w, const float* bias, float* y, int64_t
                       for (int64_t j = 0; j < 3; ++j) {
                         total +=
                             (inside(2 * p + i - 1, H)
-                                 ? load_inside<2>(&x[((b * C + c) * H + 2 * p + i - 1) * W + 2 * q + j - 1],
+                                 ? load_inside<2>(x, ((b * C + c) * H + 2 * p + i - 1) * W + 2 * q + j - 1,
                                                   2 * q + j - 1, W, active, 0.0f)
                                  : 0.0f) *
                             w[((o * C + c) * 3 + i) * 3 + j];

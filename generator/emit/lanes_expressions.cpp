@@ -237,8 +237,8 @@ std::string LanePrinter::load_inside(const Expr &e, const LaneStep &step) {
   if (!border || !step.stride.is_integer(border->step))
     return "";
   const std::string outside = printer_.spelling.constant(e.type, static_cast<int64_t>(var.outside), var.outside);
-  std::string text = helper("load_inside") + "<" + std::to_string(border->step) + ">(&" + printer_.name(e.ref) + "[" +
-                     border->index + "], " + border->at + ", " + border->extent + ", " + active_ + ", " +
+  std::string text = helper("load_inside") + "<" + std::to_string(border->step) + ">(" + printer_.name(e.ref) + ", " +
+                     border->index + ", " + border->at + ", " + border->extent + ", " + active_ + ", " +
                      (is_half(var.type) ? "0" : outside) + ")";
   if (is_half(var.type)) {
     helper(var.type == Type::bf16 ? "lanes_from_bf16" : "lanes_from_f16");

@@ -201,19 +201,11 @@ private:
     return evaluate(e.op, e.type, kernel_.expr(e.args[0]).type, values.data()).integer;
   }
 
-  // Whole numbers that are surely one. What reads arrays stays: it says which lanes there are.
+  // Whole numbers that are surely one.
   bool compares_with_itself(const Expr &e) const {
     static const std::set<Op> comparisons = {Op::lt, Op::le, Op::gt, Op::ge, Op::eq, Op::ne};
-    if (comparisons.count(e.op) == 0 || is_floating(kernel_.expr(e.args[0]).type) ||
-        !same(kernel_, e.args[0], e.args[1]))
-      return false;
-    bool arrays = false;
-    walk(kernel_, e.args[0], [&](ExprId id) {
-      const Expr &inner = kernel_.expr(id);
-      arrays |= inner.op == Op::read && kernel_.vars[inner.ref].kind != Var::Kind::local;
-      return true;
-    });
-    return !arrays;
+    return comparisons.count(e.op) != 0 && !is_floating(kernel_.expr(e.args[0]).type) &&
+           same(kernel_, e.args[0], e.args[1]);
   }
 
   bool mentions_present(ExprId id) const {

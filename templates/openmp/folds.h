@@ -94,7 +94,7 @@ template <class T, int N, class Combine> inline T across(Extreme<T, N> extreme, 
 //@ fold_best: Lanes
 // The best of the lanes, and where it stands, counted from `first`; of equals the one that stands first.
 template <class Int, class T, int N, class Before>
-inline void fold_best(Lanes<Int, N> where_lanes, Lanes<T, N> best_lanes, int64_t first, int64_t& where, T& best, Before before) {
+inline void fold_best(Lanes<Int, N> where_lanes, typename LanesOf<T, N>::type best_lanes, int64_t first, int64_t& where, T& best, Before before) {
   for (int lane = 0; lane < N; ++lane) {
     const int64_t at = first + where_lanes[lane];
     const T value = best_lanes[lane];

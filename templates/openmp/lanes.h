@@ -383,7 +383,7 @@ template <int kBy, class T, int N> inline Lanes<T, N> shifted_by(Lanes<T, N> lan
 //@ load_inside: load_every shifted_by
 // Where a group leaves its row or is not whole, neighbours of it may do so that lie inside: their values are shifted.
 template <int64_t kStep, class T, class Active>
-__attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_edge(const T* from, int64_t at, int64_t extent, Active active, std::enable_if_t<true, T> outside) {
+__attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_edge(const T* array, int64_t first, int64_t at, int64_t extent, Active active, std::enable_if_t<true, T> outside) {
   constexpr int N = Active::kLanes;
   constexpr AllLanes<N> all;
   if constexpr (!std::is_same_v<T, bool> && kStep <= 4) {
@@ -391,24 +391,25 @@ __attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_edge(co
       const int64_t before = at < 0 ? (kStep - 1 - at) / kStep : 0, fit = (extent - at + kStep - 1) / kStep;
       const int64_t after = N - (fit < active.count ? fit : active.count);
       if (after == 0 && at + (before + N - 1) * kStep < extent)
-        return shifted_by<1>(load_every(from + before * kStep, kStep, all), before, outside);
+        return shifted_by<1>(load_every(array + (first + before * kStep), kStep, all), before, outside);
       if (before == 0 && at >= after * kStep)
-        return shifted_by<-1>(load_every(from - after * kStep, kStep, all), after, outside);
+        return shifted_by<-1>(load_every(array + (first - after * kStep), kStep, all), after, outside);
     }
   }
   T values[N] = {};
   for (int lane = 0; lane < active.count; ++lane) {
     const int64_t here = at + lane * kStep;
-    values[lane] = here >= 0 && here < extent ? from[lane * kStep] : outside;
+    values[lane] = here >= 0 && here < extent ? array[first + lane * kStep] : outside;
   }
   return load(values, all);
 }
-// Elements `kStep` apart of a row of `extent`, the first of which stands at `at`; `outside` beyond the row's ends.
+// Elements `kStep` apart of an array, from the element `first` on, which stands at `at` in a row of `extent`; `outside`
+// beyond the row's ends, where there may be no memory either.
 template <int64_t kStep, class T, class Active>
-inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* from, int64_t at, int64_t extent, Active active, std::enable_if_t<true, T> outside) {
+inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* array, int64_t first, int64_t at, int64_t extent, Active active, std::enable_if_t<true, T> outside) {
   if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
-    if (at >= 0 && at < extent - (Active::kLanes - 1) * kStep) return load_every(from, kStep, active);
-  return load_edge<kStep>(from, at, extent, active, outside);
+    if (at >= 0 && at < extent - (Active::kLanes - 1) * kStep) return load_every(array + first, kStep, active);
+  return load_edge<kStep>(array, first, at, extent, active, outside);
 }
 //@ lanes_inside: for_lanes
 // Does each lane's coordinate lie within 0 .. extent-1? The first one is `at`, and each `kStep` further than the last.

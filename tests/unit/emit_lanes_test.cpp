@@ -371,7 +371,7 @@ inputs.x = "bf16[B, W]"
 outputs.y = "bf16[B, Q]"
 body = 'y = max(at(x, W = 2*Q + J - 1), J, where(inside(x, W = 2*Q + J - 1)));'
 )");
-  CHECK(has(text, "from_bf16(load_inside<2>(&x[b * W + 2 * q + j - 1], 2 * q + j - 1, W, active, 0))"));
+  CHECK(has(text, "from_bf16(load_inside<2>(x, b * W + 2 * q + j - 1, 2 * q + j - 1, W, active, 0))"));
   CHECK(has(text, "active && inside<2>(2 * q + j - 1, W, active);"));
   CHECK(text.find("gather") == std::string::npos);
 }
