@@ -274,17 +274,6 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
-// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
-// where vectors in memory do: a short one goes before them.
-template <int N, class T, class Step>
-inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
-                                                     const Step& step) {
-  const int64_t past =
-      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
-}
-
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -621,7 +610,7 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
         const float l = total2;
-        for_lines<kLanes32>(around_caches, &o[(bh * S + s_3) * 64], 0, 64, [&](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
           Lanes<float, kLanes32> total3 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {
@@ -696,7 +685,7 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
         const float l = total2;
-        for_lines<kLanes32>(around_caches, &o[(bh * S + s_3) * 128], 0, 128, [&](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
           Lanes<float, kLanes32> total3 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {
@@ -773,7 +762,7 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
         const float l = total2;
-        for_lines<kLanes32>(around_caches, &o[(bh * S + s_3) * 64], 0, 64, [&](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
           Lanes<float, kLanes32> total3 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {
@@ -850,7 +839,7 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
         const float l = total2;
-        for_lines<kLanes32>(around_caches, &o[(bh * S + s_3) * 128], 0, 128, [&](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
           Lanes<float, kLanes32> total3 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {

@@ -308,17 +308,6 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
-// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
-// where vectors in memory do: a short one goes before them.
-template <int N, class T, class Step>
-inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
-                                                     const Step& step) {
-  const int64_t past =
-      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
-}
-
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -699,7 +688,7 @@ void attention_f32_d64(const float* q, const float* k, const float* v, float sca
           });
           total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
-        for_lines<kLanes32>(around_caches, &o[(bh * S + s_3) * 64], 0, 64, [&](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
           Lanes<float, kLanes32> total2 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             total2 += p[r] * load(&v[(bh * R + r) * 64 + d], active);
@@ -767,7 +756,7 @@ void attention_f32_d128(const float* q, const float* k, const float* v, float sc
           });
           total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
-        for_lines<kLanes32>(around_caches, &o[(bh * S + s_3) * 128], 0, 128, [&](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
           Lanes<float, kLanes32> total2 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             total2 += p[r] * load(&v[(bh * R + r) * 128 + d], active);
@@ -836,7 +825,7 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
           });
           total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
-        for_lines<kLanes32>(around_caches, &o[(bh * S + s_3) * 64], 0, 64, [&](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
           Lanes<float, kLanes32> total2 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             total2 += from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active));
@@ -905,7 +894,7 @@ void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v
           });
           total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
-        for_lines<kLanes32>(around_caches, &o[(bh * S + s_3) * 128], 0, 128, [&](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
           Lanes<float, kLanes32> total2 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             total2 += from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 128 + d], active));
@@ -975,7 +964,7 @@ void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, 
           });
           total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
-        for_lines<kLanes32>(around_caches, &o[(bh * S + s_3) * 64], 0, 64, [&](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
           Lanes<float, kLanes32> total2 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             total2 += from_f16(to_f16(p[r])) * from_f16(load(&v[(bh * R + r) * 64 + d], active));
@@ -1044,7 +1033,7 @@ void attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v,
           });
           total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
-        for_lines<kLanes32>(around_caches, &o[(bh * S + s_3) * 128], 0, 128, [&](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
           Lanes<float, kLanes32> total2 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             total2 += from_f16(to_f16(p[r])) * from_f16(load(&v[(bh * R + r) * 128 + d], active));

@@ -240,17 +240,6 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
-// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
-// where vectors in memory do: a short one goes before them.
-template <int N, class T, class Step>
-inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
-                                                     const Step& step) {
-  const int64_t past =
-      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
-}
-
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -539,7 +528,7 @@ void average_pool_1d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t
         }
       });
       for (int64_t bc = 0; bc < B * C; ++bc) {
-        for_lines<kLanes64>(around_caches, &y[bc * Q + q_first], q_first, q_end, [&](int64_t q, auto active) {
+        for_lanes<kLanes64>(q_first, q_end, [&](int64_t q, auto active) {
           Lanes<float, kLanes64> total = 0.0f;
           for (int64_t j = 0; j < 3; ++j) {
             const auto chosen2 = active && inside<2>(2 * q + j - 1, W, active);
@@ -578,7 +567,7 @@ void average_pool_1d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, 
         }
       });
       for (int64_t bc = 0; bc < B * C; ++bc) {
-        for_lines<kLanes64>(around_caches, &y[bc * Q + q_first], q_first, q_end, [&](int64_t q, auto active) {
+        for_lanes<kLanes64>(q_first, q_end, [&](int64_t q, auto active) {
           Lanes<float, kLanes64> total = 0.0f;
           for (int64_t j = 0; j < 3; ++j) {
             const auto chosen2 = active && inside<2>(2 * q + j - 1, W, active);

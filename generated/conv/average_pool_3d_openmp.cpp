@@ -221,17 +221,6 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
-// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
-// where vectors in memory do: a short one goes before them.
-template <int N, class T, class Step>
-inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
-                                                     const Step& step) {
-  const int64_t past =
-      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
-}
-
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -424,21 +413,19 @@ void average_pool_3d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t
       for (int64_t o = 0; o < O; ++o) {
         for (int64_t p = 0; p < P; ++p) {
           for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-            for_lines<kLanes32>(
-                around_caches, &y[((bc * O + o) * P + p) * Q + q_first], q_first, smaller(q_first + 256, Q),
-                [&](int64_t q, auto active) {
-                  Lanes<float, kLanes32> total = 0.0f;
-                  for (int64_t k = 0; k < 2; ++k) {
-                    for (int64_t i = 0; i < 2; ++i) {
-                      for (int64_t j = 0; j < 2; ++j) {
-                        total +=
-                            load_every(&x[((bc * D + 2 * o + k) * H + 2 * p + i) * W + 2 * q + j], 2, active);
-                      }
-                    }
+            for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [&](int64_t q, auto active) {
+              Lanes<float, kLanes32> total = 0.0f;
+              for (int64_t k = 0; k < 2; ++k) {
+                for (int64_t i = 0; i < 2; ++i) {
+                  for (int64_t j = 0; j < 2; ++j) {
+                    total +=
+                        load_every(&x[((bc * D + 2 * o + k) * H + 2 * p + i) * W + 2 * q + j], 2, active);
                   }
-                  store_around(&y[((bc * O + o) * P + p) * Q + q], active, quotient(total, float(2 * 2 * 2)),
-                               around_caches);
-                });
+                }
+              }
+              store_around(&y[((bc * O + o) * P + p) * Q + q], active, quotient(total, float(2 * 2 * 2)),
+                           around_caches);
+            });
           }
         }
       }
@@ -460,21 +447,19 @@ void average_pool_3d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, 
       for (int64_t o = 0; o < O; ++o) {
         for (int64_t p = 0; p < P; ++p) {
           for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-            for_lines<kLanes32>(
-                around_caches, &y[((bc * O + o) * P + p) * Q + q_first], q_first, smaller(q_first + 256, Q),
-                [&](int64_t q, auto active) {
-                  Lanes<float, kLanes32> total = 0.0f;
-                  for (int64_t k = 0; k < 2; ++k) {
-                    for (int64_t i = 0; i < 2; ++i) {
-                      for (int64_t j = 0; j < 2; ++j) {
-                        total += from_bf16(load_every(
-                            &x[((bc * D + 2 * o + k) * H + 2 * p + i) * W + 2 * q + j], 2, active));
-                      }
-                    }
+            for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [&](int64_t q, auto active) {
+              Lanes<float, kLanes32> total = 0.0f;
+              for (int64_t k = 0; k < 2; ++k) {
+                for (int64_t i = 0; i < 2; ++i) {
+                  for (int64_t j = 0; j < 2; ++j) {
+                    total += from_bf16(
+                        load_every(&x[((bc * D + 2 * o + k) * H + 2 * p + i) * W + 2 * q + j], 2, active));
                   }
-                  store_around(&y[((bc * O + o) * P + p) * Q + q], active,
-                               to_bf16(quotient(total, float(2 * 2 * 2))), around_caches);
-                });
+                }
+              }
+              store_around(&y[((bc * O + o) * P + p) * Q + q], active,
+                           to_bf16(quotient(total, float(2 * 2 * 2))), around_caches);
+            });
           }
         }
       }

@@ -235,17 +235,6 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
-// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
-// where vectors in memory do: a short one goes before them.
-template <int N, class T, class Step>
-inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
-                                                     const Step& step) {
-  const int64_t past =
-      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
-}
-
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -502,24 +491,22 @@ void average_pool_f32(const float* x, float* y, int64_t B, int64_t C, int64_t H,
     for (int64_t bc = 0; bc < B * C; ++bc) {
       for (int64_t p = 0; p < P; ++p) {
         for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-          for_lines<kLanes64>(
-              around_caches, &y[(bc * P + p) * Q + q_first], q_first, smaller(q_first + 256, Q),
-              [&](int64_t q, auto active) {
-                Lanes<float, kLanes64> total = 0.0f;
-                for (int64_t i = 0; i < 3; ++i) {
-                  for (int64_t j = 0; j < 3; ++j) {
-                    total += (inside(2 * p + i - 1, H)
-                                  ? load_inside<2>(x, (bc * H + 2 * p + i - 1) * W + 2 * q + j - 1,
-                                                   2 * q + j - 1, W, active, 0.0f)
-                                  : 0.0f);
-                  }
-                }
-                store_around(&y[(bc * P + p) * Q + q], active,
-                             total / convert<float>((minimum(2 * p + 2, H) - maximum(2 * p - 1, int64_t{0})) *
-                                                    (minimum(2 * positions<kLanes64>(q) + 2, W) -
-                                                     maximum(2 * positions<kLanes64>(q) - 1, 0))),
-                             around_caches);
-              });
+          for_lanes<kLanes64>(q_first, smaller(q_first + 256, Q), [&](int64_t q, auto active) {
+            Lanes<float, kLanes64> total = 0.0f;
+            for (int64_t i = 0; i < 3; ++i) {
+              for (int64_t j = 0; j < 3; ++j) {
+                total += (inside(2 * p + i - 1, H)
+                              ? load_inside<2>(x, (bc * H + 2 * p + i - 1) * W + 2 * q + j - 1, 2 * q + j - 1,
+                                               W, active, 0.0f)
+                              : 0.0f);
+              }
+            }
+            store_around(&y[(bc * P + p) * Q + q], active,
+                         total / convert<float>((minimum(2 * p + 2, H) - maximum(2 * p - 1, int64_t{0})) *
+                                                (minimum(2 * positions<kLanes64>(q) + 2, W) -
+                                                 maximum(2 * positions<kLanes64>(q) - 1, 0))),
+                         around_caches);
+          });
         }
       }
     }
@@ -537,25 +524,23 @@ void average_pool_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int
     for (int64_t bc = 0; bc < B * C; ++bc) {
       for (int64_t p = 0; p < P; ++p) {
         for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-          for_lines<kLanes64>(
-              around_caches, &y[(bc * P + p) * Q + q_first], q_first, smaller(q_first + 256, Q),
-              [&](int64_t q, auto active) {
-                Lanes<float, kLanes64> total = 0.0f;
-                for (int64_t i = 0; i < 3; ++i) {
-                  for (int64_t j = 0; j < 3; ++j) {
-                    total += (inside(2 * p + i - 1, H)
-                                  ? from_bf16(load_inside<2>(x, (bc * H + 2 * p + i - 1) * W + 2 * q + j - 1,
-                                                             2 * q + j - 1, W, active, 0))
-                                  : 0.0f);
-                  }
-                }
-                store_around(&y[(bc * P + p) * Q + q], active,
-                             to_bf16(total / convert<float>(
-                                                 (minimum(2 * p + 2, H) - maximum(2 * p - 1, int64_t{0})) *
-                                                 (minimum(2 * positions<kLanes64>(q) + 2, W) -
-                                                  maximum(2 * positions<kLanes64>(q) - 1, 0)))),
-                             around_caches);
-              });
+          for_lanes<kLanes64>(q_first, smaller(q_first + 256, Q), [&](int64_t q, auto active) {
+            Lanes<float, kLanes64> total = 0.0f;
+            for (int64_t i = 0; i < 3; ++i) {
+              for (int64_t j = 0; j < 3; ++j) {
+                total += (inside(2 * p + i - 1, H)
+                              ? from_bf16(load_inside<2>(x, (bc * H + 2 * p + i - 1) * W + 2 * q + j - 1,
+                                                         2 * q + j - 1, W, active, 0))
+                              : 0.0f);
+              }
+            }
+            store_around(
+                &y[(bc * P + p) * Q + q], active,
+                to_bf16(total / convert<float>((minimum(2 * p + 2, H) - maximum(2 * p - 1, int64_t{0})) *
+                                               (minimum(2 * positions<kLanes64>(q) + 2, W) -
+                                                maximum(2 * positions<kLanes64>(q) - 1, 0)))),
+                around_caches);
+          });
         }
       }
     }

@@ -230,17 +230,6 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
-// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
-// where vectors in memory do: a short one goes before them.
-template <int N, class T, class Step>
-inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
-                                                     const Step& step) {
-  const int64_t past =
-      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
-}
-
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -482,16 +471,14 @@ void max_pool_1d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t W) 
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bc = 0; bc < B * C; ++bc) {
       for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-        for_lines<kLanes32>(
-            around_caches, &y[bc * Q + q_first], q_first, smaller(q_first + 256, Q),
-            [&](int64_t q, auto active) {
-              Lanes<float, kLanes32> greatest = -INFINITY;
-              for (int64_t j = 0; j < 3; ++j) {
-                greatest = maximum(
-                    greatest, load_inside<2>(x, bc * W + 2 * q + j - 1, 2 * q + j - 1, W, active, -INFINITY));
-              }
-              store_around(&y[bc * Q + q], active, greatest, around_caches);
-            });
+        for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [&](int64_t q, auto active) {
+          Lanes<float, kLanes32> greatest = -INFINITY;
+          for (int64_t j = 0; j < 3; ++j) {
+            greatest = maximum(
+                greatest, load_inside<2>(x, bc * W + 2 * q + j - 1, 2 * q + j - 1, W, active, -INFINITY));
+          }
+          store_around(&y[bc * Q + q], active, greatest, around_caches);
+        });
       }
     }
     if (around_caches) finish_stores();
@@ -506,18 +493,16 @@ void max_pool_1d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int6
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bc = 0; bc < B * C; ++bc) {
       for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-        for_lines<kLanes32>(around_caches, &y[bc * Q + q_first], q_first, smaller(q_first + 256, Q),
-                            [&](int64_t q, auto active) {
-                              Lanes<float, kLanes32> greatest = -INFINITY;
-                              for (int64_t j = 0; j < 3; ++j) {
-                                greatest = maximum(greatest, gather<float>(q, active, [&](int64_t q) {
-                                                     return inside(2 * q + j - 1, W)
-                                                                ? from_bf16(x[bc * W + 2 * q + j - 1])
-                                                                : -INFINITY;
-                                                   }));
-                              }
-                              store_around(&y[bc * Q + q], active, to_bf16(greatest), around_caches);
-                            });
+        for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [&](int64_t q, auto active) {
+          Lanes<float, kLanes32> greatest = -INFINITY;
+          for (int64_t j = 0; j < 3; ++j) {
+            greatest =
+                maximum(greatest, gather<float>(q, active, [&](int64_t q) {
+                          return inside(2 * q + j - 1, W) ? from_bf16(x[bc * W + 2 * q + j - 1]) : -INFINITY;
+                        }));
+          }
+          store_around(&y[bc * Q + q], active, to_bf16(greatest), around_caches);
+        });
       }
     }
     if (around_caches) finish_stores();

@@ -223,17 +223,6 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
-// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
-// where vectors in memory do: a short one goes before them.
-template <int N, class T, class Step>
-inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
-                                                     const Step& step) {
-  const int64_t past =
-      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
-}
-
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -437,21 +426,19 @@ void max_pool(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t
     for (int64_t bc = 0; bc < B * C; ++bc) {
       for (int64_t p = 0; p < P; ++p) {
         for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-          for_lines<kLanes32>(around_caches, &y[(bc * P + p) * Q + q_first], q_first,
-                              smaller(q_first + 256, Q), [&](int64_t q, auto active) {
-                                Lanes<float, kLanes32> greatest = -INFINITY;
-                                for (int64_t i = 0; i < 3; ++i) {
-                                  for (int64_t j = 0; j < 3; ++j) {
-                                    greatest = maximum(
-                                        greatest,
-                                        (inside(2 * p + i - 1, H)
-                                             ? load_inside<2>(x, (bc * H + 2 * p + i - 1) * W + 2 * q + j - 1,
-                                                              2 * q + j - 1, W, active, -INFINITY)
-                                             : -INFINITY));
-                                  }
-                                }
-                                store_around(&y[(bc * P + p) * Q + q], active, greatest, around_caches);
-                              });
+          for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [&](int64_t q, auto active) {
+            Lanes<float, kLanes32> greatest = -INFINITY;
+            for (int64_t i = 0; i < 3; ++i) {
+              for (int64_t j = 0; j < 3; ++j) {
+                greatest =
+                    maximum(greatest, (inside(2 * p + i - 1, H)
+                                           ? load_inside<2>(x, (bc * H + 2 * p + i - 1) * W + 2 * q + j - 1,
+                                                            2 * q + j - 1, W, active, -INFINITY)
+                                           : -INFINITY));
+              }
+            }
+            store_around(&y[(bc * P + p) * Q + q], active, greatest, around_caches);
+          });
         }
       }
     }

@@ -204,17 +204,6 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
-// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
-// where vectors in memory do: a short one goes before them.
-template <int N, class T, class Step>
-inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
-                                                     const Step& step) {
-  const int64_t past =
-      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
-}
-
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -325,7 +314,7 @@ void mandelbrot(float x0, float y0, float step, int32_t* count, int64_t H, int64
     OMP(omp for schedule(static) nowait)
     for (int64_t h = 0; h < H; ++h) {
       const float cy = y0 + step * float(h);
-      for_lines<kLanes32>(around_caches, &count[h * W], 0, W, [&](int64_t w, auto active) {
+      for_lanes<kLanes32>(0, W, [&](int64_t w, auto active) {
         Lanes<float, kLanes32> x = 0.0f;
         Lanes<float, kLanes32> y = 0.0f;
         Lanes<int32_t, kLanes32> n = 0;

@@ -250,17 +250,6 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
-// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
-// where vectors in memory do: a short one goes before them.
-template <int N, class T, class Step>
-inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
-                                                     const Step& step) {
-  const int64_t past =
-      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
-}
-
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -585,19 +574,18 @@ void cosine_similarity_f32(const float* x, const float* y, float* similarity, in
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lines<kLanes32>(around_caches, &similarity[m_first], m_first, smaller(m_first + 256, M),
-                          [&](int64_t m, auto active) {
-                            Lanes<float, kLanes32> total = 0.0f;
-                            Lanes<float, kLanes32> total2 = 0.0f;
-                            Lanes<float, kLanes32> total3 = 0.0f;
-                            for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-                              total += load(&total_part[n_share * M + m], active);
-                              total2 += load(&total_part2[n_share * M + m], active);
-                              total3 += load(&total_part3[n_share * M + m], active);
-                            }
-                            store_around(&similarity[m], active,
-                                         total / maximum(sqrt(total2) * sqrt(total3), 1e-08f), around_caches);
-                          });
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [&](int64_t m, auto active) {
+        Lanes<float, kLanes32> total = 0.0f;
+        Lanes<float, kLanes32> total2 = 0.0f;
+        Lanes<float, kLanes32> total3 = 0.0f;
+        for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+          total += load(&total_part[n_share * M + m], active);
+          total2 += load(&total_part2[n_share * M + m], active);
+          total3 += load(&total_part3[n_share * M + m], active);
+        }
+        store_around(&similarity[m], active, total / maximum(sqrt(total2) * sqrt(total3), 1e-08f),
+                     around_caches);
+      });
     }
     if (around_caches) finish_stores();
   }
@@ -656,19 +644,18 @@ void cosine_similarity_f64(const double* x, const double* y, double* similarity,
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lines<kLanes64>(around_caches, &similarity[m_first], m_first, smaller(m_first + 256, M),
-                          [&](int64_t m, auto active) {
-                            Lanes<double, kLanes64> total = 0.0;
-                            Lanes<double, kLanes64> total2 = 0.0;
-                            Lanes<double, kLanes64> total3 = 0.0;
-                            for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-                              total += load(&total_part[n_share * M + m], active);
-                              total2 += load(&total_part2[n_share * M + m], active);
-                              total3 += load(&total_part3[n_share * M + m], active);
-                            }
-                            store_around(&similarity[m], active,
-                                         total / maximum(sqrt(total2) * sqrt(total3), 1e-08), around_caches);
-                          });
+      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [&](int64_t m, auto active) {
+        Lanes<double, kLanes64> total = 0.0;
+        Lanes<double, kLanes64> total2 = 0.0;
+        Lanes<double, kLanes64> total3 = 0.0;
+        for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+          total += load(&total_part[n_share * M + m], active);
+          total2 += load(&total_part2[n_share * M + m], active);
+          total3 += load(&total_part3[n_share * M + m], active);
+        }
+        store_around(&similarity[m], active, total / maximum(sqrt(total2) * sqrt(total3), 1e-08),
+                     around_caches);
+      });
     }
     if (around_caches) finish_stores();
   }
@@ -730,20 +717,18 @@ void cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_t* simi
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lines<kLanes32>(around_caches, &similarity[m_first], m_first, smaller(m_first + 256, M),
-                          [&](int64_t m, auto active) {
-                            Lanes<float, kLanes32> total = 0.0f;
-                            Lanes<float, kLanes32> total2 = 0.0f;
-                            Lanes<float, kLanes32> total3 = 0.0f;
-                            for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-                              total += load(&total_part[n_share * M + m], active);
-                              total2 += load(&total_part2[n_share * M + m], active);
-                              total3 += load(&total_part3[n_share * M + m], active);
-                            }
-                            store_around(&similarity[m], active,
-                                         to_bf16(total / maximum(sqrt(total2) * sqrt(total3), 1e-08f)),
-                                         around_caches);
-                          });
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [&](int64_t m, auto active) {
+        Lanes<float, kLanes32> total = 0.0f;
+        Lanes<float, kLanes32> total2 = 0.0f;
+        Lanes<float, kLanes32> total3 = 0.0f;
+        for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+          total += load(&total_part[n_share * M + m], active);
+          total2 += load(&total_part2[n_share * M + m], active);
+          total3 += load(&total_part3[n_share * M + m], active);
+        }
+        store_around(&similarity[m], active, to_bf16(total / maximum(sqrt(total2) * sqrt(total3), 1e-08f)),
+                     around_caches);
+      });
     }
     if (around_caches) finish_stores();
   }
@@ -805,20 +790,18 @@ void cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t* simil
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lines<kLanes32>(around_caches, &similarity[m_first], m_first, smaller(m_first + 256, M),
-                          [&](int64_t m, auto active) {
-                            Lanes<float, kLanes32> total = 0.0f;
-                            Lanes<float, kLanes32> total2 = 0.0f;
-                            Lanes<float, kLanes32> total3 = 0.0f;
-                            for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-                              total += load(&total_part[n_share * M + m], active);
-                              total2 += load(&total_part2[n_share * M + m], active);
-                              total3 += load(&total_part3[n_share * M + m], active);
-                            }
-                            store_around(&similarity[m], active,
-                                         to_f16(total / maximum(sqrt(total2) * sqrt(total3), 1e-08f)),
-                                         around_caches);
-                          });
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [&](int64_t m, auto active) {
+        Lanes<float, kLanes32> total = 0.0f;
+        Lanes<float, kLanes32> total2 = 0.0f;
+        Lanes<float, kLanes32> total3 = 0.0f;
+        for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+          total += load(&total_part[n_share * M + m], active);
+          total2 += load(&total_part2[n_share * M + m], active);
+          total3 += load(&total_part3[n_share * M + m], active);
+        }
+        store_around(&similarity[m], active, to_f16(total / maximum(sqrt(total2) * sqrt(total3), 1e-08f)),
+                     around_caches);
+      });
     }
     if (around_caches) finish_stores();
   }

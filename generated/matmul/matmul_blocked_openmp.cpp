@@ -239,17 +239,6 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
-// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
-// where vectors in memory do: a short one goes before them.
-template <int N, class T, class Step>
-inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
-                                                     const Step& step) {
-  const int64_t past =
-      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
-}
-
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -427,16 +416,15 @@ void matmul_blocked_f32(const float* x, const float* y, float* z, int64_t M, int
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lines<kLanes32>(around_caches, &z[m * N + n_first], n_first, smaller(n_first + 256, N),
-                            [&](int64_t n, auto active) {
-                              Lanes<float, kLanes32> acc = 0.0f;
-                              Lanes<float, kLanes32> total = 0.0f;
-                              for (int64_t k = 0; k < K; ++k) {
-                                total += x[m * K + k] * load(&y[k * N + n], active);
-                              }
-                              acc = acc + total;
-                              store_around(&z[m * N + n], active, acc, around_caches);
-                            });
+        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
+          Lanes<float, kLanes32> acc = 0.0f;
+          Lanes<float, kLanes32> total = 0.0f;
+          for (int64_t k = 0; k < K; ++k) {
+            total += x[m * K + k] * load(&y[k * N + n], active);
+          }
+          acc = acc + total;
+          store_around(&z[m * N + n], active, acc, around_caches);
+        });
       }
     }
     if (around_caches) finish_stores();
@@ -450,16 +438,15 @@ void matmul_blocked_bf16(const uint16_t* x, const uint16_t* y, uint16_t* z, int6
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lines<kLanes32>(around_caches, &z[m * N + n_first], n_first, smaller(n_first + 256, N),
-                            [&](int64_t n, auto active) {
-                              Lanes<float, kLanes32> acc = 0.0f;
-                              Lanes<float, kLanes32> total = 0.0f;
-                              for (int64_t k = 0; k < K; ++k) {
-                                total += from_bf16(x[m * K + k]) * from_bf16(load(&y[k * N + n], active));
-                              }
-                              acc = acc + total;
-                              store_around(&z[m * N + n], active, to_bf16(acc), around_caches);
-                            });
+        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
+          Lanes<float, kLanes32> acc = 0.0f;
+          Lanes<float, kLanes32> total = 0.0f;
+          for (int64_t k = 0; k < K; ++k) {
+            total += from_bf16(x[m * K + k]) * from_bf16(load(&y[k * N + n], active));
+          }
+          acc = acc + total;
+          store_around(&z[m * N + n], active, to_bf16(acc), around_caches);
+        });
       }
     }
     if (around_caches) finish_stores();
@@ -473,16 +460,15 @@ void matmul_blocked_f16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lines<kLanes32>(around_caches, &z[m * N + n_first], n_first, smaller(n_first + 256, N),
-                            [&](int64_t n, auto active) {
-                              Lanes<float, kLanes32> acc = 0.0f;
-                              Lanes<float, kLanes32> total = 0.0f;
-                              for (int64_t k = 0; k < K; ++k) {
-                                total += from_f16(x[m * K + k]) * from_f16(load(&y[k * N + n], active));
-                              }
-                              acc = acc + total;
-                              store_around(&z[m * N + n], active, to_f16(acc), around_caches);
-                            });
+        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
+          Lanes<float, kLanes32> acc = 0.0f;
+          Lanes<float, kLanes32> total = 0.0f;
+          for (int64_t k = 0; k < K; ++k) {
+            total += from_f16(x[m * K + k]) * from_f16(load(&y[k * N + n], active));
+          }
+          acc = acc + total;
+          store_around(&z[m * N + n], active, to_f16(acc), around_caches);
+        });
       }
     }
     if (around_caches) finish_stores();

@@ -226,17 +226,6 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
-// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
-// where vectors in memory do: a short one goes before them.
-template <int N, class T, class Step>
-inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
-                                                     const Step& step) {
-  const int64_t past =
-      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
-}
-
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -325,8 +314,7 @@ void matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t 
       for (int64_t m = i * larger(ceil_div(M, 2), 1);
            m < smaller(i * larger(ceil_div(M, 2), 1) + larger(ceil_div(M, 2), 1), M); ++m) {
         for (int64_t j = 0; j < 2; ++j) {
-          for_lines<kLanes32>(around_caches, &z[m * N + j * larger(ceil_div(N, 2), 1)],
-                              j * larger(ceil_div(N, 2), 1),
+          for_lanes<kLanes32>(j * larger(ceil_div(N, 2), 1),
                               smaller(j * larger(ceil_div(N, 2), 1) + larger(ceil_div(N, 2), 1), N),
                               [&](int64_t n, auto active) {
                                 Lanes<float, kLanes32> total = 0.0f;

@@ -213,17 +213,6 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
-// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
-// where vectors in memory do: a short one goes before them.
-template <int N, class T, class Step>
-inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
-                                                     const Step& step) {
-  const int64_t past =
-      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
-}
-
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -325,17 +314,15 @@ void matmul_int8(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, int64_
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lines<kLanes32>(around_caches, &z[m * N + n_first], n_first, smaller(n_first + 256, N),
-                            [&](int64_t n, auto active) {
-                              Lanes<int32_t, kLanes32> acc = 0;
-                              Lanes<int32_t, kLanes32> total = 0;
-                              for (int64_t k = 0; k < K; ++k) {
-                                total +=
-                                    int32_t(x[m * K + k]) * convert<int32_t>(load(&y[k * N + n], active));
-                              }
-                              acc = acc + total;
-                              store_around(&z[m * N + n], active, acc, around_caches);
-                            });
+        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
+          Lanes<int32_t, kLanes32> acc = 0;
+          Lanes<int32_t, kLanes32> total = 0;
+          for (int64_t k = 0; k < K; ++k) {
+            total += int32_t(x[m * K + k]) * convert<int32_t>(load(&y[k * N + n], active));
+          }
+          acc = acc + total;
+          store_around(&z[m * N + n], active, acc, around_caches);
+        });
       }
     }
     if (around_caches) finish_stores();

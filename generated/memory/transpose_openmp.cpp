@@ -223,17 +223,6 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
-// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
-// where vectors in memory do: a short one goes before them.
-template <int N, class T, class Step>
-inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
-                                                     const Step& step) {
-  const int64_t past =
-      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
-}
-
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -407,11 +396,10 @@ void transpose_f32(const float* x, float* y, int64_t M, int64_t N) {
           float x_turned[16 * 256];
           turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
           for (int64_t n = n_group; n < n_end; ++n) {
-            for_lines<kLanes32>(
-                around_caches, &y[n * M + m_begin], m_begin, m_end, [&](int64_t m, auto active) {
-                  store_around(&y[n * M + m], active,
-                               load(&x_turned[(n - n_group) * m_part + m - m_begin], active), around_caches);
-                });
+            for_lanes<kLanes32>(m_begin, m_end, [&](int64_t m, auto active) {
+              store_around(&y[n * M + m], active,
+                           load(&x_turned[(n - n_group) * m_part + m - m_begin], active), around_caches);
+            });
           }
         }
       }
@@ -434,11 +422,10 @@ void transpose_f64(const double* x, double* y, int64_t M, int64_t N) {
           double x_turned[8 * 256];
           turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
           for (int64_t n = n_group; n < n_end; ++n) {
-            for_lines<kLanes64>(
-                around_caches, &y[n * M + m_begin], m_begin, m_end, [&](int64_t m, auto active) {
-                  store_around(&y[n * M + m], active,
-                               load(&x_turned[(n - n_group) * m_part + m - m_begin], active), around_caches);
-                });
+            for_lanes<kLanes64>(m_begin, m_end, [&](int64_t m, auto active) {
+              store_around(&y[n * M + m], active,
+                           load(&x_turned[(n - n_group) * m_part + m - m_begin], active), around_caches);
+            });
           }
         }
       }
@@ -461,13 +448,11 @@ void transpose_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
           uint16_t x_turned[32 * 256];
           turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
           for (int64_t n = n_group; n < n_end; ++n) {
-            for_lines<kLanes32>(
-                around_caches, &y[n * M + m_begin], m_begin, m_end, [&](int64_t m, auto active) {
-                  store_around(
-                      &y[n * M + m], active,
-                      to_bf16(from_bf16(load(&x_turned[(n - n_group) * m_part + m - m_begin], active))),
-                      around_caches);
-                });
+            for_lanes<kLanes32>(m_begin, m_end, [&](int64_t m, auto active) {
+              store_around(&y[n * M + m], active,
+                           to_bf16(from_bf16(load(&x_turned[(n - n_group) * m_part + m - m_begin], active))),
+                           around_caches);
+            });
           }
         }
       }
@@ -490,11 +475,10 @@ void transpose_u8(const uint8_t* x, uint8_t* y, int64_t M, int64_t N) {
           uint8_t x_turned[64 * 256];
           turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
           for (int64_t n = n_group; n < n_end; ++n) {
-            for_lines<kLanes8>(
-                around_caches, &y[n * M + m_begin], m_begin, m_end, [&](int64_t m, auto active) {
-                  store_around(&y[n * M + m], active,
-                               load(&x_turned[(n - n_group) * m_part + m - m_begin], active), around_caches);
-                });
+            for_lanes<kLanes8>(m_begin, m_end, [&](int64_t m, auto active) {
+              store_around(&y[n * M + m], active,
+                           load(&x_turned[(n - n_group) * m_part + m - m_begin], active), around_caches);
+            });
           }
         }
       }

@@ -564,14 +564,13 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lines<kLanes32>(around_caches, &dbeta[n_first2], n_first2, smaller(n_first2 + 256, N),
-                          [&](int64_t n, auto active) {
-                            Lanes<float, kLanes32> total6 = 0.0f;
-                            for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-                              total6 += load(&total_part[m_share * N + n], active);
-                            }
-                            store_around(&dbeta[n], active, total6, around_caches);
-                          });
+      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
+        Lanes<float, kLanes32> total6 = 0.0f;
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          total6 += load(&total_part[m_share * N + n], active);
+        }
+        store_around(&dbeta[n], active, total6, around_caches);
+      });
     }
     if (around_caches) finish_stores();
   }
@@ -668,14 +667,13 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first5 = 0; n_first5 < N; n_first5 += 256) {
-      for_lines<kLanes32>(around_caches3, &dgamma[n_first5], n_first5, smaller(n_first5 + 256, N),
-                          [&](int64_t n, auto active) {
-                            Lanes<float, kLanes32> total5 = 0.0f;
-                            for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-                              total5 += load(&total_part2[m_share * N + n], active);
-                            }
-                            store_around(&dgamma[n], active, total5, around_caches3);
-                          });
+      for_lanes<kLanes32>(n_first5, smaller(n_first5 + 256, N), [&](int64_t n, auto active) {
+        Lanes<float, kLanes32> total5 = 0.0f;
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          total5 += load(&total_part2[m_share * N + n], active);
+        }
+        store_around(&dgamma[n], active, total5, around_caches3);
+      });
     }
     if (around_caches3) finish_stores();
   }
@@ -738,14 +736,13 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lines<kLanes32>(around_caches, &dbeta[n_first2], n_first2, smaller(n_first2 + 256, N),
-                          [&](int64_t n, auto active) {
-                            Lanes<float, kLanes32> total6 = 0.0f;
-                            for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-                              total6 += load(&total_part[m_share * N + n], active);
-                            }
-                            store_around(&dbeta[n], active, total6, around_caches);
-                          });
+      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
+        Lanes<float, kLanes32> total6 = 0.0f;
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          total6 += load(&total_part[m_share * N + n], active);
+        }
+        store_around(&dbeta[n], active, total6, around_caches);
+      });
     }
     if (around_caches) finish_stores();
   }
@@ -843,14 +840,13 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first5 = 0; n_first5 < N; n_first5 += 256) {
-      for_lines<kLanes32>(around_caches3, &dgamma[n_first5], n_first5, smaller(n_first5 + 256, N),
-                          [&](int64_t n, auto active) {
-                            Lanes<float, kLanes32> total5 = 0.0f;
-                            for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-                              total5 += load(&total_part2[m_share * N + n], active);
-                            }
-                            store_around(&dgamma[n], active, total5, around_caches3);
-                          });
+      for_lanes<kLanes32>(n_first5, smaller(n_first5 + 256, N), [&](int64_t n, auto active) {
+        Lanes<float, kLanes32> total5 = 0.0f;
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          total5 += load(&total_part2[m_share * N + n], active);
+        }
+        store_around(&dgamma[n], active, total5, around_caches3);
+      });
     }
     if (around_caches3) finish_stores();
   }
@@ -913,14 +909,13 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lines<kLanes32>(around_caches, &dbeta[n_first2], n_first2, smaller(n_first2 + 256, N),
-                          [&](int64_t n, auto active) {
-                            Lanes<float, kLanes32> total6 = 0.0f;
-                            for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-                              total6 += load(&total_part[m_share * N + n], active);
-                            }
-                            store_around(&dbeta[n], active, total6, around_caches);
-                          });
+      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
+        Lanes<float, kLanes32> total6 = 0.0f;
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          total6 += load(&total_part[m_share * N + n], active);
+        }
+        store_around(&dbeta[n], active, total6, around_caches);
+      });
     }
     if (around_caches) finish_stores();
   }
@@ -1018,14 +1013,13 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first5 = 0; n_first5 < N; n_first5 += 256) {
-      for_lines<kLanes32>(around_caches3, &dgamma[n_first5], n_first5, smaller(n_first5 + 256, N),
-                          [&](int64_t n, auto active) {
-                            Lanes<float, kLanes32> total5 = 0.0f;
-                            for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-                              total5 += load(&total_part2[m_share * N + n], active);
-                            }
-                            store_around(&dgamma[n], active, total5, around_caches3);
-                          });
+      for_lanes<kLanes32>(n_first5, smaller(n_first5 + 256, N), [&](int64_t n, auto active) {
+        Lanes<float, kLanes32> total5 = 0.0f;
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          total5 += load(&total_part2[m_share * N + n], active);
+        }
+        store_around(&dgamma[n], active, total5, around_caches3);
+      });
     }
     if (around_caches3) finish_stores();
   }

@@ -216,17 +216,6 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
-// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
-// where vectors in memory do: a short one goes before them.
-template <int N, class T, class Step>
-inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
-                                                     const Step& step) {
-  const int64_t past =
-      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
-}
-
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -342,14 +331,13 @@ void segment_sum_f32(const int64_t* start, const float* x, float* y, int64_t B, 
       for (int64_t d_first = 0; d_first < D; d_first += 256) {
         const int64_t n_start = start[b];
         const int64_t n_count = start[b + 1] - n_start;
-        for_lines<kLanes32>(around_caches, &y[b * D + d_first], d_first, smaller(d_first + 256, D),
-                            [&](int64_t d, auto active) {
-                              Lanes<float, kLanes32> total = 0.0f;
-                              for (int64_t n = 0; n < n_count; ++n) {
-                                total += load(&x[(n_start + n) * D + d], active);
-                              }
-                              store_around(&y[b * D + d], active, total, around_caches);
-                            });
+        for_lanes<kLanes32>(d_first, smaller(d_first + 256, D), [&](int64_t d, auto active) {
+          Lanes<float, kLanes32> total = 0.0f;
+          for (int64_t n = 0; n < n_count; ++n) {
+            total += load(&x[(n_start + n) * D + d], active);
+          }
+          store_around(&y[b * D + d], active, total, around_caches);
+        });
       }
     }
     if (around_caches) finish_stores();
@@ -366,14 +354,13 @@ void segment_sum_f64(const int64_t* start, const double* x, double* y, int64_t B
       for (int64_t d_first = 0; d_first < D; d_first += 256) {
         const int64_t n_start = start[b];
         const int64_t n_count = start[b + 1] - n_start;
-        for_lines<kLanes64>(around_caches, &y[b * D + d_first], d_first, smaller(d_first + 256, D),
-                            [&](int64_t d, auto active) {
-                              Lanes<double, kLanes64> total = 0.0;
-                              for (int64_t n = 0; n < n_count; ++n) {
-                                total += load(&x[(n_start + n) * D + d], active);
-                              }
-                              store_around(&y[b * D + d], active, total, around_caches);
-                            });
+        for_lanes<kLanes64>(d_first, smaller(d_first + 256, D), [&](int64_t d, auto active) {
+          Lanes<double, kLanes64> total = 0.0;
+          for (int64_t n = 0; n < n_count; ++n) {
+            total += load(&x[(n_start + n) * D + d], active);
+          }
+          store_around(&y[b * D + d], active, total, around_caches);
+        });
       }
     }
     if (around_caches) finish_stores();
@@ -390,14 +377,13 @@ void segment_sum_bf16(const int64_t* start, const uint16_t* x, uint16_t* y, int6
       for (int64_t d_first = 0; d_first < D; d_first += 256) {
         const int64_t n_start = start[b];
         const int64_t n_count = start[b + 1] - n_start;
-        for_lines<kLanes32>(around_caches, &y[b * D + d_first], d_first, smaller(d_first + 256, D),
-                            [&](int64_t d, auto active) {
-                              Lanes<float, kLanes32> total = 0.0f;
-                              for (int64_t n = 0; n < n_count; ++n) {
-                                total += from_bf16(load(&x[(n_start + n) * D + d], active));
-                              }
-                              store_around(&y[b * D + d], active, to_bf16(total), around_caches);
-                            });
+        for_lanes<kLanes32>(d_first, smaller(d_first + 256, D), [&](int64_t d, auto active) {
+          Lanes<float, kLanes32> total = 0.0f;
+          for (int64_t n = 0; n < n_count; ++n) {
+            total += from_bf16(load(&x[(n_start + n) * D + d], active));
+          }
+          store_around(&y[b * D + d], active, to_bf16(total), around_caches);
+        });
       }
     }
     if (around_caches) finish_stores();

@@ -107,12 +107,13 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
 }
 
 // Where outputs go around the caches by whole lines, groups begin with those of the widest one, wherever it lies: what
-// says so and where, for the call; empty: they need not, or must not, as the groups decide what is added up with what.
+// says so and where, for the call. Empty: they need not, as in tiles and other short parts; or must not, as the groups
+// decide what is added up with what.
 std::string LanePrinter::lines_of(const PlanNode &loop, const std::string &begin) {
   const bool regroups = std::any_of(loop.body.begin(), loop.body.end(), [&](const PlanNode &n) {
     return n.kind == PlanNode::Kind::scan_step && n.axis == loop.axis;
   });
-  if (!accumulators_.empty() || regroups || loop.reversed)
+  if (!accumulators_.empty() || regroups || loop.reversed || !turned_.empty() || contains_loop(loop.body))
     return "";
   VarId widest = kNone;
   for (const PlanNode &n : loop.body)
