@@ -587,7 +587,7 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+          for_lanes<kLanes32>(0, 64, [=, &total_lanes](int64_t d, auto active) {
             total_lanes += keep(
                 active, load(&q[(bh * S + s_3) * 64 + d], active) * load(&k[(bh * R + r) * 64 + d], active),
                 0.0f);
@@ -602,15 +602,16 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
         float total2 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Sum<float, kLanes64> total2_lanes = 0.0f;
-          for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s_[r], active) - greatest));
-            const auto chosen = active && positions<kLanes64>(r) <= s_3;
-            total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
-          });
+          for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R),
+                              [=, &total2_lanes](int64_t r, auto active) {
+                                store(&p[r], active, exp(load(&s_[r], active) - greatest));
+                                const auto chosen = active && positions<kLanes64>(r) <= s_3;
+                                total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
+                              });
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
         const float l = total2;
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) {
           Lanes<float, kLanes32> total3 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {
@@ -662,7 +663,7 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+          for_lanes<kLanes32>(0, 128, [=, &total_lanes](int64_t d, auto active) {
             total_lanes += keep(
                 active, load(&q[(bh * S + s_3) * 128 + d], active) * load(&k[(bh * R + r) * 128 + d], active),
                 0.0f);
@@ -677,15 +678,16 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
         float total2 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Sum<float, kLanes64> total2_lanes = 0.0f;
-          for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s_[r], active) - greatest));
-            const auto chosen = active && positions<kLanes64>(r) <= s_3;
-            total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
-          });
+          for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R),
+                              [=, &total2_lanes](int64_t r, auto active) {
+                                store(&p[r], active, exp(load(&s_[r], active) - greatest));
+                                const auto chosen = active && positions<kLanes64>(r) <= s_3;
+                                total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
+                              });
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
         const float l = total2;
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) {
           Lanes<float, kLanes32> total3 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {
@@ -738,7 +740,7 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+          for_lanes<kLanes32>(0, 64, [=, &total_lanes](int64_t d, auto active) {
             total_lanes += keep(active,
                                 from_bf16(load(&q[(bh * S + s_3) * 64 + d], active)) *
                                     from_bf16(load(&k[(bh * R + r) * 64 + d], active)),
@@ -754,15 +756,16 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
         float total2 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Sum<float, kLanes64> total2_lanes = 0.0f;
-          for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s_[r], active) - greatest));
-            const auto chosen = active && positions<kLanes64>(r) <= s_3;
-            total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
-          });
+          for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R),
+                              [=, &total2_lanes](int64_t r, auto active) {
+                                store(&p[r], active, exp(load(&s_[r], active) - greatest));
+                                const auto chosen = active && positions<kLanes64>(r) <= s_3;
+                                total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
+                              });
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
         const float l = total2;
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) {
           Lanes<float, kLanes32> total3 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {
@@ -815,7 +818,7 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+          for_lanes<kLanes32>(0, 128, [=, &total_lanes](int64_t d, auto active) {
             total_lanes += keep(active,
                                 from_bf16(load(&q[(bh * S + s_3) * 128 + d], active)) *
                                     from_bf16(load(&k[(bh * R + r) * 128 + d], active)),
@@ -831,15 +834,16 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
         float total2 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Sum<float, kLanes64> total2_lanes = 0.0f;
-          for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s_[r], active) - greatest));
-            const auto chosen = active && positions<kLanes64>(r) <= s_3;
-            total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
-          });
+          for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R),
+                              [=, &total2_lanes](int64_t r, auto active) {
+                                store(&p[r], active, exp(load(&s_[r], active) - greatest));
+                                const auto chosen = active && positions<kLanes64>(r) <= s_3;
+                                total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
+                              });
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
         const float l = total2;
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) {
           Lanes<float, kLanes32> total3 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {

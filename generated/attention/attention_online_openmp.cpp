@@ -521,14 +521,14 @@ void attention_online_f32_d64(float scale, const float* q, const float* k, const
         if (j == 0) {
           m = -INFINITY;
           l = 0.0f;
-          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
+          for_lanes<kLanes32>(0, 64, [=, &acc](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
         }
         float greatest = -INFINITY;
         float s[64] = {};
         for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
           float total = 0.0f;
           Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+          for_lanes<kLanes32>(0, 64, [=, &total_lanes](int64_t d, auto active) {
             total_lanes += keep(
                 active, load(&q[(bh * S + s_) * 64 + d], active) * load(&k[(bh * R + r) * 64 + d], active),
                 0.0f);
@@ -543,15 +543,16 @@ void attention_online_f32_d64(float scale, const float* q, const float* k, const
         m = m_new;
         float p[64] = {};
         Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R), [&](int64_t r, auto active) {
-          store(
-              &p[r - j * 64], active,
-              m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f) : exp(load(&s[r - j * 64], active) - m_new));
-          total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
-        });
+        for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R),
+                            [=, &total2_lanes, &s, &p](int64_t r, auto active) {
+                              store(&p[r - j * 64], active,
+                                    m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
+                                                       : exp(load(&s[r - j * 64], active) - m_new));
+                              total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
+                            });
         total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         l = l * fix + total2;
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 64, [=, &p, &acc](int64_t d, auto active) {
           Lanes<float, kLanes32> total3 = 0.0f;
           for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
             total3 += p[r - j * 64] * load(&v[(bh * R + r) * 64 + d], active);
@@ -602,14 +603,14 @@ void attention_online_f32_d128(float scale, const float* q, const float* k, cons
           if (j == 0) {
             m = -INFINITY;
             l = 0.0f;
-            for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
+            for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
           }
           float greatest = -INFINITY;
           float s[64] = {};
           for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
             float total = 0.0f;
             Sum<float, kLanes32> total_lanes = 0.0f;
-            for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+            for_lanes<kLanes32>(0, 128, [=, &total_lanes](int64_t d, auto active) {
               total_lanes += keep(
                   active,
                   load(&q[(bh * S + s_) * 128 + d], active) * load(&k[(bh * R + r) * 128 + d], active), 0.0f);
@@ -624,15 +625,16 @@ void attention_online_f32_d128(float scale, const float* q, const float* k, cons
           m = m_new;
           float p[64] = {};
           Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R), [&](int64_t r, auto active) {
-            store(&p[r - j * 64], active,
-                  m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
-                                     : exp(load(&s[r - j * 64], active) - m_new));
-            total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
-          });
+          for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R),
+                              [=, &total2_lanes, &s, &p](int64_t r, auto active) {
+                                store(&p[r - j * 64], active,
+                                      m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
+                                                         : exp(load(&s[r - j * 64], active) - m_new));
+                                total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
+                              });
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
           l = l * fix + total2;
-          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+          for_lanes<kLanes32>(0, 128, [=, &p](int64_t d, auto active) {
             Lanes<float, kLanes32> total3 = 0.0f;
             for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
               total3 += p[r - j * 64] * load(&v[(bh * R + r) * 128 + d], active);
@@ -662,14 +664,14 @@ void attention_online_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
         if (j == 0) {
           m = -INFINITY;
           l = 0.0f;
-          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
+          for_lanes<kLanes32>(0, 64, [=, &acc](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
         }
         float greatest = -INFINITY;
         float s[64] = {};
         for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
           float total = 0.0f;
           Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+          for_lanes<kLanes32>(0, 64, [=, &total_lanes](int64_t d, auto active) {
             total_lanes += keep(active,
                                 from_bf16(load(&q[(bh * S + s_) * 64 + d], active)) *
                                     from_bf16(load(&k[(bh * R + r) * 64 + d], active)),
@@ -685,15 +687,16 @@ void attention_online_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
         m = m_new;
         float p[64] = {};
         Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R), [&](int64_t r, auto active) {
-          store(
-              &p[r - j * 64], active,
-              m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f) : exp(load(&s[r - j * 64], active) - m_new));
-          total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
-        });
+        for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R),
+                            [=, &total2_lanes, &s, &p](int64_t r, auto active) {
+                              store(&p[r - j * 64], active,
+                                    m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
+                                                       : exp(load(&s[r - j * 64], active) - m_new));
+                              total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
+                            });
         total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         l = l * fix + total2;
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 64, [=, &p, &acc](int64_t d, auto active) {
           Lanes<float, kLanes32> total3 = 0.0f;
           for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
             total3 += from_bf16(to_bf16(p[r - j * 64])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active));
@@ -745,14 +748,14 @@ void attention_online_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
           if (j == 0) {
             m = -INFINITY;
             l = 0.0f;
-            for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
+            for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
           }
           float greatest = -INFINITY;
           float s[64] = {};
           for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
             float total = 0.0f;
             Sum<float, kLanes32> total_lanes = 0.0f;
-            for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+            for_lanes<kLanes32>(0, 128, [=, &total_lanes](int64_t d, auto active) {
               total_lanes += keep(active,
                                   from_bf16(load(&q[(bh * S + s_) * 128 + d], active)) *
                                       from_bf16(load(&k[(bh * R + r) * 128 + d], active)),
@@ -768,15 +771,16 @@ void attention_online_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
           m = m_new;
           float p[64] = {};
           Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R), [&](int64_t r, auto active) {
-            store(&p[r - j * 64], active,
-                  m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
-                                     : exp(load(&s[r - j * 64], active) - m_new));
-            total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
-          });
+          for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R),
+                              [=, &total2_lanes, &s, &p](int64_t r, auto active) {
+                                store(&p[r - j * 64], active,
+                                      m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
+                                                         : exp(load(&s[r - j * 64], active) - m_new));
+                                total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
+                              });
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
           l = l * fix + total2;
-          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+          for_lanes<kLanes32>(0, 128, [=, &p](int64_t d, auto active) {
             Lanes<float, kLanes32> total3 = 0.0f;
             for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
               total3 +=

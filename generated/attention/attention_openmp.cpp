@@ -669,7 +669,7 @@ void attention_f32_d64(const float* q, const float* k, const float* v, float sca
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+          for_lanes<kLanes32>(0, 64, [=, &total_lanes](int64_t d, auto active) {
             total_lanes += keep(
                 active, load(&q[(bh * S + s_3) * 64 + d], active) * load(&k[(bh * R + r) * 64 + d], active),
                 0.0f);
@@ -682,13 +682,14 @@ void attention_f32_d64(const float* q, const float* k, const float* v, float sca
         float total3 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Sum<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s_[r], active) - greatest));
-            total3_lanes += keep(active, load(&p[r], active), 0.0f);
-          });
+          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
+                              [=, &total3_lanes](int64_t r, auto active) {
+                                store(&p[r], active, exp(load(&s_[r], active) - greatest));
+                                total3_lanes += keep(active, load(&p[r], active), 0.0f);
+                              });
           total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) {
           Lanes<float, kLanes32> total2 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             total2 += p[r] * load(&v[(bh * R + r) * 64 + d], active);
@@ -737,7 +738,7 @@ void attention_f32_d128(const float* q, const float* k, const float* v, float sc
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+          for_lanes<kLanes32>(0, 128, [=, &total_lanes](int64_t d, auto active) {
             total_lanes += keep(
                 active, load(&q[(bh * S + s_3) * 128 + d], active) * load(&k[(bh * R + r) * 128 + d], active),
                 0.0f);
@@ -750,13 +751,14 @@ void attention_f32_d128(const float* q, const float* k, const float* v, float sc
         float total3 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Sum<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s_[r], active) - greatest));
-            total3_lanes += keep(active, load(&p[r], active), 0.0f);
-          });
+          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
+                              [=, &total3_lanes](int64_t r, auto active) {
+                                store(&p[r], active, exp(load(&s_[r], active) - greatest));
+                                total3_lanes += keep(active, load(&p[r], active), 0.0f);
+                              });
           total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) {
           Lanes<float, kLanes32> total2 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             total2 += p[r] * load(&v[(bh * R + r) * 128 + d], active);
@@ -805,7 +807,7 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+          for_lanes<kLanes32>(0, 64, [=, &total_lanes](int64_t d, auto active) {
             total_lanes += keep(active,
                                 from_bf16(load(&q[(bh * S + s_3) * 64 + d], active)) *
                                     from_bf16(load(&k[(bh * R + r) * 64 + d], active)),
@@ -819,13 +821,14 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
         float total3 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Sum<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s_[r], active) - greatest));
-            total3_lanes += keep(active, load(&p[r], active), 0.0f);
-          });
+          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
+                              [=, &total3_lanes](int64_t r, auto active) {
+                                store(&p[r], active, exp(load(&s_[r], active) - greatest));
+                                total3_lanes += keep(active, load(&p[r], active), 0.0f);
+                              });
           total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) {
           Lanes<float, kLanes32> total2 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             total2 += from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active));
@@ -874,7 +877,7 @@ void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+          for_lanes<kLanes32>(0, 128, [=, &total_lanes](int64_t d, auto active) {
             total_lanes += keep(active,
                                 from_bf16(load(&q[(bh * S + s_3) * 128 + d], active)) *
                                     from_bf16(load(&k[(bh * R + r) * 128 + d], active)),
@@ -888,13 +891,14 @@ void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v
         float total3 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Sum<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s_[r], active) - greatest));
-            total3_lanes += keep(active, load(&p[r], active), 0.0f);
-          });
+          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
+                              [=, &total3_lanes](int64_t r, auto active) {
+                                store(&p[r], active, exp(load(&s_[r], active) - greatest));
+                                total3_lanes += keep(active, load(&p[r], active), 0.0f);
+                              });
           total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) {
           Lanes<float, kLanes32> total2 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             total2 += from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 128 + d], active));
@@ -944,7 +948,7 @@ void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, 
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+          for_lanes<kLanes32>(0, 64, [=, &total_lanes](int64_t d, auto active) {
             total_lanes += keep(active,
                                 from_f16(load(&q[(bh * S + s_3) * 64 + d], active)) *
                                     from_f16(load(&k[(bh * R + r) * 64 + d], active)),
@@ -958,13 +962,14 @@ void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, 
         float total3 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Sum<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s_[r], active) - greatest));
-            total3_lanes += keep(active, load(&p[r], active), 0.0f);
-          });
+          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
+                              [=, &total3_lanes](int64_t r, auto active) {
+                                store(&p[r], active, exp(load(&s_[r], active) - greatest));
+                                total3_lanes += keep(active, load(&p[r], active), 0.0f);
+                              });
           total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
-        for_lanes<kLanes32>(0, 64, [&](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) {
           Lanes<float, kLanes32> total2 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             total2 += from_f16(to_f16(p[r])) * from_f16(load(&v[(bh * R + r) * 64 + d], active));
@@ -1013,7 +1018,7 @@ void attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v,
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+          for_lanes<kLanes32>(0, 128, [=, &total_lanes](int64_t d, auto active) {
             total_lanes += keep(active,
                                 from_f16(load(&q[(bh * S + s_3) * 128 + d], active)) *
                                     from_f16(load(&k[(bh * R + r) * 128 + d], active)),
@@ -1027,13 +1032,14 @@ void attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v,
         float total3 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Sum<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [&](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s_[r], active) - greatest));
-            total3_lanes += keep(active, load(&p[r], active), 0.0f);
-          });
+          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
+                              [=, &total3_lanes](int64_t r, auto active) {
+                                store(&p[r], active, exp(load(&s_[r], active) - greatest));
+                                total3_lanes += keep(active, load(&p[r], active), 0.0f);
+                              });
           total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
         }
-        for_lanes<kLanes32>(0, 128, [&](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) {
           Lanes<float, kLanes32> total2 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             total2 += from_f16(to_f16(p[r])) * from_f16(load(&v[(bh * R + r) * 128 + d], active));

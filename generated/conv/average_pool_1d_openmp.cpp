@@ -517,7 +517,7 @@ void average_pool_1d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t
     for (int64_t q_first = 0; q_first < Q; q_first += q_part) {
       const int64_t q_end = smaller(q_first + q_part, Q);
       int64_t total2[512] = {};
-      for_lanes<kLanes64>(q_first, q_end, [&](int64_t q, auto active) {
+      for_lanes<kLanes64>(q_first, q_end, [=, &total2](int64_t q, auto active) {
         store(&total2[q - q_first], active, 0);
         for (int64_t j = 0; j < 3; ++j) {
           const auto chosen = active && inside<2>(2 * q + j - 1, W, active);
@@ -528,7 +528,7 @@ void average_pool_1d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t
         }
       });
       for (int64_t bc = 0; bc < B * C; ++bc) {
-        for_lanes<kLanes64>(q_first, q_end, [&](int64_t q, auto active) {
+        for_lanes<kLanes64>(q_first, q_end, [=, &total2](int64_t q, auto active) {
           Lanes<float, kLanes64> total = 0.0f;
           for (int64_t j = 0; j < 3; ++j) {
             const auto chosen2 = active && inside<2>(2 * q + j - 1, W, active);
@@ -556,7 +556,7 @@ void average_pool_1d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, 
     for (int64_t q_first = 0; q_first < Q; q_first += q_part) {
       const int64_t q_end = smaller(q_first + q_part, Q);
       int64_t total2[512] = {};
-      for_lanes<kLanes64>(q_first, q_end, [&](int64_t q, auto active) {
+      for_lanes<kLanes64>(q_first, q_end, [=, &total2](int64_t q, auto active) {
         store(&total2[q - q_first], active, 0);
         for (int64_t j = 0; j < 3; ++j) {
           const auto chosen = active && inside<2>(2 * q + j - 1, W, active);
@@ -567,7 +567,7 @@ void average_pool_1d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, 
         }
       });
       for (int64_t bc = 0; bc < B * C; ++bc) {
-        for_lanes<kLanes64>(q_first, q_end, [&](int64_t q, auto active) {
+        for_lanes<kLanes64>(q_first, q_end, [=, &total2](int64_t q, auto active) {
           Lanes<float, kLanes64> total = 0.0f;
           for (int64_t j = 0; j < 3; ++j) {
             const auto chosen2 = active && inside<2>(2 * q + j - 1, W, active);

@@ -413,7 +413,7 @@ void average_pool_3d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t
       for (int64_t o = 0; o < O; ++o) {
         for (int64_t p = 0; p < P; ++p) {
           for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-            for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [&](int64_t q, auto active) {
+            for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
               Lanes<float, kLanes32> total = 0.0f;
               for (int64_t k = 0; k < 2; ++k) {
                 for (int64_t i = 0; i < 2; ++i) {
@@ -447,7 +447,7 @@ void average_pool_3d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, 
       for (int64_t o = 0; o < O; ++o) {
         for (int64_t p = 0; p < P; ++p) {
           for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-            for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [&](int64_t q, auto active) {
+            for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
               Lanes<float, kLanes32> total = 0.0f;
               for (int64_t k = 0; k < 2; ++k) {
                 for (int64_t i = 0; i < 2; ++i) {

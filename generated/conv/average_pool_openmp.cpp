@@ -491,7 +491,7 @@ void average_pool_f32(const float* x, float* y, int64_t B, int64_t C, int64_t H,
     for (int64_t bc = 0; bc < B * C; ++bc) {
       for (int64_t p = 0; p < P; ++p) {
         for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-          for_lanes<kLanes64>(q_first, smaller(q_first + 256, Q), [&](int64_t q, auto active) {
+          for_lanes<kLanes64>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
             Lanes<float, kLanes64> total = 0.0f;
             for (int64_t i = 0; i < 3; ++i) {
               for (int64_t j = 0; j < 3; ++j) {
@@ -524,7 +524,7 @@ void average_pool_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int
     for (int64_t bc = 0; bc < B * C; ++bc) {
       for (int64_t p = 0; p < P; ++p) {
         for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-          for_lanes<kLanes64>(q_first, smaller(q_first + 256, Q), [&](int64_t q, auto active) {
+          for_lanes<kLanes64>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
             Lanes<float, kLanes64> total = 0.0f;
             for (int64_t i = 0; i < 3; ++i) {
               for (int64_t j = 0; j < 3; ++j) {

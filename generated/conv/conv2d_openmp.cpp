@@ -428,7 +428,7 @@ void conv2d(const float* x, const float* w, const float* bias, float* y, int64_t
       for (int64_t o = 0; o < O; ++o) {
         for (int64_t p = 0; p < P; ++p) {
           for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-            for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [&](int64_t q, auto active) {
+            for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
               Lanes<float, kLanes32> total = 0.0f;
               for (int64_t c = 0; c < C; ++c) {
                 for (int64_t i = 0; i < 3; ++i) {

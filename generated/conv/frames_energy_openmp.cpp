@@ -429,7 +429,7 @@ void frames_energy(const float* x, float* energy, int64_t W) {
   for (int64_t f_ = 0; f_ < F; ++f_) {
     float total = 0.0f;
     Sum<float, kLanes32> total_lanes = 0.0f;
-    for_lanes<kLanes32>(160 * f_, 160 * f_ + 400, [&](int64_t w, auto active) {
+    for_lanes<kLanes32>(160 * f_, 160 * f_ + 400, [=, &total_lanes](int64_t w, auto active) {
       total_lanes += keep(
           active, load_inside<1>(x, w, w, W, active, 0.0f) * load_inside<1>(x, w, w, W, active, 0.0f), 0.0f);
     });

@@ -471,7 +471,7 @@ void max_pool_1d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t W) 
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bc = 0; bc < B * C; ++bc) {
       for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-        for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [&](int64_t q, auto active) {
+        for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
           Lanes<float, kLanes32> greatest = -INFINITY;
           for (int64_t j = 0; j < 3; ++j) {
             greatest = maximum(
@@ -493,7 +493,7 @@ void max_pool_1d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int6
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bc = 0; bc < B * C; ++bc) {
       for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-        for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [&](int64_t q, auto active) {
+        for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
           Lanes<float, kLanes32> greatest = -INFINITY;
           for (int64_t j = 0; j < 3; ++j) {
             greatest =

@@ -426,7 +426,7 @@ void max_pool(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t
     for (int64_t bc = 0; bc < B * C; ++bc) {
       for (int64_t p = 0; p < P; ++p) {
         for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-          for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [&](int64_t q, auto active) {
+          for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
             Lanes<float, kLanes32> greatest = -INFINITY;
             for (int64_t i = 0; i < 3; ++i) {
               for (int64_t j = 0; j < 3; ++j) {

@@ -520,7 +520,7 @@ void activation_relu_f32(const float* x, const float* bias, float* y, int64_t ro
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
-                            [&](int64_t n, auto active) {
+                            [=](int64_t n, auto active) {
                               const auto v = bias != nullptr
                                                  ? load(&x[row * N + n], active) + load(&bias[n], active)
                                                  : load(&x[row * N + n], active);
@@ -540,7 +540,7 @@ void activation_relu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, 
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
-                            [&](int64_t n, auto active) {
+                            [=](int64_t n, auto active) {
                               const auto v = bias != nullptr ? from_bf16(load(&x[row * N + n], active)) +
                                                                    from_bf16(load(&bias[n], active))
                                                              : from_bf16(load(&x[row * N + n], active));
@@ -560,7 +560,7 @@ void activation_relu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, i
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
-                            [&](int64_t n, auto active) {
+                            [=](int64_t n, auto active) {
                               const auto v = bias != nullptr ? from_f16(load(&x[row * N + n], active)) +
                                                                    from_f16(load(&bias[n], active))
                                                              : from_f16(load(&x[row * N + n], active));
@@ -581,7 +581,7 @@ void activation_gelu_f32(const float* x, const float* bias, float* y, int64_t ro
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lines<kLanes32>(
             around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
-            [&](int64_t n, auto active) {
+            [=](int64_t n, auto active) {
               const auto v = bias != nullptr ? load(&x[row * N + n], active) + load(&bias[n], active)
                                              : load(&x[row * N + n], active);
               store_around(&y[row * N + n], active, 0.5f * v * (1.0f + erf(v * 0.70710677f)), around_caches);
@@ -600,7 +600,7 @@ void activation_gelu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, 
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
-                            [&](int64_t n, auto active) {
+                            [=](int64_t n, auto active) {
                               const auto v = bias != nullptr ? from_bf16(load(&x[row * N + n], active)) +
                                                                    from_bf16(load(&bias[n], active))
                                                              : from_bf16(load(&x[row * N + n], active));
@@ -621,7 +621,7 @@ void activation_gelu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, i
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
-                            [&](int64_t n, auto active) {
+                            [=](int64_t n, auto active) {
                               const auto v = bias != nullptr ? from_f16(load(&x[row * N + n], active)) +
                                                                    from_f16(load(&bias[n], active))
                                                              : from_f16(load(&x[row * N + n], active));
@@ -642,7 +642,7 @@ void activation_silu_f32(const float* x, const float* bias, float* y, int64_t ro
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
-                            [&](int64_t n, auto active) {
+                            [=](int64_t n, auto active) {
                               const auto v = bias != nullptr
                                                  ? load(&x[row * N + n], active) + load(&bias[n], active)
                                                  : load(&x[row * N + n], active);
@@ -662,7 +662,7 @@ void activation_silu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, 
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
-                            [&](int64_t n, auto active) {
+                            [=](int64_t n, auto active) {
                               const auto v = bias != nullptr ? from_bf16(load(&x[row * N + n], active)) +
                                                                    from_bf16(load(&bias[n], active))
                                                              : from_bf16(load(&x[row * N + n], active));
@@ -682,7 +682,7 @@ void activation_silu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, i
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
-                            [&](int64_t n, auto active) {
+                            [=](int64_t n, auto active) {
                               const auto v = bias != nullptr ? from_f16(load(&x[row * N + n], active)) +
                                                                    from_f16(load(&bias[n], active))
                                                              : from_f16(load(&x[row * N + n], active));
@@ -702,7 +702,7 @@ void activation_squared_relu_f32(const float* x, const float* bias, float* y, in
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
-                            [&](int64_t n, auto active) {
+                            [=](int64_t n, auto active) {
                               const auto v = bias != nullptr
                                                  ? load(&x[row * N + n], active) + load(&bias[n], active)
                                                  : load(&x[row * N + n], active);
@@ -724,7 +724,7 @@ void activation_squared_relu_bf16(const uint16_t* x, const uint16_t* bias, uint1
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
-                            [&](int64_t n, auto active) {
+                            [=](int64_t n, auto active) {
                               const auto v = bias != nullptr ? from_bf16(load(&x[row * N + n], active)) +
                                                                    from_bf16(load(&bias[n], active))
                                                              : from_bf16(load(&x[row * N + n], active));
@@ -746,7 +746,7 @@ void activation_squared_relu_f16(const uint16_t* x, const uint16_t* bias, uint16
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
-                            [&](int64_t n, auto active) {
+                            [=](int64_t n, auto active) {
                               const auto v = bias != nullptr ? from_f16(load(&x[row * N + n], active)) +
                                                                    from_f16(load(&bias[n], active))
                                                              : from_f16(load(&x[row * N + n], active));

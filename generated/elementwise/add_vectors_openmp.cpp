@@ -404,7 +404,7 @@ void add_vectors_f32(const float* x, const float* y, float* z, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(
-          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             store_around(&z[n], active, load(&x[n], active) + load(&y[n], active), around_caches);
           });
     }
@@ -419,7 +419,7 @@ void add_vectors_f64(const double* x, const double* y, double* z, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes64>(
-          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             store_around(&z[n], active, load(&x[n], active) + load(&y[n], active), around_caches);
           });
     }
@@ -434,7 +434,7 @@ void add_vectors_bf16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(
-          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             store_around(&z[n], active,
                          to_bf16(from_bf16(load(&x[n], active)) + from_bf16(load(&y[n], active))),
                          around_caches);
@@ -451,7 +451,7 @@ void add_vectors_f16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t 
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(
-          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             store_around(&z[n], active, to_f16(from_f16(load(&x[n], active)) + from_f16(load(&y[n], active))),
                          around_caches);
           });
@@ -467,7 +467,7 @@ void add_vectors_i32(const int32_t* x, const int32_t* y, int32_t* z, int64_t N) 
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(
-          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             store_around(&z[n], active, load(&x[n], active) + load(&y[n], active), around_caches);
           });
     }

@@ -391,7 +391,7 @@ void dropout_f32(const float* x, float rate, int64_t seed, float* y, bool* kept,
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lines<kLanes32>(around_caches, &y[m * N + n_first], n_first, smaller(n_first + 4096, N),
-                            [&](int64_t n, auto active) {
+                            [=](int64_t n, auto active) {
                               const auto kept_here = gather<float>(n, active, [&](int64_t n) {
                                                        return random_uniform(seed, m * N + n);
                                                      }) >= rate;
@@ -417,7 +417,7 @@ void dropout_bf16(const uint16_t* x, float rate, int64_t seed, uint16_t* y, bool
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lines<kLanes32>(
             around_caches, &y[m * N + n_first], n_first, smaller(n_first + 4096, N),
-            [&](int64_t n, auto active) {
+            [=](int64_t n, auto active) {
               const auto kept_here = gather<float>(n, active, [&](int64_t n) {
                                        return random_uniform(seed, m * N + n);
                                      }) >= rate;

@@ -314,7 +314,7 @@ void mandelbrot(float x0, float y0, float step, int32_t* count, int64_t H, int64
     OMP(omp for schedule(static) nowait)
     for (int64_t h = 0; h < H; ++h) {
       const float cy = y0 + step * float(h);
-      for_lanes<kLanes32>(0, W, [&](int64_t w, auto active) {
+      for_lanes<kLanes32>(0, W, [=](int64_t w, auto active) {
         Lanes<float, kLanes32> x = 0.0f;
         Lanes<float, kLanes32> y = 0.0f;
         Lanes<int32_t, kLanes32> n = 0;

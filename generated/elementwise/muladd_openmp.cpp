@@ -339,7 +339,7 @@ void muladd_f32(const float* a, const float* b, float c, float* z, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(
-          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             store_around(&z[n], active, load(&a[n], active) * load(&b[n], active) + c, around_caches);
           });
     }
@@ -354,7 +354,7 @@ void muladd_f64(const double* a, const double* b, double c, double* z, int64_t N
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes64>(
-          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             store_around(&z[n], active, load(&a[n], active) * load(&b[n], active) + c, around_caches);
           });
     }
@@ -369,7 +369,7 @@ void muladd_bf16(const uint16_t* a, const uint16_t* b, float c, uint16_t* z, int
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(
-          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             store_around(&z[n], active,
                          to_bf16(from_bf16(load(&a[n], active)) * from_bf16(load(&b[n], active)) + c),
                          around_caches);

@@ -408,7 +408,7 @@ void rope_f32(const float* x, const float* cosine, const float* sine, float* y, 
             for (int64_t r_first = 0; r_first < R; r_first += 4096) {
               for_lines<kLanes32>(
                   around_caches, &y[(((b * S + s) * H + h) * 2 + p) * R + r_first], r_first,
-                  smaller(r_first + 4096, R), [&](int64_t r, auto active) {
+                  smaller(r_first + 4096, R), [=](int64_t r, auto active) {
                     const auto one = load(&x[((b * S + s) * H + h) * 2 * R + r], active);
                     const auto other = load(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], active);
                     store_around(
@@ -440,7 +440,7 @@ void rope_bf16(const uint16_t* x, const float* cosine, const float* sine, uint16
             for (int64_t r_first = 0; r_first < R; r_first += 4096) {
               for_lines<kLanes32>(
                   around_caches, &y[(((b * S + s) * H + h) * 2 + p) * R + r_first], r_first,
-                  smaller(r_first + 4096, R), [&](int64_t r, auto active) {
+                  smaller(r_first + 4096, R), [=](int64_t r, auto active) {
                     const auto one = from_bf16(load(&x[((b * S + s) * H + h) * 2 * R + r], active));
                     const auto other = from_bf16(load(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
                     store_around(&y[(((b * S + s) * H + h) * 2 + p) * R + r], active,
@@ -472,7 +472,7 @@ void rope_f16(const uint16_t* x, const float* cosine, const float* sine, uint16_
             for (int64_t r_first = 0; r_first < R; r_first += 4096) {
               for_lines<kLanes32>(
                   around_caches, &y[(((b * S + s) * H + h) * 2 + p) * R + r_first], r_first,
-                  smaller(r_first + 4096, R), [&](int64_t r, auto active) {
+                  smaller(r_first + 4096, R), [=](int64_t r, auto active) {
                     const auto one = from_f16(load(&x[((b * S + s) * H + h) * 2 * R + r], active));
                     const auto other = from_f16(load(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
                     store_around(&y[(((b * S + s) * H + h) * 2 + p) * R + r], active,

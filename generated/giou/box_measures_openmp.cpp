@@ -566,7 +566,7 @@ void box_measures_intersection_over_union_f32(const float* p, const float* t, fl
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(
-          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             const auto lp = load_field<4, 0>(&p[n * 4], active);
             const auto tp = load_field<4, 1>(&p[n * 4], active);
             const auto rp = load_field<4, 2>(&p[n * 4], active);
@@ -593,7 +593,7 @@ void box_measures_intersection_over_union_f64(const double* p, const double* t, 
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes64>(
-          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             const auto lp = load_field<4, 0>(&p[n * 4], active);
             const auto tp = load_field<4, 1>(&p[n * 4], active);
             const auto rp = load_field<4, 2>(&p[n * 4], active);
@@ -621,7 +621,7 @@ void box_measures_intersection_over_union_bf16(const uint16_t* p, const uint16_t
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(
-          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             const auto lp = from_bf16(load_field<4, 0>(&p[n * 4], active));
             const auto tp = from_bf16(load_field<4, 1>(&p[n * 4], active));
             const auto rp = from_bf16(load_field<4, 2>(&p[n * 4], active));
@@ -649,7 +649,7 @@ void box_measures_distance_iou_f32(const float* p, const float* t, float* result
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(
-          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             const auto lp = load_field<4, 0>(&p[n * 4], active);
             const auto tp = load_field<4, 1>(&p[n * 4], active);
             const auto rp = load_field<4, 2>(&p[n * 4], active);
@@ -681,7 +681,7 @@ void box_measures_distance_iou_f64(const double* p, const double* t, double* res
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes64>(
-          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             const auto lp = load_field<4, 0>(&p[n * 4], active);
             const auto tp = load_field<4, 1>(&p[n * 4], active);
             const auto rp = load_field<4, 2>(&p[n * 4], active);
@@ -713,7 +713,7 @@ void box_measures_distance_iou_bf16(const uint16_t* p, const uint16_t* t, uint16
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(
-          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             const auto lp = from_bf16(load_field<4, 0>(&p[n * 4], active));
             const auto tp = from_bf16(load_field<4, 1>(&p[n * 4], active));
             const auto rp = from_bf16(load_field<4, 2>(&p[n * 4], active));
@@ -746,7 +746,7 @@ void box_measures_complete_iou_f32(const float* p, const float* t, float* result
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(
-          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             const auto lp = load_field<4, 0>(&p[n * 4], active);
             const auto tp = load_field<4, 1>(&p[n * 4], active);
             const auto rp = load_field<4, 2>(&p[n * 4], active);
@@ -786,7 +786,7 @@ void box_measures_complete_iou_f64(const double* p, const double* t, double* res
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes64>(
-          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             const auto lp = load_field<4, 0>(&p[n * 4], active);
             const auto tp = load_field<4, 1>(&p[n * 4], active);
             const auto rp = load_field<4, 2>(&p[n * 4], active);
@@ -826,7 +826,7 @@ void box_measures_complete_iou_bf16(const uint16_t* p, const uint16_t* t, uint16
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(
-          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             const auto lp = from_bf16(load_field<4, 0>(&p[n * 4], active));
             const auto tp = from_bf16(load_field<4, 1>(&p[n * 4], active));
             const auto rp = from_bf16(load_field<4, 2>(&p[n * 4], active));

@@ -636,30 +636,32 @@ void giou_loss_padded_f32(const float* pred, const float* target, float* giou, b
       for (int64_t bn_block = bn_first; bn_block < bn_end; bn_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
         Lanes<int32_t, kLanes32> total2_lanes = 0;
-        for_lanes<kLanes32>(bn_block, smaller(bn_block + 4096, bn_end), [&](int64_t bn, auto active) {
-          const auto mask_here = load_field<4, 3>(&target[bn * 4], active) != 0.0f;
-          store(&mask[bn], active, mask_here);
-          const auto left_p = load_field<4, 0>(&pred[bn * 4], active);
-          const auto top_p = load_field<4, 1>(&pred[bn * 4], active);
-          const auto right_p = load_field<4, 2>(&pred[bn * 4], active);
-          const auto bottom_p = load_field<4, 3>(&pred[bn * 4], active);
-          const auto left_t = load_field<4, 0>(&target[bn * 4], active);
-          const auto top_t = load_field<4, 1>(&target[bn * 4], active);
-          const auto right_t = load_field<4, 2>(&target[bn * 4], active);
-          const auto bottom_t = load_field<4, 3>(&target[bn * 4], active);
-          const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-          const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-          const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                               (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
-          const auto joined = area_p + area_t - overlap;
-          const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                            (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-          const auto each = convert<float>(convert<int32_t>(mask_here)) *
-                            (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
-          store_around(&giou[bn], active, each, around_caches);
-          total_lanes += keep(active, each, 0.0f);
-          total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
-        });
+        for_lanes<kLanes32>(
+            bn_block, smaller(bn_block + 4096, bn_end),
+            [=, &total_lanes, &total2_lanes](int64_t bn, auto active) {
+              const auto mask_here = load_field<4, 3>(&target[bn * 4], active) != 0.0f;
+              store(&mask[bn], active, mask_here);
+              const auto left_p = load_field<4, 0>(&pred[bn * 4], active);
+              const auto top_p = load_field<4, 1>(&pred[bn * 4], active);
+              const auto right_p = load_field<4, 2>(&pred[bn * 4], active);
+              const auto bottom_p = load_field<4, 3>(&pred[bn * 4], active);
+              const auto left_t = load_field<4, 0>(&target[bn * 4], active);
+              const auto top_t = load_field<4, 1>(&target[bn * 4], active);
+              const auto right_t = load_field<4, 2>(&target[bn * 4], active);
+              const auto bottom_t = load_field<4, 3>(&target[bn * 4], active);
+              const auto area_p = (right_p - left_p) * (bottom_p - top_p);
+              const auto area_t = (right_t - left_t) * (bottom_t - top_t);
+              const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                                   (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+              const auto joined = area_p + area_t - overlap;
+              const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                                (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+              const auto each = convert<float>(convert<int32_t>(mask_here)) *
+                                (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
+              store_around(&giou[bn], active, each, around_caches);
+              total_lanes += keep(active, each, 0.0f);
+              total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
+            });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
         total2 = total2 + across(total2_lanes, [](int32_t a, int32_t b_) { return a + b_; });
       }
@@ -709,30 +711,32 @@ void giou_loss_padded_f16(const uint16_t* pred, const uint16_t* target, uint16_t
       for (int64_t bn_block = bn_first; bn_block < bn_end; bn_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
         Lanes<int32_t, kLanes32> total2_lanes = 0;
-        for_lanes<kLanes32>(bn_block, smaller(bn_block + 4096, bn_end), [&](int64_t bn, auto active) {
-          const auto mask_here = from_f16(load_field<4, 3>(&target[bn * 4], active)) != 0.0f;
-          store(&mask[bn], active, mask_here);
-          const auto left_p = from_f16(load_field<4, 0>(&pred[bn * 4], active));
-          const auto top_p = from_f16(load_field<4, 1>(&pred[bn * 4], active));
-          const auto right_p = from_f16(load_field<4, 2>(&pred[bn * 4], active));
-          const auto bottom_p = from_f16(load_field<4, 3>(&pred[bn * 4], active));
-          const auto left_t = from_f16(load_field<4, 0>(&target[bn * 4], active));
-          const auto top_t = from_f16(load_field<4, 1>(&target[bn * 4], active));
-          const auto right_t = from_f16(load_field<4, 2>(&target[bn * 4], active));
-          const auto bottom_t = from_f16(load_field<4, 3>(&target[bn * 4], active));
-          const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-          const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-          const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                               (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
-          const auto joined = area_p + area_t - overlap;
-          const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                            (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-          const auto each = convert<float>(convert<int32_t>(mask_here)) *
-                            (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
-          store_around(&giou[bn], active, to_f16(each), around_caches);
-          total_lanes += keep(active, each, 0.0f);
-          total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
-        });
+        for_lanes<kLanes32>(
+            bn_block, smaller(bn_block + 4096, bn_end),
+            [=, &total_lanes, &total2_lanes](int64_t bn, auto active) {
+              const auto mask_here = from_f16(load_field<4, 3>(&target[bn * 4], active)) != 0.0f;
+              store(&mask[bn], active, mask_here);
+              const auto left_p = from_f16(load_field<4, 0>(&pred[bn * 4], active));
+              const auto top_p = from_f16(load_field<4, 1>(&pred[bn * 4], active));
+              const auto right_p = from_f16(load_field<4, 2>(&pred[bn * 4], active));
+              const auto bottom_p = from_f16(load_field<4, 3>(&pred[bn * 4], active));
+              const auto left_t = from_f16(load_field<4, 0>(&target[bn * 4], active));
+              const auto top_t = from_f16(load_field<4, 1>(&target[bn * 4], active));
+              const auto right_t = from_f16(load_field<4, 2>(&target[bn * 4], active));
+              const auto bottom_t = from_f16(load_field<4, 3>(&target[bn * 4], active));
+              const auto area_p = (right_p - left_p) * (bottom_p - top_p);
+              const auto area_t = (right_t - left_t) * (bottom_t - top_t);
+              const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                                   (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+              const auto joined = area_p + area_t - overlap;
+              const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                                (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+              const auto each = convert<float>(convert<int32_t>(mask_here)) *
+                                (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
+              store_around(&giou[bn], active, to_f16(each), around_caches);
+              total_lanes += keep(active, each, 0.0f);
+              total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
+            });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
         total2 = total2 + across(total2_lanes, [](int32_t a, int32_t b_) { return a + b_; });
       }
@@ -782,30 +786,32 @@ void giou_loss_padded_bf16(const uint16_t* pred, const uint16_t* target, uint16_
       for (int64_t bn_block = bn_first; bn_block < bn_end; bn_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
         Lanes<int32_t, kLanes32> total2_lanes = 0;
-        for_lanes<kLanes32>(bn_block, smaller(bn_block + 4096, bn_end), [&](int64_t bn, auto active) {
-          const auto mask_here = from_bf16(load_field<4, 3>(&target[bn * 4], active)) != 0.0f;
-          store(&mask[bn], active, mask_here);
-          const auto left_p = from_bf16(load_field<4, 0>(&pred[bn * 4], active));
-          const auto top_p = from_bf16(load_field<4, 1>(&pred[bn * 4], active));
-          const auto right_p = from_bf16(load_field<4, 2>(&pred[bn * 4], active));
-          const auto bottom_p = from_bf16(load_field<4, 3>(&pred[bn * 4], active));
-          const auto left_t = from_bf16(load_field<4, 0>(&target[bn * 4], active));
-          const auto top_t = from_bf16(load_field<4, 1>(&target[bn * 4], active));
-          const auto right_t = from_bf16(load_field<4, 2>(&target[bn * 4], active));
-          const auto bottom_t = from_bf16(load_field<4, 3>(&target[bn * 4], active));
-          const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-          const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-          const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                               (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
-          const auto joined = area_p + area_t - overlap;
-          const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                            (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-          const auto each = convert<float>(convert<int32_t>(mask_here)) *
-                            (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
-          store_around(&giou[bn], active, to_bf16(each), around_caches);
-          total_lanes += keep(active, each, 0.0f);
-          total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
-        });
+        for_lanes<kLanes32>(
+            bn_block, smaller(bn_block + 4096, bn_end),
+            [=, &total_lanes, &total2_lanes](int64_t bn, auto active) {
+              const auto mask_here = from_bf16(load_field<4, 3>(&target[bn * 4], active)) != 0.0f;
+              store(&mask[bn], active, mask_here);
+              const auto left_p = from_bf16(load_field<4, 0>(&pred[bn * 4], active));
+              const auto top_p = from_bf16(load_field<4, 1>(&pred[bn * 4], active));
+              const auto right_p = from_bf16(load_field<4, 2>(&pred[bn * 4], active));
+              const auto bottom_p = from_bf16(load_field<4, 3>(&pred[bn * 4], active));
+              const auto left_t = from_bf16(load_field<4, 0>(&target[bn * 4], active));
+              const auto top_t = from_bf16(load_field<4, 1>(&target[bn * 4], active));
+              const auto right_t = from_bf16(load_field<4, 2>(&target[bn * 4], active));
+              const auto bottom_t = from_bf16(load_field<4, 3>(&target[bn * 4], active));
+              const auto area_p = (right_p - left_p) * (bottom_p - top_p);
+              const auto area_t = (right_t - left_t) * (bottom_t - top_t);
+              const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                                   (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+              const auto joined = area_p + area_t - overlap;
+              const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                                (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+              const auto each = convert<float>(convert<int32_t>(mask_here)) *
+                                (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
+              store_around(&giou[bn], active, to_bf16(each), around_caches);
+              total_lanes += keep(active, each, 0.0f);
+              total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
+            });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
         total2 = total2 + across(total2_lanes, [](int32_t a, int32_t b_) { return a + b_; });
       }
@@ -855,30 +861,32 @@ void giou_loss_padded_f64(const double* pred, const double* target, double* giou
       for (int64_t bn_block = bn_first; bn_block < bn_end; bn_block += 4096) {
         Sum<double, kLanes64> total_lanes = 0.0;
         Lanes<int32_t, kLanes64> total2_lanes = 0;
-        for_lanes<kLanes64>(bn_block, smaller(bn_block + 4096, bn_end), [&](int64_t bn, auto active) {
-          const auto mask_here = load_field<4, 3>(&target[bn * 4], active) != 0.0;
-          store(&mask[bn], active, mask_here);
-          const auto left_p = load_field<4, 0>(&pred[bn * 4], active);
-          const auto top_p = load_field<4, 1>(&pred[bn * 4], active);
-          const auto right_p = load_field<4, 2>(&pred[bn * 4], active);
-          const auto bottom_p = load_field<4, 3>(&pred[bn * 4], active);
-          const auto left_t = load_field<4, 0>(&target[bn * 4], active);
-          const auto top_t = load_field<4, 1>(&target[bn * 4], active);
-          const auto right_t = load_field<4, 2>(&target[bn * 4], active);
-          const auto bottom_t = load_field<4, 3>(&target[bn * 4], active);
-          const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-          const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-          const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                               (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
-          const auto joined = area_p + area_t - overlap;
-          const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                            (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-          const auto each = convert<double>(convert<int32_t>(mask_here)) *
-                            (overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05));
-          store_around(&giou[bn], active, each, around_caches);
-          total_lanes += keep(active, each, 0.0);
-          total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
-        });
+        for_lanes<kLanes64>(bn_block, smaller(bn_block + 4096, bn_end),
+                            [=, &total_lanes, &total2_lanes](int64_t bn, auto active) {
+                              const auto mask_here = load_field<4, 3>(&target[bn * 4], active) != 0.0;
+                              store(&mask[bn], active, mask_here);
+                              const auto left_p = load_field<4, 0>(&pred[bn * 4], active);
+                              const auto top_p = load_field<4, 1>(&pred[bn * 4], active);
+                              const auto right_p = load_field<4, 2>(&pred[bn * 4], active);
+                              const auto bottom_p = load_field<4, 3>(&pred[bn * 4], active);
+                              const auto left_t = load_field<4, 0>(&target[bn * 4], active);
+                              const auto top_t = load_field<4, 1>(&target[bn * 4], active);
+                              const auto right_t = load_field<4, 2>(&target[bn * 4], active);
+                              const auto bottom_t = load_field<4, 3>(&target[bn * 4], active);
+                              const auto area_p = (right_p - left_p) * (bottom_p - top_p);
+                              const auto area_t = (right_t - left_t) * (bottom_t - top_t);
+                              const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                                                   (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+                              const auto joined = area_p + area_t - overlap;
+                              const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                                                (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+                              const auto each =
+                                  convert<double>(convert<int32_t>(mask_here)) *
+                                  (overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05));
+                              store_around(&giou[bn], active, each, around_caches);
+                              total_lanes += keep(active, each, 0.0);
+                              total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
+                            });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
         total2 = total2 + across(total2_lanes, [](int32_t a, int32_t b_) { return a + b_; });
       }

@@ -626,27 +626,29 @@ void giou_loss_ragged_f32(const int64_t* box_start, const float* pred, const flo
         for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
           Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_count), [&](int64_t n, auto active) {
-            const auto left_p = load_field<4, 0>(&pred[(n_start + n) * 4], active);
-            const auto top_p = load_field<4, 1>(&pred[(n_start + n) * 4], active);
-            const auto right_p = load_field<4, 2>(&pred[(n_start + n) * 4], active);
-            const auto bottom_p = load_field<4, 3>(&pred[(n_start + n) * 4], active);
-            const auto left_t = load_field<4, 0>(&target[(n_start + n) * 4], active);
-            const auto top_t = load_field<4, 1>(&target[(n_start + n) * 4], active);
-            const auto right_t = load_field<4, 2>(&target[(n_start + n) * 4], active);
-            const auto bottom_t = load_field<4, 3>(&target[(n_start + n) * 4], active);
-            const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-            const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-            const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                                 (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
-            const auto joined = area_p + area_t - overlap;
-            const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                              (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-            const auto each = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
-            store_around(&giou[n_start + n], active, each, around_caches);
-            total_lanes += keep(active, each, 0.0f);
-            total2_lanes += keep(active, each, 0.0f);
-          });
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_count),
+                              [=, &total_lanes, &total2_lanes](int64_t n, auto active) {
+                                const auto left_p = load_field<4, 0>(&pred[(n_start + n) * 4], active);
+                                const auto top_p = load_field<4, 1>(&pred[(n_start + n) * 4], active);
+                                const auto right_p = load_field<4, 2>(&pred[(n_start + n) * 4], active);
+                                const auto bottom_p = load_field<4, 3>(&pred[(n_start + n) * 4], active);
+                                const auto left_t = load_field<4, 0>(&target[(n_start + n) * 4], active);
+                                const auto top_t = load_field<4, 1>(&target[(n_start + n) * 4], active);
+                                const auto right_t = load_field<4, 2>(&target[(n_start + n) * 4], active);
+                                const auto bottom_t = load_field<4, 3>(&target[(n_start + n) * 4], active);
+                                const auto area_p = (right_p - left_p) * (bottom_p - top_p);
+                                const auto area_t = (right_t - left_t) * (bottom_t - top_t);
+                                const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                                                     (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+                                const auto joined = area_p + area_t - overlap;
+                                const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                                                  (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+                                const auto each = overlap / maximum(joined, 1e-05f) -
+                                                  (hull - joined) / maximum(hull, 1e-05f);
+                                store_around(&giou[n_start + n], active, each, around_caches);
+                                total_lanes += keep(active, each, 0.0f);
+                                total2_lanes += keep(active, each, 0.0f);
+                              });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
@@ -704,27 +706,29 @@ void giou_loss_ragged_f16(const int64_t* box_start, const uint16_t* pred, const 
         for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
           Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_count), [&](int64_t n, auto active) {
-            const auto left_p = from_f16(load_field<4, 0>(&pred[(n_start + n) * 4], active));
-            const auto top_p = from_f16(load_field<4, 1>(&pred[(n_start + n) * 4], active));
-            const auto right_p = from_f16(load_field<4, 2>(&pred[(n_start + n) * 4], active));
-            const auto bottom_p = from_f16(load_field<4, 3>(&pred[(n_start + n) * 4], active));
-            const auto left_t = from_f16(load_field<4, 0>(&target[(n_start + n) * 4], active));
-            const auto top_t = from_f16(load_field<4, 1>(&target[(n_start + n) * 4], active));
-            const auto right_t = from_f16(load_field<4, 2>(&target[(n_start + n) * 4], active));
-            const auto bottom_t = from_f16(load_field<4, 3>(&target[(n_start + n) * 4], active));
-            const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-            const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-            const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                                 (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
-            const auto joined = area_p + area_t - overlap;
-            const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                              (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-            const auto each = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
-            store_around(&giou[n_start + n], active, to_f16(each), around_caches);
-            total_lanes += keep(active, each, 0.0f);
-            total2_lanes += keep(active, each, 0.0f);
-          });
+          for_lanes<kLanes32>(
+              n_block, smaller(n_block + 4096, n_count),
+              [=, &total_lanes, &total2_lanes](int64_t n, auto active) {
+                const auto left_p = from_f16(load_field<4, 0>(&pred[(n_start + n) * 4], active));
+                const auto top_p = from_f16(load_field<4, 1>(&pred[(n_start + n) * 4], active));
+                const auto right_p = from_f16(load_field<4, 2>(&pred[(n_start + n) * 4], active));
+                const auto bottom_p = from_f16(load_field<4, 3>(&pred[(n_start + n) * 4], active));
+                const auto left_t = from_f16(load_field<4, 0>(&target[(n_start + n) * 4], active));
+                const auto top_t = from_f16(load_field<4, 1>(&target[(n_start + n) * 4], active));
+                const auto right_t = from_f16(load_field<4, 2>(&target[(n_start + n) * 4], active));
+                const auto bottom_t = from_f16(load_field<4, 3>(&target[(n_start + n) * 4], active));
+                const auto area_p = (right_p - left_p) * (bottom_p - top_p);
+                const auto area_t = (right_t - left_t) * (bottom_t - top_t);
+                const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                                     (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+                const auto joined = area_p + area_t - overlap;
+                const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                                  (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+                const auto each = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
+                store_around(&giou[n_start + n], active, to_f16(each), around_caches);
+                total_lanes += keep(active, each, 0.0f);
+                total2_lanes += keep(active, each, 0.0f);
+              });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
@@ -782,27 +786,29 @@ void giou_loss_ragged_bf16(const int64_t* box_start, const uint16_t* pred, const
         for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
           Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_count), [&](int64_t n, auto active) {
-            const auto left_p = from_bf16(load_field<4, 0>(&pred[(n_start + n) * 4], active));
-            const auto top_p = from_bf16(load_field<4, 1>(&pred[(n_start + n) * 4], active));
-            const auto right_p = from_bf16(load_field<4, 2>(&pred[(n_start + n) * 4], active));
-            const auto bottom_p = from_bf16(load_field<4, 3>(&pred[(n_start + n) * 4], active));
-            const auto left_t = from_bf16(load_field<4, 0>(&target[(n_start + n) * 4], active));
-            const auto top_t = from_bf16(load_field<4, 1>(&target[(n_start + n) * 4], active));
-            const auto right_t = from_bf16(load_field<4, 2>(&target[(n_start + n) * 4], active));
-            const auto bottom_t = from_bf16(load_field<4, 3>(&target[(n_start + n) * 4], active));
-            const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-            const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-            const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                                 (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
-            const auto joined = area_p + area_t - overlap;
-            const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                              (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-            const auto each = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
-            store_around(&giou[n_start + n], active, to_bf16(each), around_caches);
-            total_lanes += keep(active, each, 0.0f);
-            total2_lanes += keep(active, each, 0.0f);
-          });
+          for_lanes<kLanes32>(
+              n_block, smaller(n_block + 4096, n_count),
+              [=, &total_lanes, &total2_lanes](int64_t n, auto active) {
+                const auto left_p = from_bf16(load_field<4, 0>(&pred[(n_start + n) * 4], active));
+                const auto top_p = from_bf16(load_field<4, 1>(&pred[(n_start + n) * 4], active));
+                const auto right_p = from_bf16(load_field<4, 2>(&pred[(n_start + n) * 4], active));
+                const auto bottom_p = from_bf16(load_field<4, 3>(&pred[(n_start + n) * 4], active));
+                const auto left_t = from_bf16(load_field<4, 0>(&target[(n_start + n) * 4], active));
+                const auto top_t = from_bf16(load_field<4, 1>(&target[(n_start + n) * 4], active));
+                const auto right_t = from_bf16(load_field<4, 2>(&target[(n_start + n) * 4], active));
+                const auto bottom_t = from_bf16(load_field<4, 3>(&target[(n_start + n) * 4], active));
+                const auto area_p = (right_p - left_p) * (bottom_p - top_p);
+                const auto area_t = (right_t - left_t) * (bottom_t - top_t);
+                const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                                     (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+                const auto joined = area_p + area_t - overlap;
+                const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                                  (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+                const auto each = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
+                store_around(&giou[n_start + n], active, to_bf16(each), around_caches);
+                total_lanes += keep(active, each, 0.0f);
+                total2_lanes += keep(active, each, 0.0f);
+              });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }
@@ -859,27 +865,29 @@ void giou_loss_ragged_f64(const int64_t* box_start, const double* pred, const do
         for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
           Sum<double, kLanes64> total_lanes = 0.0;
           Sum<double, kLanes64> total2_lanes = 0.0;
-          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_count), [&](int64_t n, auto active) {
-            const auto left_p = load_field<4, 0>(&pred[(n_start + n) * 4], active);
-            const auto top_p = load_field<4, 1>(&pred[(n_start + n) * 4], active);
-            const auto right_p = load_field<4, 2>(&pred[(n_start + n) * 4], active);
-            const auto bottom_p = load_field<4, 3>(&pred[(n_start + n) * 4], active);
-            const auto left_t = load_field<4, 0>(&target[(n_start + n) * 4], active);
-            const auto top_t = load_field<4, 1>(&target[(n_start + n) * 4], active);
-            const auto right_t = load_field<4, 2>(&target[(n_start + n) * 4], active);
-            const auto bottom_t = load_field<4, 3>(&target[(n_start + n) * 4], active);
-            const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-            const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-            const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                                 (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
-            const auto joined = area_p + area_t - overlap;
-            const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                              (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-            const auto each = overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05);
-            store_around(&giou[n_start + n], active, each, around_caches);
-            total_lanes += keep(active, each, 0.0);
-            total2_lanes += keep(active, each, 0.0);
-          });
+          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_count),
+                              [=, &total_lanes, &total2_lanes](int64_t n, auto active) {
+                                const auto left_p = load_field<4, 0>(&pred[(n_start + n) * 4], active);
+                                const auto top_p = load_field<4, 1>(&pred[(n_start + n) * 4], active);
+                                const auto right_p = load_field<4, 2>(&pred[(n_start + n) * 4], active);
+                                const auto bottom_p = load_field<4, 3>(&pred[(n_start + n) * 4], active);
+                                const auto left_t = load_field<4, 0>(&target[(n_start + n) * 4], active);
+                                const auto top_t = load_field<4, 1>(&target[(n_start + n) * 4], active);
+                                const auto right_t = load_field<4, 2>(&target[(n_start + n) * 4], active);
+                                const auto bottom_t = load_field<4, 3>(&target[(n_start + n) * 4], active);
+                                const auto area_p = (right_p - left_p) * (bottom_p - top_p);
+                                const auto area_t = (right_t - left_t) * (bottom_t - top_t);
+                                const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                                                     (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+                                const auto joined = area_p + area_t - overlap;
+                                const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                                                  (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+                                const auto each =
+                                    overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05);
+                                store_around(&giou[n_start + n], active, each, around_caches);
+                                total_lanes += keep(active, each, 0.0);
+                                total2_lanes += keep(active, each, 0.0);
+                              });
           total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
           total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
         }

@@ -408,7 +408,7 @@ void giou_planes_plain_f32(const float* left_p, const float* top_p, const float*
     for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
       for_lines<kLanes32>(
           around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
-          [&](int64_t mn, auto active) {
+          [=](int64_t mn, auto active) {
             const auto area_p = (load(&right_p[mn], active) - load(&left_p[mn], active)) *
                                 (load(&bottom_p[mn], active) - load(&top_p[mn], active));
             const auto area_t = (load(&right_t[mn], active) - load(&left_t[mn], active)) *
@@ -446,7 +446,7 @@ void giou_planes_plain_f16(const uint16_t* left_p, const uint16_t* top_p, const 
     for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
       for_lines<kLanes32>(
           around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
-          [&](int64_t mn, auto active) {
+          [=](int64_t mn, auto active) {
             const auto area_p = (from_f16(load(&right_p[mn], active)) - from_f16(load(&left_p[mn], active))) *
                                 (from_f16(load(&bottom_p[mn], active)) - from_f16(load(&top_p[mn], active)));
             const auto area_t = (from_f16(load(&right_t[mn], active)) - from_f16(load(&left_t[mn], active))) *
@@ -488,7 +488,7 @@ void giou_planes_plain_bf16(const uint16_t* left_p, const uint16_t* top_p, const
     for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
       for_lines<kLanes32>(
           around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
-          [&](int64_t mn, auto active) {
+          [=](int64_t mn, auto active) {
             const auto area_p =
                 (from_bf16(load(&right_p[mn], active)) - from_bf16(load(&left_p[mn], active))) *
                 (from_bf16(load(&bottom_p[mn], active)) - from_bf16(load(&top_p[mn], active)));
@@ -534,7 +534,7 @@ void giou_planes_plain_f64(const double* left_p, const double* top_p, const doub
     for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
       for_lines<kLanes64>(
           around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
-          [&](int64_t mn, auto active) {
+          [=](int64_t mn, auto active) {
             const auto area_p = (load(&right_p[mn], active) - load(&left_p[mn], active)) *
                                 (load(&bottom_p[mn], active) - load(&top_p[mn], active));
             const auto area_t = (load(&right_t[mn], active) - load(&left_t[mn], active)) *

@@ -555,11 +555,13 @@ void cosine_similarity_f32(const float* x, const float* y, float* similarity, in
         Sum<float, kLanes32> total4_lanes = 0.0f;
         Sum<float, kLanes32> total5_lanes = 0.0f;
         Sum<float, kLanes32> total6_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
-          total4_lanes += keep(active, load(&x[m * N + n], active) * load(&y[m * N + n], active), 0.0f);
-          total5_lanes += keep(active, load(&x[m * N + n], active) * load(&x[m * N + n], active), 0.0f);
-          total6_lanes += keep(active, load(&y[m * N + n], active) * load(&y[m * N + n], active), 0.0f);
-        });
+        for_lanes<kLanes32>(
+            n_block, smaller(n_block + 4096, n_end),
+            [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
+              total4_lanes += keep(active, load(&x[m * N + n], active) * load(&y[m * N + n], active), 0.0f);
+              total5_lanes += keep(active, load(&x[m * N + n], active) * load(&x[m * N + n], active), 0.0f);
+              total6_lanes += keep(active, load(&y[m * N + n], active) * load(&y[m * N + n], active), 0.0f);
+            });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
         total5 += across(total5_lanes, [](auto a, auto b) { return a + b; });
         total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
@@ -574,7 +576,7 @@ void cosine_similarity_f32(const float* x, const float* y, float* similarity, in
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [&](int64_t m, auto active) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
         Lanes<float, kLanes32> total = 0.0f;
         Lanes<float, kLanes32> total2 = 0.0f;
         Lanes<float, kLanes32> total3 = 0.0f;
@@ -625,11 +627,13 @@ void cosine_similarity_f64(const double* x, const double* y, double* similarity,
         Sum<double, kLanes64> total4_lanes = 0.0;
         Sum<double, kLanes64> total5_lanes = 0.0;
         Sum<double, kLanes64> total6_lanes = 0.0;
-        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
-          total4_lanes += keep(active, load(&x[m * N + n], active) * load(&y[m * N + n], active), 0.0);
-          total5_lanes += keep(active, load(&x[m * N + n], active) * load(&x[m * N + n], active), 0.0);
-          total6_lanes += keep(active, load(&y[m * N + n], active) * load(&y[m * N + n], active), 0.0);
-        });
+        for_lanes<kLanes64>(
+            n_block, smaller(n_block + 4096, n_end),
+            [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
+              total4_lanes += keep(active, load(&x[m * N + n], active) * load(&y[m * N + n], active), 0.0);
+              total5_lanes += keep(active, load(&x[m * N + n], active) * load(&x[m * N + n], active), 0.0);
+              total6_lanes += keep(active, load(&y[m * N + n], active) * load(&y[m * N + n], active), 0.0);
+            });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
         total5 += across(total5_lanes, [](auto a, auto b) { return a + b; });
         total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
@@ -644,7 +648,7 @@ void cosine_similarity_f64(const double* x, const double* y, double* similarity,
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [&](int64_t m, auto active) {
+      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
         Lanes<double, kLanes64> total = 0.0;
         Lanes<double, kLanes64> total2 = 0.0;
         Lanes<double, kLanes64> total3 = 0.0;
@@ -695,14 +699,19 @@ void cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_t* simi
         Sum<float, kLanes32> total4_lanes = 0.0f;
         Sum<float, kLanes32> total5_lanes = 0.0f;
         Sum<float, kLanes32> total6_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
-          total4_lanes += keep(
-              active, from_bf16(load(&x[m * N + n], active)) * from_bf16(load(&y[m * N + n], active)), 0.0f);
-          total5_lanes += keep(
-              active, from_bf16(load(&x[m * N + n], active)) * from_bf16(load(&x[m * N + n], active)), 0.0f);
-          total6_lanes += keep(
-              active, from_bf16(load(&y[m * N + n], active)) * from_bf16(load(&y[m * N + n], active)), 0.0f);
-        });
+        for_lanes<kLanes32>(
+            n_block, smaller(n_block + 4096, n_end),
+            [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
+              total4_lanes +=
+                  keep(active,
+                       from_bf16(load(&x[m * N + n], active)) * from_bf16(load(&y[m * N + n], active)), 0.0f);
+              total5_lanes +=
+                  keep(active,
+                       from_bf16(load(&x[m * N + n], active)) * from_bf16(load(&x[m * N + n], active)), 0.0f);
+              total6_lanes +=
+                  keep(active,
+                       from_bf16(load(&y[m * N + n], active)) * from_bf16(load(&y[m * N + n], active)), 0.0f);
+            });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
         total5 += across(total5_lanes, [](auto a, auto b) { return a + b; });
         total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
@@ -717,7 +726,7 @@ void cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_t* simi
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [&](int64_t m, auto active) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
         Lanes<float, kLanes32> total = 0.0f;
         Lanes<float, kLanes32> total2 = 0.0f;
         Lanes<float, kLanes32> total3 = 0.0f;
@@ -768,14 +777,19 @@ void cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t* simil
         Sum<float, kLanes32> total4_lanes = 0.0f;
         Sum<float, kLanes32> total5_lanes = 0.0f;
         Sum<float, kLanes32> total6_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
-          total4_lanes += keep(
-              active, from_f16(load(&x[m * N + n], active)) * from_f16(load(&y[m * N + n], active)), 0.0f);
-          total5_lanes += keep(
-              active, from_f16(load(&x[m * N + n], active)) * from_f16(load(&x[m * N + n], active)), 0.0f);
-          total6_lanes += keep(
-              active, from_f16(load(&y[m * N + n], active)) * from_f16(load(&y[m * N + n], active)), 0.0f);
-        });
+        for_lanes<kLanes32>(
+            n_block, smaller(n_block + 4096, n_end),
+            [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
+              total4_lanes +=
+                  keep(active, from_f16(load(&x[m * N + n], active)) * from_f16(load(&y[m * N + n], active)),
+                       0.0f);
+              total5_lanes +=
+                  keep(active, from_f16(load(&x[m * N + n], active)) * from_f16(load(&x[m * N + n], active)),
+                       0.0f);
+              total6_lanes +=
+                  keep(active, from_f16(load(&y[m * N + n], active)) * from_f16(load(&y[m * N + n], active)),
+                       0.0f);
+            });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
         total5 += across(total5_lanes, [](auto a, auto b) { return a + b; });
         total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
@@ -790,7 +804,7 @@ void cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t* simil
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [&](int64_t m, auto active) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
         Lanes<float, kLanes32> total = 0.0f;
         Lanes<float, kLanes32> total2 = 0.0f;
         Lanes<float, kLanes32> total3 = 0.0f;

@@ -446,7 +446,7 @@ void hinge_loss_f32_f32(const float* score, const int32_t* target, float* loss, 
       float total = 0.0f;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Sum<float, kLanes64> total_lanes = 0.0f;
-        for_lanes<kLanes64>(v_block, smaller(v_block + 4096, V), [&](int64_t v, auto active) {
+        for_lanes<kLanes64>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
           const auto chosen = active && positions<kLanes64>(v) != int64_t(target[b]);
           total_lanes += keep(chosen, maximum(1.0f + load(&score[b * V + v], active) - own, 0.0f), 0.0f);
         });
@@ -492,7 +492,7 @@ void hinge_loss_f64_f64(const double* score, const int32_t* target, double* loss
       double total = 0.0;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Sum<double, kLanes64> total_lanes = 0.0;
-        for_lanes<kLanes64>(v_block, smaller(v_block + 4096, V), [&](int64_t v, auto active) {
+        for_lanes<kLanes64>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
           const auto chosen = active && positions<kLanes64>(v) != int64_t(target[b]);
           total_lanes += keep(chosen, maximum(1.0 + load(&score[b * V + v], active) - own, 0.0), 0.0);
         });
@@ -538,7 +538,7 @@ void hinge_loss_bf16_f32(const uint16_t* score, const int32_t* target, float* lo
       float total = 0.0f;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Sum<float, kLanes64> total_lanes = 0.0f;
-        for_lanes<kLanes64>(v_block, smaller(v_block + 4096, V), [&](int64_t v, auto active) {
+        for_lanes<kLanes64>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
           const auto chosen = active && positions<kLanes64>(v) != int64_t(target[b]);
           total_lanes +=
               keep(chosen, maximum(1.0f + from_bf16(load(&score[b * V + v], active)) - own, 0.0f), 0.0f);
@@ -585,7 +585,7 @@ void hinge_loss_f16_f32(const uint16_t* score, const int32_t* target, float* los
       float total = 0.0f;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Sum<float, kLanes64> total_lanes = 0.0f;
-        for_lanes<kLanes64>(v_block, smaller(v_block + 4096, V), [&](int64_t v, auto active) {
+        for_lanes<kLanes64>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
           const auto chosen = active && positions<kLanes64>(v) != int64_t(target[b]);
           total_lanes +=
               keep(chosen, maximum(1.0f + from_f16(load(&score[b * V + v], active)) - own, 0.0f), 0.0f);

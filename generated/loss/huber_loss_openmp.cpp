@@ -532,12 +532,13 @@ void huber_loss_f32_f32(float delta, const float* prediction, const float* targe
       const int64_t n_end = smaller(n_first + n_chunk, N);
       for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
-          const auto e = absolute(load(&prediction[n], active) - load(&target[n], active));
-          const auto each = choose(e <= delta, quotient(e * e, 2.0f), delta * (e - delta / 2.0f));
-          store_around(&loss[n], active, each, around_caches);
-          total_lanes += keep(active, each, 0.0f);
-        });
+        for_lanes<kLanes32>(
+            n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
+              const auto e = absolute(load(&prediction[n], active) - load(&target[n], active));
+              const auto each = choose(e <= delta, quotient(e * e, 2.0f), delta * (e - delta / 2.0f));
+              store_around(&loss[n], active, each, around_caches);
+              total_lanes += keep(active, each, 0.0f);
+            });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
       total_parts[n_first / n_chunk] = total;
@@ -577,12 +578,13 @@ void huber_loss_f64_f64(double delta, const double* prediction, const double* ta
       const int64_t n_end = smaller(n_first + n_chunk, N);
       for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
         Sum<double, kLanes64> total_lanes = 0.0;
-        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
-          const auto e = absolute(load(&prediction[n], active) - load(&target[n], active));
-          const auto each = choose(e <= delta, quotient(e * e, 2.0), delta * (e - delta / 2.0));
-          store_around(&loss[n], active, each, around_caches);
-          total_lanes += keep(active, each, 0.0);
-        });
+        for_lanes<kLanes64>(
+            n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
+              const auto e = absolute(load(&prediction[n], active) - load(&target[n], active));
+              const auto each = choose(e <= delta, quotient(e * e, 2.0), delta * (e - delta / 2.0));
+              store_around(&loss[n], active, each, around_caches);
+              total_lanes += keep(active, each, 0.0);
+            });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
       total_parts[n_first / n_chunk] = total;
@@ -622,13 +624,14 @@ void huber_loss_bf16_f32(float delta, const uint16_t* prediction, const uint16_t
       const int64_t n_end = smaller(n_first + n_chunk, N);
       for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
-          const auto e =
-              absolute(from_bf16(load(&prediction[n], active)) - from_bf16(load(&target[n], active)));
-          const auto each = choose(e <= delta, quotient(e * e, 2.0f), delta * (e - delta / 2.0f));
-          store_around(&loss[n], active, to_bf16(each), around_caches);
-          total_lanes += keep(active, each, 0.0f);
-        });
+        for_lanes<kLanes32>(
+            n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
+              const auto e =
+                  absolute(from_bf16(load(&prediction[n], active)) - from_bf16(load(&target[n], active)));
+              const auto each = choose(e <= delta, quotient(e * e, 2.0f), delta * (e - delta / 2.0f));
+              store_around(&loss[n], active, to_bf16(each), around_caches);
+              total_lanes += keep(active, each, 0.0f);
+            });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
       total_parts[n_first / n_chunk] = total;
@@ -668,13 +671,14 @@ void huber_loss_f16_f32(float delta, const uint16_t* prediction, const uint16_t*
       const int64_t n_end = smaller(n_first + n_chunk, N);
       for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
-          const auto e =
-              absolute(from_f16(load(&prediction[n], active)) - from_f16(load(&target[n], active)));
-          const auto each = choose(e <= delta, quotient(e * e, 2.0f), delta * (e - delta / 2.0f));
-          store_around(&loss[n], active, to_f16(each), around_caches);
-          total_lanes += keep(active, each, 0.0f);
-        });
+        for_lanes<kLanes32>(
+            n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
+              const auto e =
+                  absolute(from_f16(load(&prediction[n], active)) - from_f16(load(&target[n], active)));
+              const auto each = choose(e <= delta, quotient(e * e, 2.0f), delta * (e - delta / 2.0f));
+              store_around(&loss[n], active, to_f16(each), around_caches);
+              total_lanes += keep(active, each, 0.0f);
+            });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
       total_parts[n_first / n_chunk] = total;

@@ -495,7 +495,7 @@ void kl_divergence_f32_f32(const float* prediction, const float* target, float* 
       float total = 0.0f;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [&](int64_t v, auto active) {
+        for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
           const auto chosen = active && load(&target[b * V + v], active) > 0.0f;
           total_lanes += keep(chosen,
                               load(&target[b * V + v], active) * (log(load(&target[b * V + v], active)) -
@@ -543,7 +543,7 @@ void kl_divergence_f64_f64(const double* prediction, const double* target, doubl
       double total = 0.0;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Lanes<double, kLanes64> total_lanes = 0.0;
-        for_lanes<kLanes64>(v_block, smaller(v_block + 4096, V), [&](int64_t v, auto active) {
+        for_lanes<kLanes64>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
           const auto chosen = active && load(&target[b * V + v], active) > 0.0;
           total_lanes += keep(chosen,
                               load(&target[b * V + v], active) * (log(load(&target[b * V + v], active)) -
@@ -591,7 +591,7 @@ void kl_divergence_bf16_f32(const uint16_t* prediction, const uint16_t* target, 
       float total = 0.0f;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [&](int64_t v, auto active) {
+        for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
           const auto chosen = active && from_bf16(load(&target[b * V + v], active)) > 0.0f;
           total_lanes += keep(chosen,
                               from_bf16(load(&target[b * V + v], active)) *
@@ -640,7 +640,7 @@ void kl_divergence_f16_f32(const uint16_t* prediction, const uint16_t* target, f
       float total = 0.0f;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [&](int64_t v, auto active) {
+        for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
           const auto chosen = active && from_f16(load(&target[b * V + v], active)) > 0.0f;
           total_lanes += keep(
               chosen,

@@ -397,7 +397,7 @@ void mse_loss_f32_f32(const float* prediction, const float* target, float* loss,
     const int64_t n_end = smaller(n_first + n_chunk, N);
     for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
       Sum<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
         const auto e = load(&prediction[n], active) - load(&target[n], active);
         total_lanes += keep(active, e * e, 0.0f);
       });
@@ -435,7 +435,7 @@ void mse_loss_f64_f64(const double* prediction, const double* target, double* lo
     const int64_t n_end = smaller(n_first + n_chunk, N);
     for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
       Sum<double, kLanes64> total_lanes = 0.0;
-      for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
+      for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
         const auto e = load(&prediction[n], active) - load(&target[n], active);
         total_lanes += keep(active, e * e, 0.0);
       });
@@ -473,7 +473,7 @@ void mse_loss_bf16_f32(const uint16_t* prediction, const uint16_t* target, float
     const int64_t n_end = smaller(n_first + n_chunk, N);
     for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
       Sum<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
         const auto e = from_bf16(load(&prediction[n], active)) - from_bf16(load(&target[n], active));
         total_lanes += keep(active, e * e, 0.0f);
       });
@@ -511,7 +511,7 @@ void mse_loss_f16_f32(const uint16_t* prediction, const uint16_t* target, float*
     const int64_t n_end = smaller(n_first + n_chunk, N);
     for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
       Sum<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
         const auto e = from_f16(load(&prediction[n], active)) - from_f16(load(&target[n], active));
         total_lanes += keep(active, e * e, 0.0f);
       });

@@ -404,12 +404,13 @@ void triplet_loss_f32_f32(const float* anchor, const float* positive, const floa
       for (int64_t d_block = 0; d_block < D; d_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
         Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(d_block, smaller(d_block + 4096, D), [&](int64_t d, auto active) {
-          const auto v = load(&anchor[b * D + d], active) - load(&positive[b * D + d], active);
-          const auto v_2 = load(&anchor[b * D + d], active) - load(&negative[b * D + d], active);
-          total_lanes += keep(active, v * v, 0.0f);
-          total2_lanes += keep(active, v_2 * v_2, 0.0f);
-        });
+        for_lanes<kLanes32>(
+            d_block, smaller(d_block + 4096, D), [=, &total_lanes, &total2_lanes](int64_t d, auto active) {
+              const auto v = load(&anchor[b * D + d], active) - load(&positive[b * D + d], active);
+              const auto v_2 = load(&anchor[b * D + d], active) - load(&negative[b * D + d], active);
+              total_lanes += keep(active, v * v, 0.0f);
+              total2_lanes += keep(active, v_2 * v_2, 0.0f);
+            });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
         total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
       }
@@ -454,12 +455,13 @@ void triplet_loss_f64_f64(const double* anchor, const double* positive, const do
       for (int64_t d_block = 0; d_block < D; d_block += 4096) {
         Sum<double, kLanes64> total_lanes = 0.0;
         Sum<double, kLanes64> total2_lanes = 0.0;
-        for_lanes<kLanes64>(d_block, smaller(d_block + 4096, D), [&](int64_t d, auto active) {
-          const auto v = load(&anchor[b * D + d], active) - load(&positive[b * D + d], active);
-          const auto v_2 = load(&anchor[b * D + d], active) - load(&negative[b * D + d], active);
-          total_lanes += keep(active, v * v, 0.0);
-          total2_lanes += keep(active, v_2 * v_2, 0.0);
-        });
+        for_lanes<kLanes64>(
+            d_block, smaller(d_block + 4096, D), [=, &total_lanes, &total2_lanes](int64_t d, auto active) {
+              const auto v = load(&anchor[b * D + d], active) - load(&positive[b * D + d], active);
+              const auto v_2 = load(&anchor[b * D + d], active) - load(&negative[b * D + d], active);
+              total_lanes += keep(active, v * v, 0.0);
+              total2_lanes += keep(active, v_2 * v_2, 0.0);
+            });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
         total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
       }
@@ -504,14 +506,15 @@ void triplet_loss_bf16_f32(const uint16_t* anchor, const uint16_t* positive, con
       for (int64_t d_block = 0; d_block < D; d_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
         Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(d_block, smaller(d_block + 4096, D), [&](int64_t d, auto active) {
-          const auto v =
-              from_bf16(load(&anchor[b * D + d], active)) - from_bf16(load(&positive[b * D + d], active));
-          const auto v_2 =
-              from_bf16(load(&anchor[b * D + d], active)) - from_bf16(load(&negative[b * D + d], active));
-          total_lanes += keep(active, v * v, 0.0f);
-          total2_lanes += keep(active, v_2 * v_2, 0.0f);
-        });
+        for_lanes<kLanes32>(
+            d_block, smaller(d_block + 4096, D), [=, &total_lanes, &total2_lanes](int64_t d, auto active) {
+              const auto v =
+                  from_bf16(load(&anchor[b * D + d], active)) - from_bf16(load(&positive[b * D + d], active));
+              const auto v_2 =
+                  from_bf16(load(&anchor[b * D + d], active)) - from_bf16(load(&negative[b * D + d], active));
+              total_lanes += keep(active, v * v, 0.0f);
+              total2_lanes += keep(active, v_2 * v_2, 0.0f);
+            });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
         total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
       }
@@ -556,14 +559,15 @@ void triplet_loss_f16_f32(const uint16_t* anchor, const uint16_t* positive, cons
       for (int64_t d_block = 0; d_block < D; d_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
         Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(d_block, smaller(d_block + 4096, D), [&](int64_t d, auto active) {
-          const auto v =
-              from_f16(load(&anchor[b * D + d], active)) - from_f16(load(&positive[b * D + d], active));
-          const auto v_2 =
-              from_f16(load(&anchor[b * D + d], active)) - from_f16(load(&negative[b * D + d], active));
-          total_lanes += keep(active, v * v, 0.0f);
-          total2_lanes += keep(active, v_2 * v_2, 0.0f);
-        });
+        for_lanes<kLanes32>(
+            d_block, smaller(d_block + 4096, D), [=, &total_lanes, &total2_lanes](int64_t d, auto active) {
+              const auto v =
+                  from_f16(load(&anchor[b * D + d], active)) - from_f16(load(&positive[b * D + d], active));
+              const auto v_2 =
+                  from_f16(load(&anchor[b * D + d], active)) - from_f16(load(&negative[b * D + d], active));
+              total_lanes += keep(active, v * v, 0.0f);
+              total2_lanes += keep(active, v_2 * v_2, 0.0f);
+            });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
         total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
       }

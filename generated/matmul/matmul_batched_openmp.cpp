@@ -334,7 +334,7 @@ void matmul_batched_f32(const float* x, const float* y, float* z, int64_t B, int
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bm = 0; bm < B * M; ++bm) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t k = 0; k < K; ++k) {
             total += x[bm * K + k] * load(&y[k * N + n], active);
@@ -355,7 +355,7 @@ void matmul_batched_bf16(const uint16_t* x, const uint16_t* y, uint16_t* z, int6
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bm = 0; bm < B * M; ++bm) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t k = 0; k < K; ++k) {
             total += from_bf16(x[bm * K + k]) * from_bf16(load(&y[k * N + n], active));

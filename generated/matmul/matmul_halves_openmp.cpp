@@ -316,7 +316,7 @@ void matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t 
         for (int64_t j = 0; j < 2; ++j) {
           for_lanes<kLanes32>(j * larger(ceil_div(N, 2), 1),
                               smaller(j * larger(ceil_div(N, 2), 1) + larger(ceil_div(N, 2), 1), N),
-                              [&](int64_t n, auto active) {
+                              [=](int64_t n, auto active) {
                                 Lanes<float, kLanes32> total = 0.0f;
                                 for (int64_t k = 0; k < K; ++k) {
                                   total += x[m * K + k] * load(&y[k * N + n], active);

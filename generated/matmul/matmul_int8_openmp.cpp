@@ -314,7 +314,7 @@ void matmul_int8(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, int64_
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
           Lanes<int32_t, kLanes32> acc = 0;
           Lanes<int32_t, kLanes32> total = 0;
           for (int64_t k = 0; k < K; ++k) {

@@ -418,7 +418,7 @@ void matmul_f32(const float* x, const float* y, float* z, int64_t M, int64_t K, 
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t k = 0; k < K; ++k) {
             total += x[m * K + k] * load(&y[k * N + n], active);
@@ -438,7 +438,7 @@ void matmul_f64(const double* x, const double* y, double* z, int64_t M, int64_t 
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes64>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes64>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
           Lanes<double, kLanes64> total = 0.0;
           for (int64_t k = 0; k < K; ++k) {
             total += x[m * K + k] * load(&y[k * N + n], active);
@@ -458,7 +458,7 @@ void matmul_bf16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, i
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t k = 0; k < K; ++k) {
             total += from_bf16(x[m * K + k]) * from_bf16(load(&y[k * N + n], active));
@@ -478,7 +478,7 @@ void matmul_f16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, in
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t k = 0; k < K; ++k) {
             total += from_f16(x[m * K + k]) * from_f16(load(&y[k * N + n], active));

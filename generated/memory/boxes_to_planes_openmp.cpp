@@ -424,7 +424,7 @@ void boxes_to_planes_f32(const float* boxes, float* left, float* top, float* rig
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(
-          around_caches, &left[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          around_caches, &left[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             store_around(&left[n], active, load_field<4, 0>(&boxes[n * 4], active), around_caches);
             store_around(&top[n], active, load_field<4, 1>(&boxes[n * 4], active), around_caches);
             store_around(&right[n], active, load_field<4, 2>(&boxes[n * 4], active), around_caches);
@@ -443,7 +443,7 @@ void boxes_to_planes_bf16(const uint16_t* boxes, uint16_t* left, uint16_t* top, 
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(
-          around_caches, &left[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          around_caches, &left[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             store_around(&left[n], active, to_bf16(from_bf16(load_field<4, 0>(&boxes[n * 4], active))),
                          around_caches);
             store_around(&top[n], active, to_bf16(from_bf16(load_field<4, 1>(&boxes[n * 4], active))),
@@ -466,7 +466,7 @@ void boxes_to_planes_f64(const double* boxes, double* left, double* top, double*
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes64>(
-          around_caches, &left[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          around_caches, &left[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             store_around(&left[n], active, load_field<4, 0>(&boxes[n * 4], active), around_caches);
             store_around(&top[n], active, load_field<4, 1>(&boxes[n * 4], active), around_caches);
             store_around(&right[n], active, load_field<4, 2>(&boxes[n * 4], active), around_caches);

@@ -447,7 +447,7 @@ void convert_f32_bf16(const float* x, uint16_t* y, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(around_caches, &y[n_first], n_first, smaller(n_first + 4096, N),
-                          [&](int64_t n, auto active) {
+                          [=](int64_t n, auto active) {
                             store_around(&y[n], active, to_bf16(load(&x[n], active)), around_caches);
                           });
     }
@@ -462,7 +462,7 @@ void convert_bf16_f32(const uint16_t* x, float* y, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(around_caches, &y[n_first], n_first, smaller(n_first + 4096, N),
-                          [&](int64_t n, auto active) {
+                          [=](int64_t n, auto active) {
                             store_around(&y[n], active, from_bf16(load(&x[n], active)), around_caches);
                           });
     }
@@ -477,7 +477,7 @@ void convert_f32_f16(const float* x, uint16_t* y, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(around_caches, &y[n_first], n_first, smaller(n_first + 4096, N),
-                          [&](int64_t n, auto active) {
+                          [=](int64_t n, auto active) {
                             store_around(&y[n], active, to_f16(load(&x[n], active)), around_caches);
                           });
     }
@@ -492,7 +492,7 @@ void convert_f16_f32(const uint16_t* x, float* y, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(around_caches, &y[n_first], n_first, smaller(n_first + 4096, N),
-                          [&](int64_t n, auto active) {
+                          [=](int64_t n, auto active) {
                             store_around(&y[n], active, from_f16(load(&x[n], active)), around_caches);
                           });
     }
@@ -507,7 +507,7 @@ void convert_f32_i8(const float* x, int8_t* y, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(around_caches, &y[n_first], n_first, smaller(n_first + 4096, N),
-                          [&](int64_t n, auto active) {
+                          [=](int64_t n, auto active) {
                             store_around(&y[n], active, saturate<int8_t>(load(&x[n], active)), around_caches);
                           });
     }
@@ -522,7 +522,7 @@ void convert_i8_f32(const int8_t* x, float* y, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(around_caches, &y[n_first], n_first, smaller(n_first + 4096, N),
-                          [&](int64_t n, auto active) {
+                          [=](int64_t n, auto active) {
                             store_around(&y[n], active, convert<float>(load(&x[n], active)), around_caches);
                           });
     }

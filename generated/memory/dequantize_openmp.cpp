@@ -354,7 +354,7 @@ void dequantize_f32_i8(const int8_t* q, const float* scale, const int32_t* zero,
     for (int64_t n = 0; n < N; ++n) {
       for (int64_t c_first = 0; c_first < C; c_first += 4096) {
         for_lines<kLanes32>(around_caches, &x[n * C + c_first], c_first, smaller(c_first + 4096, C),
-                            [&](int64_t c, auto active) {
+                            [=](int64_t c, auto active) {
                               store_around(&x[n * C + c], active,
                                            convert<float>(convert<int32_t>(load(&q[n * C + c], active)) -
                                                           load(&zero[c], active)) *
@@ -376,7 +376,7 @@ void dequantize_f32_u8(const uint8_t* q, const float* scale, const int32_t* zero
     for (int64_t n = 0; n < N; ++n) {
       for (int64_t c_first = 0; c_first < C; c_first += 4096) {
         for_lines<kLanes32>(around_caches, &x[n * C + c_first], c_first, smaller(c_first + 4096, C),
-                            [&](int64_t c, auto active) {
+                            [=](int64_t c, auto active) {
                               store_around(&x[n * C + c], active,
                                            convert<float>(convert<int32_t>(load(&q[n * C + c], active)) -
                                                           load(&zero[c], active)) *
@@ -398,7 +398,7 @@ void dequantize_bf16_i8(const int8_t* q, const float* scale, const int32_t* zero
     for (int64_t n = 0; n < N; ++n) {
       for (int64_t c_first = 0; c_first < C; c_first += 4096) {
         for_lines<kLanes32>(around_caches, &x[n * C + c_first], c_first, smaller(c_first + 4096, C),
-                            [&](int64_t c, auto active) {
+                            [=](int64_t c, auto active) {
                               store_around(
                                   &x[n * C + c], active,
                                   to_bf16(convert<float>(convert<int32_t>(load(&q[n * C + c], active)) -
@@ -421,7 +421,7 @@ void dequantize_bf16_u8(const uint8_t* q, const float* scale, const int32_t* zer
     for (int64_t n = 0; n < N; ++n) {
       for (int64_t c_first = 0; c_first < C; c_first += 4096) {
         for_lines<kLanes32>(around_caches, &x[n * C + c_first], c_first, smaller(c_first + 4096, C),
-                            [&](int64_t c, auto active) {
+                            [=](int64_t c, auto active) {
                               store_around(
                                   &x[n * C + c], active,
                                   to_bf16(convert<float>(convert<int32_t>(load(&q[n * C + c], active)) -

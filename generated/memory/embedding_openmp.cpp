@@ -341,7 +341,7 @@ void embedding_f32(const int32_t* token, const float* table, float* row, int64_t
     for (int64_t n = 0; n < N; ++n) {
       for (int64_t d_first = 0; d_first < D; d_first += 4096) {
         for_lines<kLanes32>(around_caches, &row[n * D + d_first], d_first, smaller(d_first + 4096, D),
-                            [&](int64_t d, auto active) {
+                            [=](int64_t d, auto active) {
                               store_around(&row[n * D + d], active,
                                            inside(int64_t(token[n]), V)
                                                ? load(&table[int64_t(token[n]) * D + d], active)
@@ -363,7 +363,7 @@ void embedding_bf16(const int32_t* token, const uint16_t* table, uint16_t* row, 
     for (int64_t n = 0; n < N; ++n) {
       for (int64_t d_first = 0; d_first < D; d_first += 4096) {
         for_lines<kLanes32>(around_caches, &row[n * D + d_first], d_first, smaller(d_first + 4096, D),
-                            [&](int64_t d, auto active) {
+                            [=](int64_t d, auto active) {
                               store_around(
                                   &row[n * D + d], active,
                                   to_bf16(inside(int64_t(token[n]), V)

@@ -439,7 +439,7 @@ void quantize_f32_i8(const float* x, float scale, int32_t zero, int8_t* q, int64
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(
-          around_caches, &q[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          around_caches, &q[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             store_around(&q[n], active,
                          saturate<int8_t>(round(quotient(load(&x[n], active), scale)) + float(zero)),
                          around_caches);
@@ -456,7 +456,7 @@ void quantize_f32_u8(const float* x, float scale, int32_t zero, uint8_t* q, int6
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(
-          around_caches, &q[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          around_caches, &q[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             store_around(&q[n], active,
                          saturate<uint8_t>(round(quotient(load(&x[n], active), scale)) + float(zero)),
                          around_caches);
@@ -473,7 +473,7 @@ void quantize_bf16_i8(const uint16_t* x, float scale, int32_t zero, int8_t* q, i
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(
-          around_caches, &q[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          around_caches, &q[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             store_around(
                 &q[n], active,
                 saturate<int8_t>(round(quotient(from_bf16(load(&x[n], active)), scale)) + float(zero)),
@@ -491,7 +491,7 @@ void quantize_bf16_u8(const uint16_t* x, float scale, int32_t zero, uint8_t* q, 
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(
-          around_caches, &q[n_first], n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+          around_caches, &q[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             store_around(
                 &q[n], active,
                 saturate<uint8_t>(round(quotient(from_bf16(load(&x[n], active)), scale)) + float(zero)),

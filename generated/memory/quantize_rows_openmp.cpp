@@ -556,14 +556,14 @@ void quantize_rows_f32(const float* x, int8_t* q, float* scale, int64_t M, int64
       const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
       float greatest = -INFINITY;
       Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
         greatest_lanes =
             maximum(greatest_lanes, keep(active, absolute(load(&x[m * N + n], active)), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
       const float scale_here = maximum(greatest, 0.0f) / 127.0f;
       scale[m] = scale_here;
-      for_lines<kLanes32>(around_caches, &q[m * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &q[m * N], 0, N, [=](int64_t n, auto active) {
         prefetch(&x[m_ahead * N + n]);
         store_around(
             &q[m * N + n], active,
@@ -585,14 +585,14 @@ void quantize_rows_bf16(const uint16_t* x, int8_t* q, float* scale, int64_t M, i
       const int64_t m_ahead = N <= 32768 ? smaller(m + 1, M - 1) : m;
       float greatest = -INFINITY;
       Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
         greatest_lanes = maximum(greatest_lanes,
                                  keep(active, absolute(from_bf16(load(&x[m * N + n], active))), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
       const float scale_here = maximum(greatest, 0.0f) / 127.0f;
       scale[m] = scale_here;
-      for_lines<kLanes32>(around_caches, &q[m * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &q[m * N], 0, N, [=](int64_t n, auto active) {
         prefetch(&x[m_ahead * N + n]);
         store_around(
             &q[m * N + n], active,
@@ -615,14 +615,14 @@ void quantize_rows_f16(const uint16_t* x, int8_t* q, float* scale, int64_t M, in
       const int64_t m_ahead = N <= 32768 ? smaller(m + 1, M - 1) : m;
       float greatest = -INFINITY;
       Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
         greatest_lanes =
             maximum(greatest_lanes, keep(active, absolute(from_f16(load(&x[m * N + n], active))), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
       const float scale_here = maximum(greatest, 0.0f) / 127.0f;
       scale[m] = scale_here;
-      for_lines<kLanes32>(around_caches, &q[m * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &q[m * N], 0, N, [=](int64_t n, auto active) {
         prefetch(&x[m_ahead * N + n]);
         store_around(&q[m * N + n], active,
                      saturate<int8_t>(scale_here > 0.0f

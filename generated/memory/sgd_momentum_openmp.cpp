@@ -260,7 +260,7 @@ void sgd_momentum(const float* gradient, float rate, float momentum, float* weig
                   int64_t N) {
   OMP(omp parallel for schedule(static) if (N > 16384))
   for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-    for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [&](int64_t n, auto active) {
+    for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
       store(&velocity[n], active, momentum * load(&velocity[n], active) + load(&gradient[n], active));
       store(&weight[n], active, load(&weight[n], active) - rate * load(&velocity[n], active));
     });

@@ -396,7 +396,7 @@ void transpose_f32(const float* x, float* y, int64_t M, int64_t N) {
           float x_turned[16 * 256];
           turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
           for (int64_t n = n_group; n < n_end; ++n) {
-            for_lanes<kLanes32>(m_begin, m_end, [&](int64_t m, auto active) {
+            for_lanes<kLanes32>(m_begin, m_end, [=, &x_turned](int64_t m, auto active) {
               store_around(&y[n * M + m], active,
                            load(&x_turned[(n - n_group) * m_part + m - m_begin], active), around_caches);
             });
@@ -422,7 +422,7 @@ void transpose_f64(const double* x, double* y, int64_t M, int64_t N) {
           double x_turned[8 * 256];
           turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
           for (int64_t n = n_group; n < n_end; ++n) {
-            for_lanes<kLanes64>(m_begin, m_end, [&](int64_t m, auto active) {
+            for_lanes<kLanes64>(m_begin, m_end, [=, &x_turned](int64_t m, auto active) {
               store_around(&y[n * M + m], active,
                            load(&x_turned[(n - n_group) * m_part + m - m_begin], active), around_caches);
             });
@@ -448,7 +448,7 @@ void transpose_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
           uint16_t x_turned[32 * 256];
           turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
           for (int64_t n = n_group; n < n_end; ++n) {
-            for_lanes<kLanes32>(m_begin, m_end, [&](int64_t m, auto active) {
+            for_lanes<kLanes32>(m_begin, m_end, [=, &x_turned](int64_t m, auto active) {
               store_around(&y[n * M + m], active,
                            to_bf16(from_bf16(load(&x_turned[(n - n_group) * m_part + m - m_begin], active))),
                            around_caches);
@@ -475,7 +475,7 @@ void transpose_u8(const uint8_t* x, uint8_t* y, int64_t M, int64_t N) {
           uint8_t x_turned[64 * 256];
           turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
           for (int64_t n = n_group; n < n_end; ++n) {
-            for_lanes<kLanes8>(m_begin, m_end, [&](int64_t m, auto active) {
+            for_lanes<kLanes8>(m_begin, m_end, [=, &x_turned](int64_t m, auto active) {
               store_around(&y[n * M + m], active,
                            load(&x_turned[(n - n_group) * m_part + m - m_begin], active), around_caches);
             });

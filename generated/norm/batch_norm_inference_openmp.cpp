@@ -346,7 +346,7 @@ void batch_norm_inference_f32(const float* x, const float* running_mean, const f
       for (int64_t c = 0; c < C; ++c) {
         for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
           for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W) + hw_first], hw_first,
-                              smaller(hw_first + 4096, H * W), [&](int64_t hw, auto active) {
+                              smaller(hw_first + 4096, H * W), [=](int64_t hw, auto active) {
                                 store_around(
                                     &y[(b * C + c) * (H * W) + hw], active,
                                     (load(&x[(b * C + c) * (H * W) + hw], active) - running_mean[c]) *
@@ -373,7 +373,7 @@ void batch_norm_inference_bf16(const uint16_t* x, const float* running_mean, con
         for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
           for_lines<kLanes32>(
               around_caches, &y[(b * C + c) * (H * W) + hw_first], hw_first, smaller(hw_first + 4096, H * W),
-              [&](int64_t hw, auto active) {
+              [=](int64_t hw, auto active) {
                 store_around(
                     &y[(b * C + c) * (H * W) + hw], active,
                     to_bf16((from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - running_mean[c]) *

@@ -405,13 +405,13 @@ void batch_norm_f32(float momentum, const float* x, const float* gamma, const fl
           const float here = float(hw_end - hw_first);
           float total_part = 0.0f;
           Sum<float, kLanes32> total_part_lanes = 0.0f;
-          for_lanes<kLanes32>(hw_first, hw_end, [&](int64_t hw, auto active) {
+          for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
             total_part_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0f);
           });
           total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(hw_first, hw_end, [&](int64_t hw, auto active) {
+          for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
             const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
@@ -432,7 +432,7 @@ void batch_norm_f32(float momentum, const float* x, const float* gamma, const fl
       running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
       const float root = rsqrt(v + 1e-05f);
       for (int64_t b = 0; b < B; ++b) {
-        for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [&](int64_t hw, auto active) {
+        for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
           const auto d_ = load(&x[(b * C + c) * (H * W) + hw], active) - m;
           store_around(&y[(b * C + c) * (H * W) + hw], active, d_ * root * gamma[c] + beta[c], around_caches);
         });
@@ -459,13 +459,13 @@ void batch_norm_bf16(float momentum, const uint16_t* x, const float* gamma, cons
           const float here = float(hw_end - hw_first);
           float total_part = 0.0f;
           Sum<float, kLanes32> total_part_lanes = 0.0f;
-          for_lanes<kLanes32>(hw_first, hw_end, [&](int64_t hw, auto active) {
+          for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
             total_part_lanes += keep(active, from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)), 0.0f);
           });
           total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(hw_first, hw_end, [&](int64_t hw, auto active) {
+          for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
             const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
@@ -486,7 +486,7 @@ void batch_norm_bf16(float momentum, const uint16_t* x, const float* gamma, cons
       running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
       const float root = rsqrt(v + 1e-05f);
       for (int64_t b = 0; b < B; ++b) {
-        for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [&](int64_t hw, auto active) {
+        for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
           const auto d_ = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - m;
           store_around(&y[(b * C + c) * (H * W) + hw], active, to_bf16(d_ * root * gamma[c] + beta[c]),
                        around_caches);

@@ -404,13 +404,13 @@ void group_norm_f32(const float* x, const float* gamma, const float* beta, float
             const float here = float(hw_end - hw_first);
             float total_part = 0.0f;
             Sum<float, kLanes32> total_part_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_first, hw_end, [&](int64_t hw, auto active) {
+            for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
               total_part_lanes += keep(active, load(&x[((b * G + g) * C + c) * (H * W) + hw], active), 0.0f);
             });
             total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
             const float mean = total_part / here;
             Sum<float, kLanes32> total2_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_first, hw_end, [&](int64_t hw, auto active) {
+            for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
               const auto d = load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - mean;
               total2_lanes += keep(active, d * d, 0.0f);
             });
@@ -425,7 +425,7 @@ void group_norm_f32(const float* x, const float* gamma, const float* beta, float
         }
         for (int64_t c = 0; c < C; ++c) {
           for_lines<kLanes32>(
-              around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [&](int64_t hw, auto active) {
+              around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
                 const auto d_ =
                     load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - total / float(C * (H * W));
                 store_around(
@@ -457,14 +457,14 @@ void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
             const float here = float(hw_end - hw_first);
             float total_part = 0.0f;
             Sum<float, kLanes32> total_part_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_first, hw_end, [&](int64_t hw, auto active) {
+            for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
               total_part_lanes +=
                   keep(active, from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)), 0.0f);
             });
             total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
             const float mean = total_part / here;
             Sum<float, kLanes32> total2_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_first, hw_end, [&](int64_t hw, auto active) {
+            for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
               const auto d = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean;
               total2_lanes += keep(active, d * d, 0.0f);
             });
@@ -479,7 +479,7 @@ void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
         }
         for (int64_t c = 0; c < C; ++c) {
           for_lines<kLanes32>(
-              around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [&](int64_t hw, auto active) {
+              around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
                 const auto d_ = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
                                 total / float(C * (H * W));
                 store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,

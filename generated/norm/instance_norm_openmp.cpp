@@ -407,13 +407,13 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
           const float here = float(hw_end - hw_first);
           float total_part = 0.0f;
           Sum<float, kLanes32> total_part_lanes = 0.0f;
-          for_lanes<kLanes32>(hw_first, hw_end, [&](int64_t hw, auto active) {
+          for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
             total_part_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0f);
           });
           total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(hw_first, hw_end, [&](int64_t hw, auto active) {
+          for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
             prefetch(&x[(b * C + c_ahead) * (H * W) + hw]);
             const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
@@ -427,7 +427,7 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
           seen += here;
         }
         const float root = rsqrt(total2 / float(H * W) + 1e-05f);
-        for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [&](int64_t hw, auto active) {
+        for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
           const auto d_ = load(&x[(b * C + c) * (H * W) + hw], active) - total / float(H * W);
           const auto scaled = d_ * root * (gamma != nullptr ? gamma[c] : 1.0f);
           store_around(&y[(b * C + c) * (H * W) + hw], active, scaled + (beta != nullptr ? beta[c] : 0.0f),
@@ -456,13 +456,13 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
           const float here = float(hw_end - hw_first);
           float total_part = 0.0f;
           Sum<float, kLanes32> total_part_lanes = 0.0f;
-          for_lanes<kLanes32>(hw_first, hw_end, [&](int64_t hw, auto active) {
+          for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
             total_part_lanes += keep(active, from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)), 0.0f);
           });
           total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(hw_first, hw_end, [&](int64_t hw, auto active) {
+          for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
             prefetch(&x[(b * C + c_ahead) * (H * W) + hw]);
             const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
@@ -476,7 +476,7 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
           seen += here;
         }
         const float root = rsqrt(total2 / float(H * W) + 1e-05f);
-        for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [&](int64_t hw, auto active) {
+        for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
           const auto d_ = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - total / float(H * W);
           const auto scaled = d_ * root * (gamma != nullptr ? gamma[c] : 1.0f);
           store_around(&y[(b * C + c) * (H * W) + hw], active,

@@ -544,17 +544,17 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
         const int64_t m_end2 = smaller(m_first + 512, m_end);
         float part[512] = {};
         for (int64_t m = m_first; m < m_end2; ++m) {
-          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
             store(&part[n - n_first], active,
                   load(&part[n - n_first], active) + load(&dy[m * N + n], active));
           });
         }
-        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total7](int64_t n, auto active) {
           store(&total7[n - n_first], active,
                 load(&total7[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
-      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first, n_end, [=, &total7](int64_t n, auto active) {
         store(&total_part[m_share * N + n], active, load(&total7[n - n_first], active));
       });
     }
@@ -564,7 +564,7 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [=](int64_t n, auto active) {
         Lanes<float, kLanes32> total6 = 0.0f;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total6 += load(&total_part[m_share * N + n], active);
@@ -590,16 +590,17 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
         float total_here_part = 0.0f;
         Sum<float, kLanes32> total_here_part_lanes = 0.0f;
         Sum<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
-          total_here_part_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
-          const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
-          total3_lanes += keep(active, g, 0.0f);
-        });
+        for_lanes<kLanes32>(n_first3, n_end2,
+                            [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
+                              total_here_part_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
+                              const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
+                              total3_lanes += keep(active, g, 0.0f);
+                            });
         total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         const float mean = total_here_part / here;
         Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first3, n_end2, [=, &total2_lanes](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
           prefetch(&dy[m_ahead * N + n]);
           const auto d = load(&x[m * N + n], active) - mean;
@@ -619,14 +620,14 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
       float total4 = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<float, kLanes32> total4_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
           const auto g_ = load(&dy[m * N + n], active) * load(&gamma[n], active);
           const auto normal = (load(&x[m * N + n], active) - total_here / float(N)) * scale_here;
           total4_lanes += keep(active, g_ * normal, 0.0f);
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lines<kLanes32>(around_caches2, &dx[m * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches2, &dx[m * N], 0, N, [=](int64_t n, auto active) {
         const auto g_3 = load(&dy[m * N + n], active) * load(&gamma[n], active);
         const auto normal2 = (load(&x[m * N + n], active) - total_here / float(N)) * scale_here;
         store_around(&dx[m * N + n], active,
@@ -646,18 +647,18 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
         const int64_t m_end4 = smaller(m_first2 + 512, m_end3);
         float part2[512] = {};
         for (int64_t m = m_first2; m < m_end4; ++m) {
-          for_lanes<kLanes32>(n_first4, n_end3, [&](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_first4, n_end3, [=, &part2](int64_t n, auto active) {
             const auto normal3 = (load(&x[m * N + n], active) - total[m] / float(N)) * scale[m];
             store(&part2[n - n_first4], active,
                   load(&part2[n - n_first4], active) + load(&dy[m * N + n], active) * normal3);
           });
         }
-        for_lanes<kLanes32>(n_first4, n_end3, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first4, n_end3, [=, &part2, &total8](int64_t n, auto active) {
           store(&total8[n - n_first4], active,
                 load(&total8[n - n_first4], active) + load(&part2[n - n_first4], active));
         });
       }
-      for_lanes<kLanes32>(n_first4, n_end3, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first4, n_end3, [=, &total8](int64_t n, auto active) {
         store(&total_part2[m_share * N + n], active, load(&total8[n - n_first4], active));
       });
     }
@@ -667,7 +668,7 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first5 = 0; n_first5 < N; n_first5 += 256) {
-      for_lanes<kLanes32>(n_first5, smaller(n_first5 + 256, N), [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first5, smaller(n_first5 + 256, N), [=](int64_t n, auto active) {
         Lanes<float, kLanes32> total5 = 0.0f;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total5 += load(&total_part2[m_share * N + n], active);
@@ -716,17 +717,17 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
         const int64_t m_end2 = smaller(m_first + 512, m_end);
         float part[512] = {};
         for (int64_t m = m_first; m < m_end2; ++m) {
-          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
             store(&part[n - n_first], active,
                   load(&part[n - n_first], active) + from_bf16(load(&dy[m * N + n], active)));
           });
         }
-        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total7](int64_t n, auto active) {
           store(&total7[n - n_first], active,
                 load(&total7[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
-      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first, n_end, [=, &total7](int64_t n, auto active) {
         store(&total_part[m_share * N + n], active, load(&total7[n - n_first], active));
       });
     }
@@ -736,7 +737,7 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [=](int64_t n, auto active) {
         Lanes<float, kLanes32> total6 = 0.0f;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total6 += load(&total_part[m_share * N + n], active);
@@ -762,16 +763,17 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
         float total_here_part = 0.0f;
         Sum<float, kLanes32> total_here_part_lanes = 0.0f;
         Sum<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
-          total_here_part_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
-          const auto g = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-          total3_lanes += keep(active, g, 0.0f);
-        });
+        for_lanes<kLanes32>(
+            n_first3, n_end2, [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
+              total_here_part_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
+              const auto g = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
+              total3_lanes += keep(active, g, 0.0f);
+            });
         total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         const float mean = total_here_part / here;
         Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first3, n_end2, [=, &total2_lanes](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
           prefetch(&dy[m_ahead * N + n]);
           const auto d = from_bf16(load(&x[m * N + n], active)) - mean;
@@ -791,14 +793,14 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
       float total4 = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<float, kLanes32> total4_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
           const auto g_ = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
           const auto normal = (from_bf16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
           total4_lanes += keep(active, g_ * normal, 0.0f);
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lines<kLanes32>(around_caches2, &dx[m * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches2, &dx[m * N], 0, N, [=](int64_t n, auto active) {
         const auto g_3 = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
         const auto normal2 = (from_bf16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
         store_around(&dx[m * N + n], active,
@@ -819,18 +821,18 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
         const int64_t m_end4 = smaller(m_first2 + 512, m_end3);
         float part2[512] = {};
         for (int64_t m = m_first2; m < m_end4; ++m) {
-          for_lanes<kLanes32>(n_first4, n_end3, [&](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_first4, n_end3, [=, &part2](int64_t n, auto active) {
             const auto normal3 = (from_bf16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
             store(&part2[n - n_first4], active,
                   load(&part2[n - n_first4], active) + from_bf16(load(&dy[m * N + n], active)) * normal3);
           });
         }
-        for_lanes<kLanes32>(n_first4, n_end3, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first4, n_end3, [=, &part2, &total8](int64_t n, auto active) {
           store(&total8[n - n_first4], active,
                 load(&total8[n - n_first4], active) + load(&part2[n - n_first4], active));
         });
       }
-      for_lanes<kLanes32>(n_first4, n_end3, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first4, n_end3, [=, &total8](int64_t n, auto active) {
         store(&total_part2[m_share * N + n], active, load(&total8[n - n_first4], active));
       });
     }
@@ -840,7 +842,7 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first5 = 0; n_first5 < N; n_first5 += 256) {
-      for_lanes<kLanes32>(n_first5, smaller(n_first5 + 256, N), [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first5, smaller(n_first5 + 256, N), [=](int64_t n, auto active) {
         Lanes<float, kLanes32> total5 = 0.0f;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total5 += load(&total_part2[m_share * N + n], active);
@@ -889,17 +891,17 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
         const int64_t m_end2 = smaller(m_first + 512, m_end);
         float part[512] = {};
         for (int64_t m = m_first; m < m_end2; ++m) {
-          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
             store(&part[n - n_first], active,
                   load(&part[n - n_first], active) + from_f16(load(&dy[m * N + n], active)));
           });
         }
-        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total7](int64_t n, auto active) {
           store(&total7[n - n_first], active,
                 load(&total7[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
-      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first, n_end, [=, &total7](int64_t n, auto active) {
         store(&total_part[m_share * N + n], active, load(&total7[n - n_first], active));
       });
     }
@@ -909,7 +911,7 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [=](int64_t n, auto active) {
         Lanes<float, kLanes32> total6 = 0.0f;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total6 += load(&total_part[m_share * N + n], active);
@@ -935,16 +937,17 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
         float total_here_part = 0.0f;
         Sum<float, kLanes32> total_here_part_lanes = 0.0f;
         Sum<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
-          total_here_part_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
-          const auto g = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-          total3_lanes += keep(active, g, 0.0f);
-        });
+        for_lanes<kLanes32>(
+            n_first3, n_end2, [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
+              total_here_part_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
+              const auto g = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
+              total3_lanes += keep(active, g, 0.0f);
+            });
         total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         const float mean = total_here_part / here;
         Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first3, n_end2, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first3, n_end2, [=, &total2_lanes](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
           prefetch(&dy[m_ahead * N + n]);
           const auto d = from_f16(load(&x[m * N + n], active)) - mean;
@@ -964,14 +967,14 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
       float total4 = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<float, kLanes32> total4_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
           const auto g_ = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
           const auto normal = (from_f16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
           total4_lanes += keep(active, g_ * normal, 0.0f);
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lines<kLanes32>(around_caches2, &dx[m * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches2, &dx[m * N], 0, N, [=](int64_t n, auto active) {
         const auto g_3 = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
         const auto normal2 = (from_f16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
         store_around(&dx[m * N + n], active,
@@ -992,18 +995,18 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
         const int64_t m_end4 = smaller(m_first2 + 512, m_end3);
         float part2[512] = {};
         for (int64_t m = m_first2; m < m_end4; ++m) {
-          for_lanes<kLanes32>(n_first4, n_end3, [&](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_first4, n_end3, [=, &part2](int64_t n, auto active) {
             const auto normal3 = (from_f16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
             store(&part2[n - n_first4], active,
                   load(&part2[n - n_first4], active) + from_f16(load(&dy[m * N + n], active)) * normal3);
           });
         }
-        for_lanes<kLanes32>(n_first4, n_end3, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first4, n_end3, [=, &part2, &total8](int64_t n, auto active) {
           store(&total8[n - n_first4], active,
                 load(&total8[n - n_first4], active) + load(&part2[n - n_first4], active));
         });
       }
-      for_lanes<kLanes32>(n_first4, n_end3, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first4, n_end3, [=, &total8](int64_t n, auto active) {
         store(&total_part2[m_share * N + n], active, load(&total8[n - n_first4], active));
       });
     }
@@ -1013,7 +1016,7 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first5 = 0; n_first5 < N; n_first5 += 256) {
-      for_lanes<kLanes32>(n_first5, smaller(n_first5 + 256, N), [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first5, smaller(n_first5 + 256, N), [=](int64_t n, auto active) {
         Lanes<float, kLanes32> total5 = 0.0f;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total5 += load(&total_part2[m_share * N + n], active);

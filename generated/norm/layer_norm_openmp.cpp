@@ -471,13 +471,13 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
         const float here = float(n_end - n_first);
         float total_part = 0.0f;
         Sum<float, kLanes32> total_part_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
           total_part_lanes += keep(active, load(&x[row * N + n], active), 0.0f);
         });
         total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
         const float mean = total_part / here;
         Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
           prefetch(&x[row_ahead * N + n]);
           const auto d = load(&x[row * N + n], active) - mean;
           total2_lanes += keep(active, d * d, 0.0f);
@@ -491,7 +491,7 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
         seen += here;
       }
       const float root = rsqrt(total2 / float(N) + 1e-05f);
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
         const auto d_ = load(&x[row * N + n], active) - total / float(N);
         store_around(&y[row * N + n], active, d_ * root * load(&gamma[n], active) + load(&beta[n], active),
                      around_caches);
@@ -517,13 +517,13 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
         const float here = float(n_end - n_first);
         float total_part = 0.0f;
         Sum<float, kLanes32> total_part_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
           total_part_lanes += keep(active, from_bf16(load(&x[row * N + n], active)), 0.0f);
         });
         total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
         const float mean = total_part / here;
         Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
           prefetch(&x[row_ahead * N + n]);
           const auto d = from_bf16(load(&x[row * N + n], active)) - mean;
           total2_lanes += keep(active, d * d, 0.0f);
@@ -537,7 +537,7 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
         seen += here;
       }
       const float root = rsqrt(total2 / float(N) + 1e-05f);
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
         const auto d_ = from_bf16(load(&x[row * N + n], active)) - total / float(N);
         store_around(&y[row * N + n], active,
                      to_bf16(d_ * root * load(&gamma[n], active) + load(&beta[n], active)), around_caches);
@@ -563,13 +563,13 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
         const float here = float(n_end - n_first);
         float total_part = 0.0f;
         Sum<float, kLanes32> total_part_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
           total_part_lanes += keep(active, from_f16(load(&x[row * N + n], active)), 0.0f);
         });
         total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
         const float mean = total_part / here;
         Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
           prefetch(&x[row_ahead * N + n]);
           const auto d = from_f16(load(&x[row * N + n], active)) - mean;
           total2_lanes += keep(active, d * d, 0.0f);
@@ -583,7 +583,7 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
         seen += here;
       }
       const float root = rsqrt(total2 / float(N) + 1e-05f);
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
         const auto d_ = from_f16(load(&x[row * N + n], active)) - total / float(N);
         store_around(&y[row * N + n], active,
                      to_f16(d_ * root * load(&gamma[n], active) + load(&beta[n], active)), around_caches);

@@ -596,7 +596,7 @@ void log_softmax_f32(const float* x, float* y, int64_t rows, int64_t N) {
         const int64_t n_end = smaller(n_first + 4096, N);
         float greatest_now = greatest;
         Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
           greatest_now_lanes =
               maximum(greatest_now_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
         });
@@ -607,7 +607,7 @@ void log_softmax_f32(const float* x, float* y, int64_t rows, int64_t N) {
         }
         greatest = greatest_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
           prefetch(&x[row_ahead * N + n]);
           const auto d = load(&x[row * N + n], active) - greatest;
           total_lanes += keep(active, exp(d), 0.0f);
@@ -615,7 +615,7 @@ void log_softmax_f32(const float* x, float* y, int64_t rows, int64_t N) {
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
       const float logarithm = std::log(total);
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
         const auto d_ = load(&x[row * N + n], active) - greatest;
         store_around(&y[row * N + n], active, d_ - logarithm, around_caches);
       });
@@ -637,7 +637,7 @@ void log_softmax_f64(const double* x, double* y, int64_t rows, int64_t N) {
         const int64_t n_end = smaller(n_first + 4096, N);
         double greatest_now = greatest;
         Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
-        for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lanes<kLanes64>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
           greatest_now_lanes =
               maximum(greatest_now_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
         });
@@ -648,7 +648,7 @@ void log_softmax_f64(const double* x, double* y, int64_t rows, int64_t N) {
         }
         greatest = greatest_now;
         Lanes<double, kLanes64> total_lanes = 0.0;
-        for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lanes<kLanes64>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
           prefetch(&x[row_ahead * N + n]);
           const auto d = load(&x[row * N + n], active) - greatest;
           total_lanes += keep(active, exp(d), 0.0);
@@ -656,7 +656,7 @@ void log_softmax_f64(const double* x, double* y, int64_t rows, int64_t N) {
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
       const double logarithm = std::log(total);
-      for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
         const auto d_ = load(&x[row * N + n], active) - greatest;
         store_around(&y[row * N + n], active, d_ - logarithm, around_caches);
       });
@@ -678,7 +678,7 @@ void log_softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
         const int64_t n_end = smaller(n_first + 4096, N);
         float greatest_now = greatest;
         Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
           greatest_now_lanes =
               maximum(greatest_now_lanes, keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
         });
@@ -689,7 +689,7 @@ void log_softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
         }
         greatest = greatest_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
           prefetch(&x[row_ahead * N + n]);
           const auto d = from_bf16(load(&x[row * N + n], active)) - greatest;
           total_lanes += keep(active, exp(d), 0.0f);
@@ -697,7 +697,7 @@ void log_softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
       const float logarithm = std::log(total);
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
         const auto d_ = from_bf16(load(&x[row * N + n], active)) - greatest;
         store_around(&y[row * N + n], active, to_bf16(d_ - logarithm), around_caches);
       });
@@ -719,7 +719,7 @@ void log_softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
         const int64_t n_end = smaller(n_first + 4096, N);
         float greatest_now = greatest;
         Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
           greatest_now_lanes =
               maximum(greatest_now_lanes, keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
         });
@@ -730,7 +730,7 @@ void log_softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
         }
         greatest = greatest_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
           prefetch(&x[row_ahead * N + n]);
           const auto d = from_f16(load(&x[row * N + n], active)) - greatest;
           total_lanes += keep(active, exp(d), 0.0f);
@@ -738,7 +738,7 @@ void log_softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
       const float logarithm = std::log(total);
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
         const auto d_ = from_f16(load(&x[row * N + n], active)) - greatest;
         store_around(&y[row * N + n], active, to_f16(d_ - logarithm), around_caches);
       });

@@ -557,9 +557,10 @@ void normalize_frobenius_f32(const float* x, float* frobenius, float* y, int64_t
     const int64_t mn_end = smaller(mn_first + mn_chunk, M * N);
     for (int64_t mn_block = mn_first; mn_block < mn_end; mn_block += 4096) {
       Sum<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(mn_block, smaller(mn_block + 4096, mn_end), [&](int64_t mn, auto active) {
-        total_lanes += keep(active, load(&x[mn], active) * load(&x[mn], active), 0.0f);
-      });
+      for_lanes<kLanes32>(mn_block, smaller(mn_block + 4096, mn_end),
+                          [=, &total_lanes](int64_t mn, auto active) {
+                            total_lanes += keep(active, load(&x[mn], active) * load(&x[mn], active), 0.0f);
+                          });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
     total_parts[mn_first / mn_chunk] = total;
@@ -576,7 +577,7 @@ void normalize_frobenius_f32(const float* x, float* frobenius, float* y, int64_t
     OMP(omp for schedule(static) nowait)
     for (int64_t mn_first2 = 0; mn_first2 < M * N; mn_first2 += 4096) {
       for_lines<kLanes32>(around_caches, &y[mn_first2], mn_first2, smaller(mn_first2 + 4096, M * N),
-                          [&](int64_t mn, auto active) {
+                          [=](int64_t mn, auto active) {
                             store_around(&y[mn], active,
                                          quotient(load(&x[mn], active), maximum(length, 1e-12f)),
                                          around_caches);
@@ -610,9 +611,10 @@ void normalize_frobenius_f64(const double* x, double* frobenius, double* y, int6
     const int64_t mn_end = smaller(mn_first + mn_chunk, M * N);
     for (int64_t mn_block = mn_first; mn_block < mn_end; mn_block += 4096) {
       Sum<double, kLanes64> total_lanes = 0.0;
-      for_lanes<kLanes64>(mn_block, smaller(mn_block + 4096, mn_end), [&](int64_t mn, auto active) {
-        total_lanes += keep(active, load(&x[mn], active) * load(&x[mn], active), 0.0);
-      });
+      for_lanes<kLanes64>(mn_block, smaller(mn_block + 4096, mn_end),
+                          [=, &total_lanes](int64_t mn, auto active) {
+                            total_lanes += keep(active, load(&x[mn], active) * load(&x[mn], active), 0.0);
+                          });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
     total_parts[mn_first / mn_chunk] = total;
@@ -629,7 +631,7 @@ void normalize_frobenius_f64(const double* x, double* frobenius, double* y, int6
     OMP(omp for schedule(static) nowait)
     for (int64_t mn_first2 = 0; mn_first2 < M * N; mn_first2 += 4096) {
       for_lines<kLanes64>(around_caches, &y[mn_first2], mn_first2, smaller(mn_first2 + 4096, M * N),
-                          [&](int64_t mn, auto active) {
+                          [=](int64_t mn, auto active) {
                             store_around(&y[mn], active,
                                          quotient(load(&x[mn], active), maximum(length, 1e-12)),
                                          around_caches);
@@ -663,9 +665,11 @@ void normalize_frobenius_bf16(const uint16_t* x, uint16_t* frobenius, uint16_t* 
     const int64_t mn_end = smaller(mn_first + mn_chunk, M * N);
     for (int64_t mn_block = mn_first; mn_block < mn_end; mn_block += 4096) {
       Sum<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(mn_block, smaller(mn_block + 4096, mn_end), [&](int64_t mn, auto active) {
-        total_lanes += keep(active, from_bf16(load(&x[mn], active)) * from_bf16(load(&x[mn], active)), 0.0f);
-      });
+      for_lanes<kLanes32>(
+          mn_block, smaller(mn_block + 4096, mn_end), [=, &total_lanes](int64_t mn, auto active) {
+            total_lanes +=
+                keep(active, from_bf16(load(&x[mn], active)) * from_bf16(load(&x[mn], active)), 0.0f);
+          });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
     total_parts[mn_first / mn_chunk] = total;
@@ -682,7 +686,7 @@ void normalize_frobenius_bf16(const uint16_t* x, uint16_t* frobenius, uint16_t* 
     OMP(omp for schedule(static) nowait)
     for (int64_t mn_first2 = 0; mn_first2 < M * N; mn_first2 += 4096) {
       for_lines<kLanes32>(around_caches, &y[mn_first2], mn_first2, smaller(mn_first2 + 4096, M * N),
-                          [&](int64_t mn, auto active) {
+                          [=](int64_t mn, auto active) {
                             store_around(
                                 &y[mn], active,
                                 to_bf16(quotient(from_bf16(load(&x[mn], active)), maximum(length, 1e-12f))),
@@ -717,9 +721,11 @@ void normalize_frobenius_f16(const uint16_t* x, uint16_t* frobenius, uint16_t* y
     const int64_t mn_end = smaller(mn_first + mn_chunk, M * N);
     for (int64_t mn_block = mn_first; mn_block < mn_end; mn_block += 4096) {
       Sum<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(mn_block, smaller(mn_block + 4096, mn_end), [&](int64_t mn, auto active) {
-        total_lanes += keep(active, from_f16(load(&x[mn], active)) * from_f16(load(&x[mn], active)), 0.0f);
-      });
+      for_lanes<kLanes32>(
+          mn_block, smaller(mn_block + 4096, mn_end), [=, &total_lanes](int64_t mn, auto active) {
+            total_lanes +=
+                keep(active, from_f16(load(&x[mn], active)) * from_f16(load(&x[mn], active)), 0.0f);
+          });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
     total_parts[mn_first / mn_chunk] = total;
@@ -736,7 +742,7 @@ void normalize_frobenius_f16(const uint16_t* x, uint16_t* frobenius, uint16_t* y
     OMP(omp for schedule(static) nowait)
     for (int64_t mn_first2 = 0; mn_first2 < M * N; mn_first2 += 4096) {
       for_lines<kLanes32>(around_caches, &y[mn_first2], mn_first2, smaller(mn_first2 + 4096, M * N),
-                          [&](int64_t mn, auto active) {
+                          [=](int64_t mn, auto active) {
                             store_around(
                                 &y[mn], active,
                                 to_f16(quotient(from_f16(load(&x[mn], active)), maximum(length, 1e-12f))),

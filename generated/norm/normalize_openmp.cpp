@@ -527,12 +527,12 @@ void normalize_l1_f32(const float* x, float* y, int64_t rows, int64_t N) {
       float total = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
           total_lanes += keep(active, absolute(load(&x[row * N + n], active)), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active, quotient(load(&x[row * N + n], active), maximum(total, 1e-12f)),
                      around_caches);
@@ -552,12 +552,12 @@ void normalize_l1_f64(const double* x, double* y, int64_t rows, int64_t N) {
       double total = 0.0;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<double, kLanes64> total_lanes = 0.0;
-        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
           total_lanes += keep(active, absolute(load(&x[row * N + n], active)), 0.0);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active, quotient(load(&x[row * N + n], active), maximum(total, 1e-12)),
                      around_caches);
@@ -577,12 +577,12 @@ void normalize_l1_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) 
       float total = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
           total_lanes += keep(active, absolute(from_bf16(load(&x[row * N + n], active))), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
                      to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), maximum(total, 1e-12f))),
@@ -603,12 +603,12 @@ void normalize_l1_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
       float total = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
           total_lanes += keep(active, absolute(from_f16(load(&x[row * N + n], active))), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
                      to_f16(quotient(from_f16(load(&x[row * N + n], active)), maximum(total, 1e-12f))),
@@ -629,13 +629,13 @@ void normalize_l2_f32(const float* x, float* y, int64_t rows, int64_t N) {
       float total = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
           total_lanes += keep(active, load(&x[row * N + n], active) * load(&x[row * N + n], active), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
       const float fixed = maximum(std::sqrt(total), 1e-12f);
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active, quotient(load(&x[row * N + n], active), fixed), around_caches);
       });
@@ -654,13 +654,13 @@ void normalize_l2_f64(const double* x, double* y, int64_t rows, int64_t N) {
       double total = 0.0;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<double, kLanes64> total_lanes = 0.0;
-        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
           total_lanes += keep(active, load(&x[row * N + n], active) * load(&x[row * N + n], active), 0.0);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
       const double fixed = maximum(std::sqrt(total), 1e-12);
-      for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active, quotient(load(&x[row * N + n], active), fixed), around_caches);
       });
@@ -679,7 +679,7 @@ void normalize_l2_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) 
       float total = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
           total_lanes +=
               keep(active,
                    from_bf16(load(&x[row * N + n], active)) * from_bf16(load(&x[row * N + n], active)), 0.0f);
@@ -687,7 +687,7 @@ void normalize_l2_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) 
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
       const float fixed = maximum(std::sqrt(total), 1e-12f);
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
                      to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), fixed)), around_caches);
@@ -707,7 +707,7 @@ void normalize_l2_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
       float total = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
           total_lanes +=
               keep(active, from_f16(load(&x[row * N + n], active)) * from_f16(load(&x[row * N + n], active)),
                    0.0f);
@@ -715,7 +715,7 @@ void normalize_l2_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
       const float fixed = maximum(std::sqrt(total), 1e-12f);
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
                      to_f16(quotient(from_f16(load(&x[row * N + n], active)), fixed)), around_caches);
@@ -734,12 +734,12 @@ void normalize_largest_f32(const float* x, float* y, int64_t rows, int64_t N) {
       const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
       float greatest = -INFINITY;
       Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
         greatest_lanes =
             maximum(greatest_lanes, keep(active, absolute(load(&x[row * N + n], active)), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
                      quotient(load(&x[row * N + n], active), maximum(greatest, 1e-12f)), around_caches);
@@ -758,12 +758,12 @@ void normalize_largest_f64(const double* x, double* y, int64_t rows, int64_t N) 
       const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
       double greatest = -double(INFINITY);
       Extreme<double, kLanes64> greatest_lanes = -double(INFINITY);
-      for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
+      for_lanes<kLanes64>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
         greatest_lanes =
             maximum(greatest_lanes, keep(active, absolute(load(&x[row * N + n], active)), -double(INFINITY)));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-      for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
                      quotient(load(&x[row * N + n], active), maximum(greatest, 1e-12)), around_caches);
@@ -782,12 +782,12 @@ void normalize_largest_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_
       const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
       float greatest = -INFINITY;
       Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
         greatest_lanes = maximum(greatest_lanes,
                                  keep(active, absolute(from_bf16(load(&x[row * N + n], active))), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
                      to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), maximum(greatest, 1e-12f))),
@@ -807,12 +807,12 @@ void normalize_largest_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t
       const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
       float greatest = -INFINITY;
       Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
         greatest_lanes = maximum(greatest_lanes,
                                  keep(active, absolute(from_f16(load(&x[row * N + n], active))), -INFINITY));
       });
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
                      to_f16(quotient(from_f16(load(&x[row * N + n], active)), maximum(greatest, 1e-12f))),

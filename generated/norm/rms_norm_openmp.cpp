@@ -465,13 +465,13 @@ void rms_norm_f32(const float* x, const float* gamma, float* y, int64_t rows, in
       float total = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
           total_lanes += keep(active, load(&x[row * N + n], active) * load(&x[row * N + n], active), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
       const float root = rsqrt(total / float(N) + 1e-06f);
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active, load(&x[row * N + n], active) * root * load(&gamma[n], active),
                      around_caches);
@@ -491,7 +491,7 @@ void rms_norm_bf16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t r
       float total = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
           total_lanes +=
               keep(active,
                    from_bf16(load(&x[row * N + n], active)) * from_bf16(load(&x[row * N + n], active)), 0.0f);
@@ -499,7 +499,7 @@ void rms_norm_bf16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t r
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
       const float root = rsqrt(total / float(N) + 1e-06f);
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
                      to_bf16(from_bf16(load(&x[row * N + n], active)) * root * load(&gamma[n], active)),
@@ -520,7 +520,7 @@ void rms_norm_f16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t ro
       float total = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
           total_lanes +=
               keep(active, from_f16(load(&x[row * N + n], active)) * from_f16(load(&x[row * N + n], active)),
                    0.0f);
@@ -528,7 +528,7 @@ void rms_norm_f16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t ro
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
       const float root = rsqrt(total / float(N) + 1e-06f);
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
         prefetch(&x[row_ahead * N + n]);
         store_around(&y[row * N + n], active,
                      to_f16(from_f16(load(&x[row * N + n], active)) * root * load(&gamma[n], active)),

@@ -462,12 +462,12 @@ void softmax_backward_f32(const float* y, const float* dy, float* dx, int64_t ro
       float total = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
           total_lanes += keep(active, load(&dy[row * N + n], active) * load(&y[row * N + n], active), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lines<kLanes32>(around_caches, &dx[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &dx[row * N], 0, N, [=](int64_t n, auto active) {
         prefetch(&dy[row_ahead * N + n]);
         prefetch(&y[row_ahead * N + n]);
         store_around(&dx[row * N + n], active,
@@ -488,12 +488,12 @@ void softmax_backward_f64(const double* y, const double* dy, double* dx, int64_t
       double total = 0.0;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<double, kLanes64> total_lanes = 0.0;
-        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
           total_lanes += keep(active, load(&dy[row * N + n], active) * load(&y[row * N + n], active), 0.0);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lines<kLanes64>(around_caches, &dx[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes64>(around_caches, &dx[row * N], 0, N, [=](int64_t n, auto active) {
         prefetch(&dy[row_ahead * N + n]);
         prefetch(&y[row_ahead * N + n]);
         store_around(&dx[row * N + n], active,
@@ -514,14 +514,14 @@ void softmax_backward_bf16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, 
       float total = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
           total_lanes += keep(
               active, from_bf16(load(&dy[row * N + n], active)) * from_bf16(load(&y[row * N + n], active)),
               0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lines<kLanes32>(around_caches, &dx[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &dx[row * N], 0, N, [=](int64_t n, auto active) {
         prefetch(&dy[row_ahead * N + n]);
         prefetch(&y[row_ahead * N + n]);
         store_around(&dx[row * N + n], active,
@@ -544,14 +544,14 @@ void softmax_backward_f16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, i
       float total = 0.0f;
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
           total_lanes +=
               keep(active, from_f16(load(&dy[row * N + n], active)) * from_f16(load(&y[row * N + n], active)),
                    0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lines<kLanes32>(around_caches, &dx[row * N], 0, N, [&](int64_t n, auto active) {
+      for_lines<kLanes32>(around_caches, &dx[row * N], 0, N, [=](int64_t n, auto active) {
         prefetch(&dy[row_ahead * N + n]);
         prefetch(&y[row_ahead * N + n]);
         store_around(&dx[row * N + n], active,

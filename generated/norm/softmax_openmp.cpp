@@ -681,21 +681,21 @@ void softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* worksp
       if (N <= 524288) {
         float greatest = -INFINITY;
         Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-        for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
           greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
         });
         greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
         float total = 0.0f;
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
             prefetch(&x[row_ahead * N + n]);
             store(&e[n], active, exp(load(&x[row * N + n], active) - greatest));
             total_lanes += keep(active, load(&e[n], active), 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
           store_around(&y[row * N + n], active, quotient(load(&e[n], active), total), around_caches);
         });
       } else {
@@ -705,7 +705,7 @@ void softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* worksp
           const int64_t n_end = smaller(n_first + 4096, N);
           float greatest_now = greatest2;
           Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
             greatest_now_lanes =
                 maximum(greatest_now_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
           });
@@ -716,12 +716,12 @@ void softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* worksp
           }
           greatest2 = greatest_now;
           Lanes<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
             total2_lanes += keep(active, exp(load(&x[row * N + n], active) - greatest2), 0.0f);
           });
           total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
         }
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
           store_around(&y[row * N + n], active,
                        quotient(exp(load(&x[row * N + n], active) - greatest2), total2), around_caches);
         });
@@ -759,7 +759,7 @@ void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* work
       if (N <= 262144) {
         double greatest = -double(INFINITY);
         Extreme<double, kLanes64> greatest_lanes = -double(INFINITY);
-        for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
+        for_lanes<kLanes64>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
           greatest_lanes =
               maximum(greatest_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
         });
@@ -767,14 +767,14 @@ void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* work
         double total = 0.0;
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
           Sum<double, kLanes64> total_lanes = 0.0;
-          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
             prefetch(&x[row_ahead * N + n]);
             store(&e[n], active, exp(load(&x[row * N + n], active) - greatest));
             total_lanes += keep(active, load(&e[n], active), 0.0);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+        for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
           store_around(&y[row * N + n], active, quotient(load(&e[n], active), total), around_caches);
         });
       } else {
@@ -784,7 +784,7 @@ void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* work
           const int64_t n_end = smaller(n_first + 4096, N);
           double greatest_now = greatest2;
           Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
-          for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
+          for_lanes<kLanes64>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
             greatest_now_lanes =
                 maximum(greatest_now_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
           });
@@ -795,12 +795,12 @@ void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* work
           }
           greatest2 = greatest_now;
           Lanes<double, kLanes64> total2_lanes = 0.0;
-          for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
+          for_lanes<kLanes64>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
             total2_lanes += keep(active, exp(load(&x[row * N + n], active) - greatest2), 0.0);
           });
           total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
         }
-        for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+        for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
           store_around(&y[row * N + n], active,
                        quotient(exp(load(&x[row * N + n], active) - greatest2), total2), around_caches);
         });
@@ -838,7 +838,7 @@ void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char*
       if (N <= 699050) {
         float greatest = -INFINITY;
         Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-        for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
           greatest_lanes =
               maximum(greatest_lanes, keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
         });
@@ -846,14 +846,14 @@ void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char*
         float total = 0.0f;
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
             prefetch(&x[row_ahead * N + n]);
             store(&e[n], active, exp(from_bf16(load(&x[row * N + n], active)) - greatest));
             total_lanes += keep(active, load(&e[n], active), 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
           store_around(&y[row * N + n], active, to_bf16(quotient(load(&e[n], active), total)), around_caches);
         });
       } else {
@@ -863,7 +863,7 @@ void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char*
           const int64_t n_end = smaller(n_first + 4096, N);
           float greatest_now = greatest2;
           Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
             greatest_now_lanes = maximum(greatest_now_lanes,
                                          keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
           });
@@ -874,12 +874,12 @@ void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char*
           }
           greatest2 = greatest_now;
           Lanes<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
             total2_lanes += keep(active, exp(from_bf16(load(&x[row * N + n], active)) - greatest2), 0.0f);
           });
           total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
         }
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
           store_around(&y[row * N + n], active,
                        to_bf16(quotient(exp(from_bf16(load(&x[row * N + n], active)) - greatest2), total2)),
                        around_caches);
@@ -918,7 +918,7 @@ void softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* 
       if (N <= 699050) {
         float greatest = -INFINITY;
         Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-        for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
           greatest_lanes =
               maximum(greatest_lanes, keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
         });
@@ -926,14 +926,14 @@ void softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* 
         float total = 0.0f;
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [&](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
             prefetch(&x[row_ahead * N + n]);
             store(&e[n], active, exp(from_f16(load(&x[row * N + n], active)) - greatest));
             total_lanes += keep(active, load(&e[n], active), 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
           store_around(&y[row * N + n], active, to_f16(quotient(load(&e[n], active), total)), around_caches);
         });
       } else {
@@ -943,7 +943,7 @@ void softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* 
           const int64_t n_end = smaller(n_first + 4096, N);
           float greatest_now = greatest2;
           Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
             greatest_now_lanes =
                 maximum(greatest_now_lanes, keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
           });
@@ -954,12 +954,12 @@ void softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* 
           }
           greatest2 = greatest_now;
           Lanes<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
             total2_lanes += keep(active, exp(from_f16(load(&x[row * N + n], active)) - greatest2), 0.0f);
           });
           total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
         }
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [&](int64_t n, auto active) {
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
           store_around(&y[row * N + n], active,
                        to_f16(quotient(exp(from_f16(load(&x[row * N + n], active)) - greatest2), total2)),
                        around_caches);

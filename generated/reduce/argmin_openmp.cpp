@@ -395,14 +395,16 @@ void argmin_f32(const float* x, int64_t* position, float* value, int64_t M, int6
       Lanes<int32_t, kLanes32> where_lanes = -1;
       Lanes<float, kLanes32> best_lanes = 0.0f;
       Extreme<float, kLanes32> least_lanes = INFINITY;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 65536, N), [&](int64_t n, auto active) {
-        const Lanes<float, kLanes32> value2 = load(&x[m * N + n], active);
-        const auto better = mask_of(active) && (where_lanes < 0 || value2 < best_lanes ||
-                                                (value2 != value2 && best_lanes == best_lanes));
-        best_lanes = choose(better, value2, best_lanes);
-        where_lanes = choose(better, positions_as<int32_t, kLanes32>(n - n_block), where_lanes);
-        least_lanes = minimum(least_lanes, keep(active, load(&x[m * N + n], active), INFINITY));
-      });
+      for_lanes<kLanes32>(
+          n_block, smaller(n_block + 65536, N),
+          [=, &where_lanes, &best_lanes, &least_lanes](int64_t n, auto active) {
+            const Lanes<float, kLanes32> value2 = load(&x[m * N + n], active);
+            const auto better = mask_of(active) && (where_lanes < 0 || value2 < best_lanes ||
+                                                    (value2 != value2 && best_lanes == best_lanes));
+            best_lanes = choose(better, value2, best_lanes);
+            where_lanes = choose(better, positions_as<int32_t, kLanes32>(n - n_block), where_lanes);
+            least_lanes = minimum(least_lanes, keep(active, load(&x[m * N + n], active), INFINITY));
+          });
       fold_best(where_lanes, best_lanes, n_block, where, best, below<float>);
       least = minimum(least, across(least_lanes, [](auto a, auto b) { return minimum(a, b); }));
     }
@@ -421,14 +423,16 @@ void argmin_f64(const double* x, int64_t* position, double* value, int64_t M, in
       Lanes<int32_t, kLanes64> where_lanes = -1;
       Lanes<double, kLanes64> best_lanes = 0.0;
       Extreme<double, kLanes64> least_lanes = double(INFINITY);
-      for_lanes<kLanes64>(n_block, smaller(n_block + 65536, N), [&](int64_t n, auto active) {
-        const Lanes<double, kLanes64> value2 = load(&x[m * N + n], active);
-        const auto better = mask_of(active) && (where_lanes < 0 || value2 < best_lanes ||
-                                                (value2 != value2 && best_lanes == best_lanes));
-        best_lanes = choose(better, value2, best_lanes);
-        where_lanes = choose(better, positions_as<int32_t, kLanes64>(n - n_block), where_lanes);
-        least_lanes = minimum(least_lanes, keep(active, load(&x[m * N + n], active), double(INFINITY)));
-      });
+      for_lanes<kLanes64>(
+          n_block, smaller(n_block + 65536, N),
+          [=, &where_lanes, &best_lanes, &least_lanes](int64_t n, auto active) {
+            const Lanes<double, kLanes64> value2 = load(&x[m * N + n], active);
+            const auto better = mask_of(active) && (where_lanes < 0 || value2 < best_lanes ||
+                                                    (value2 != value2 && best_lanes == best_lanes));
+            best_lanes = choose(better, value2, best_lanes);
+            where_lanes = choose(better, positions_as<int32_t, kLanes64>(n - n_block), where_lanes);
+            least_lanes = minimum(least_lanes, keep(active, load(&x[m * N + n], active), double(INFINITY)));
+          });
       fold_best(where_lanes, best_lanes, n_block, where, best, below<double>);
       least = minimum(least, across(least_lanes, [](auto a, auto b) { return minimum(a, b); }));
     }
@@ -447,14 +451,17 @@ void argmin_bf16(const uint16_t* x, int64_t* position, uint16_t* value, int64_t 
       Lanes<int32_t, kLanes32> where_lanes = -1;
       Lanes<float, kLanes32> best_lanes = 0.0f;
       Extreme<float, kLanes32> least_lanes = INFINITY;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 65536, N), [&](int64_t n, auto active) {
-        const Lanes<float, kLanes32> value2 = from_bf16(load(&x[m * N + n], active));
-        const auto better = mask_of(active) && (where_lanes < 0 || value2 < best_lanes ||
-                                                (value2 != value2 && best_lanes == best_lanes));
-        best_lanes = choose(better, value2, best_lanes);
-        where_lanes = choose(better, positions_as<int32_t, kLanes32>(n - n_block), where_lanes);
-        least_lanes = minimum(least_lanes, keep(active, from_bf16(load(&x[m * N + n], active)), INFINITY));
-      });
+      for_lanes<kLanes32>(
+          n_block, smaller(n_block + 65536, N),
+          [=, &where_lanes, &best_lanes, &least_lanes](int64_t n, auto active) {
+            const Lanes<float, kLanes32> value2 = from_bf16(load(&x[m * N + n], active));
+            const auto better = mask_of(active) && (where_lanes < 0 || value2 < best_lanes ||
+                                                    (value2 != value2 && best_lanes == best_lanes));
+            best_lanes = choose(better, value2, best_lanes);
+            where_lanes = choose(better, positions_as<int32_t, kLanes32>(n - n_block), where_lanes);
+            least_lanes =
+                minimum(least_lanes, keep(active, from_bf16(load(&x[m * N + n], active)), INFINITY));
+          });
       fold_best(where_lanes, best_lanes, n_block, where, best, below<float>);
       least = minimum(least, across(least_lanes, [](auto a, auto b) { return minimum(a, b); }));
     }

@@ -405,16 +405,16 @@ void column_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char
         const int64_t m_end2 = smaller(m_first + 512, m_end);
         float part[512] = {};
         for (int64_t m = m_first; m < m_end2; ++m) {
-          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
             store(&part[n - n_first], active, load(&part[n - n_first], active) + load(&x[m * N + n], active));
           });
         }
-        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total3](int64_t n, auto active) {
           store(&total3[n - n_first], active,
                 load(&total3[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
-      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first, n_end, [=, &total3](int64_t n, auto active) {
         store(&total_part[m_share * N + n], active, load(&total3[n - n_first], active));
       });
     }
@@ -424,7 +424,7 @@ void column_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [=](int64_t n, auto active) {
         Lanes<float, kLanes32> total2 = 0.0f;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total2 += load(&total_part[m_share * N + n], active);
@@ -463,16 +463,16 @@ void column_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, ch
         const int64_t m_end2 = smaller(m_first + 512, m_end);
         double part[512] = {};
         for (int64_t m = m_first; m < m_end2; ++m) {
-          for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
+          for_lanes<kLanes64>(n_first, n_end, [=, &part](int64_t n, auto active) {
             store(&part[n - n_first], active, load(&part[n - n_first], active) + load(&x[m * N + n], active));
           });
         }
-        for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lanes<kLanes64>(n_first, n_end, [=, &part, &total3](int64_t n, auto active) {
           store(&total3[n - n_first], active,
                 load(&total3[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
-      for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
+      for_lanes<kLanes64>(n_first, n_end, [=, &total3](int64_t n, auto active) {
         store(&total_part[m_share * N + n], active, load(&total3[n - n_first], active));
       });
     }
@@ -482,7 +482,7 @@ void column_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, ch
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lanes<kLanes64>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
+      for_lanes<kLanes64>(n_first2, smaller(n_first2 + 256, N), [=](int64_t n, auto active) {
         Lanes<double, kLanes64> total2 = 0.0;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total2 += load(&total_part[m_share * N + n], active);
@@ -521,17 +521,17 @@ void column_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, 
         const int64_t m_end2 = smaller(m_first + 512, m_end);
         float part[512] = {};
         for (int64_t m = m_first; m < m_end2; ++m) {
-          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
             store(&part[n - n_first], active,
                   load(&part[n - n_first], active) + from_bf16(load(&x[m * N + n], active)));
           });
         }
-        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total3](int64_t n, auto active) {
           store(&total3[n - n_first], active,
                 load(&total3[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
-      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first, n_end, [=, &total3](int64_t n, auto active) {
         store(&total_part[m_share * N + n], active, load(&total3[n - n_first], active));
       });
     }
@@ -541,7 +541,7 @@ void column_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, 
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [=](int64_t n, auto active) {
         Lanes<float, kLanes32> total2 = 0.0f;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total2 += load(&total_part[m_share * N + n], active);
@@ -580,17 +580,17 @@ void column_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, c
         const int64_t m_end2 = smaller(m_first + 512, m_end);
         float part[512] = {};
         for (int64_t m = m_first; m < m_end2; ++m) {
-          for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
             store(&part[n - n_first], active,
                   load(&part[n - n_first], active) + from_f16(load(&x[m * N + n], active)));
           });
         }
-        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total3](int64_t n, auto active) {
           store(&total3[n - n_first], active,
                 load(&total3[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
-      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first, n_end, [=, &total3](int64_t n, auto active) {
         store(&total_part[m_share * N + n], active, load(&total3[n - n_first], active));
       });
     }
@@ -600,7 +600,7 @@ void column_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, c
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [=](int64_t n, auto active) {
         Lanes<float, kLanes32> total2 = 0.0f;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total2 += load(&total_part[m_share * N + n], active);

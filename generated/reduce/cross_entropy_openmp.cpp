@@ -557,7 +557,7 @@ void cross_entropy_f32_f32(const float* score, const int32_t* target, float* los
         const int64_t v_end = smaller(v_first + 4096, V);
         float greatest_now = greatest;
         Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-        for_lanes<kLanes32>(v_first, v_end, [&](int64_t v, auto active) {
+        for_lanes<kLanes32>(v_first, v_end, [=, &greatest_now_lanes](int64_t v, auto active) {
           greatest_now_lanes =
               maximum(greatest_now_lanes, keep(active, load(&score[b * V + v], active), -INFINITY));
         });
@@ -568,7 +568,7 @@ void cross_entropy_f32_f32(const float* score, const int32_t* target, float* los
         }
         greatest = greatest_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(v_first, v_end, [&](int64_t v, auto active) {
+        for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
           total_lanes += keep(active, exp(load(&score[b * V + v], active) - greatest), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
@@ -617,7 +617,7 @@ void cross_entropy_f64_f64(const double* score, const int32_t* target, double* l
         const int64_t v_end = smaller(v_first + 4096, V);
         double greatest_now = greatest;
         Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
-        for_lanes<kLanes64>(v_first, v_end, [&](int64_t v, auto active) {
+        for_lanes<kLanes64>(v_first, v_end, [=, &greatest_now_lanes](int64_t v, auto active) {
           greatest_now_lanes =
               maximum(greatest_now_lanes, keep(active, load(&score[b * V + v], active), -double(INFINITY)));
         });
@@ -628,7 +628,7 @@ void cross_entropy_f64_f64(const double* score, const int32_t* target, double* l
         }
         greatest = greatest_now;
         Lanes<double, kLanes64> total_lanes = 0.0;
-        for_lanes<kLanes64>(v_first, v_end, [&](int64_t v, auto active) {
+        for_lanes<kLanes64>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
           total_lanes += keep(active, exp(load(&score[b * V + v], active) - greatest), 0.0);
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
@@ -677,7 +677,7 @@ void cross_entropy_bf16_f32(const uint16_t* score, const int32_t* target, float*
         const int64_t v_end = smaller(v_first + 4096, V);
         float greatest_now = greatest;
         Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-        for_lanes<kLanes32>(v_first, v_end, [&](int64_t v, auto active) {
+        for_lanes<kLanes32>(v_first, v_end, [=, &greatest_now_lanes](int64_t v, auto active) {
           greatest_now_lanes = maximum(greatest_now_lanes,
                                        keep(active, from_bf16(load(&score[b * V + v], active)), -INFINITY));
         });
@@ -688,7 +688,7 @@ void cross_entropy_bf16_f32(const uint16_t* score, const int32_t* target, float*
         }
         greatest = greatest_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(v_first, v_end, [&](int64_t v, auto active) {
+        for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
           total_lanes += keep(active, exp(from_bf16(load(&score[b * V + v], active)) - greatest), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
@@ -738,7 +738,7 @@ void cross_entropy_f16_f32(const uint16_t* score, const int32_t* target, float* 
         const int64_t v_end = smaller(v_first + 4096, V);
         float greatest_now = greatest;
         Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-        for_lanes<kLanes32>(v_first, v_end, [&](int64_t v, auto active) {
+        for_lanes<kLanes32>(v_first, v_end, [=, &greatest_now_lanes](int64_t v, auto active) {
           greatest_now_lanes =
               maximum(greatest_now_lanes, keep(active, from_f16(load(&score[b * V + v], active)), -INFINITY));
         });
@@ -749,7 +749,7 @@ void cross_entropy_f16_f32(const uint16_t* score, const int32_t* target, float* 
         }
         greatest = greatest_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(v_first, v_end, [&](int64_t v, auto active) {
+        for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
           total_lanes += keep(active, exp(from_f16(load(&score[b * V + v], active)) - greatest), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b_) { return a + b_; });

@@ -313,12 +313,12 @@ void histogram(const uint8_t* x, int32_t* counts, int64_t N, char* workspace) {
   int32_t* const counts_copy = reinterpret_cast<int32_t*>(workspace + space.counts_copy);
   for (int64_t k_first = 0; k_first < 256; k_first += 4096) {
     for_lanes<kLanes32>(k_first, smaller(k_first + 4096, 256),
-                        [&](int64_t k, auto active) { store(&counts[k], active, 0); });
+                        [=](int64_t k, auto active) { store(&counts[k], active, 0); });
   }
   OMP(omp parallel for schedule(static))
   for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
     for_lanes<kLanes32>(0, 256,
-                        [&](int64_t k, auto active) { store(&counts_copy[n_share * 256 + k], active, 0); });
+                        [=](int64_t k, auto active) { store(&counts_copy[n_share * 256 + k], active, 0); });
     const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
     for (int64_t n = n_begin; n < n_end; ++n) {
       if (inside(int64_t(x[n]), 256))
@@ -326,7 +326,7 @@ void histogram(const uint8_t* x, int32_t* counts, int64_t N, char* workspace) {
             wrapping_add(counts_copy[n_share * 256 + int64_t(x[n])], 1);
     }
   }
-  for_lanes<kLanes32>(0, 256, [&](int64_t k, auto active) {
+  for_lanes<kLanes32>(0, 256, [=](int64_t k, auto active) {
     Lanes<int32_t, kLanes32> counts_sum = 0;
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       counts_sum += load(&counts_copy[n_share * 256 + k], active);

@@ -505,7 +505,7 @@ void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N) {
       const int64_t n_end = smaller(n_first + 4096, N);
       float greatest_now = greatest;
       Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
         greatest_now_lanes =
             maximum(greatest_now_lanes, keep(active, load(&x[m_ * N + n], active), -INFINITY));
       });
@@ -516,7 +516,7 @@ void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N) {
       }
       greatest = greatest_now;
       Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
         prefetch(&x[m__ahead * N + n]);
         total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - greatest), 0.0f);
       });
@@ -537,7 +537,7 @@ void logsumexp_f64(const double* x, double* y, int64_t M, int64_t N) {
       const int64_t n_end = smaller(n_first + 4096, N);
       double greatest_now = greatest;
       Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
-      for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
+      for_lanes<kLanes64>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
         greatest_now_lanes =
             maximum(greatest_now_lanes, keep(active, load(&x[m_ * N + n], active), -double(INFINITY)));
       });
@@ -548,7 +548,7 @@ void logsumexp_f64(const double* x, double* y, int64_t M, int64_t N) {
       }
       greatest = greatest_now;
       Lanes<double, kLanes64> total_lanes = 0.0;
-      for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
+      for_lanes<kLanes64>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
         prefetch(&x[m__ahead * N + n]);
         total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - greatest), 0.0);
       });
@@ -569,7 +569,7 @@ void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
       const int64_t n_end = smaller(n_first + 4096, N);
       float greatest_now = greatest;
       Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
         greatest_now_lanes =
             maximum(greatest_now_lanes, keep(active, from_bf16(load(&x[m_ * N + n], active)), -INFINITY));
       });
@@ -580,7 +580,7 @@ void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
       }
       greatest = greatest_now;
       Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
         prefetch(&x[m__ahead * N + n]);
         total_lanes += keep(active, exp(from_bf16(load(&x[m_ * N + n], active)) - greatest), 0.0f);
       });
@@ -601,7 +601,7 @@ void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
       const int64_t n_end = smaller(n_first + 4096, N);
       float greatest_now = greatest;
       Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
         greatest_now_lanes =
             maximum(greatest_now_lanes, keep(active, from_f16(load(&x[m_ * N + n], active)), -INFINITY));
       });
@@ -612,7 +612,7 @@ void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
       }
       greatest = greatest_now;
       Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
         prefetch(&x[m__ahead * N + n]);
         total_lanes += keep(active, exp(from_f16(load(&x[m_ * N + n], active)) - greatest), 0.0f);
       });

@@ -350,13 +350,13 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
       const float here = float(n_end - n_first);
       float total_part = 0.0f;
       Sum<float, kLanes32> total_part_lanes = 0.0f;
-      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
         total_part_lanes += keep(active, load(&x[m_ * N + n], active), 0.0f);
       });
       total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
       const float mean = total_part / here;
       Sum<float, kLanes32> total2_lanes = 0.0f;
-      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
         prefetch(&x[m__ahead * N + n]);
         const auto d = load(&x[m_ * N + n], active) - mean;
         total2_lanes += keep(active, d * d, 0.0f);
@@ -387,13 +387,13 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
       const double here = double(n_end - n_first);
       double total_part = 0.0;
       Sum<double, kLanes64> total_part_lanes = 0.0;
-      for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
+      for_lanes<kLanes64>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
         total_part_lanes += keep(active, load(&x[m_ * N + n], active), 0.0);
       });
       total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
       const double mean = total_part / here;
       Sum<double, kLanes64> total2_lanes = 0.0;
-      for_lanes<kLanes64>(n_first, n_end, [&](int64_t n, auto active) {
+      for_lanes<kLanes64>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
         prefetch(&x[m__ahead * N + n]);
         const auto d = load(&x[m_ * N + n], active) - mean;
         total2_lanes += keep(active, d * d, 0.0);
@@ -424,13 +424,13 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
       const float here = float(n_end - n_first);
       float total_part = 0.0f;
       Sum<float, kLanes32> total_part_lanes = 0.0f;
-      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
         total_part_lanes += keep(active, from_bf16(load(&x[m_ * N + n], active)), 0.0f);
       });
       total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
       const float mean = total_part / here;
       Sum<float, kLanes32> total2_lanes = 0.0f;
-      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
         prefetch(&x[m__ahead * N + n]);
         const auto d = from_bf16(load(&x[m_ * N + n], active)) - mean;
         total2_lanes += keep(active, d * d, 0.0f);
@@ -461,13 +461,13 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
       const float here = float(n_end - n_first);
       float total_part = 0.0f;
       Sum<float, kLanes32> total_part_lanes = 0.0f;
-      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
         total_part_lanes += keep(active, from_f16(load(&x[m_ * N + n], active)), 0.0f);
       });
       total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
       const float mean = total_part / here;
       Sum<float, kLanes32> total2_lanes = 0.0f;
-      for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
         prefetch(&x[m__ahead * N + n]);
         const auto d = from_f16(load(&x[m_ * N + n], active)) - mean;
         total2_lanes += keep(active, d * d, 0.0f);

@@ -439,9 +439,10 @@ void row_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char* w
       const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
       for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
         Sum<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
-          total3_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
-        });
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+                            [=, &total3_lanes](int64_t n, auto active) {
+                              total3_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
+                            });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
       }
       total_part[n_share * M + m] = total3;
@@ -452,7 +453,7 @@ void row_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char* w
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [&](int64_t m, auto active) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
         Lanes<float, kLanes32> total2 = 0.0f;
         for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
           total2 += load(&total_part[n_share * M + m], active);
@@ -487,9 +488,10 @@ void row_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, char*
       const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
       for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
         Sum<double, kLanes64> total3_lanes = 0.0;
-        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
-          total3_lanes += keep(active, load(&x[m * N + n], active), 0.0);
-        });
+        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
+                            [=, &total3_lanes](int64_t n, auto active) {
+                              total3_lanes += keep(active, load(&x[m * N + n], active), 0.0);
+                            });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
       }
       total_part[n_share * M + m] = total3;
@@ -500,7 +502,7 @@ void row_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, char*
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [&](int64_t m, auto active) {
+      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
         Lanes<double, kLanes64> total2 = 0.0;
         for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
           total2 += load(&total_part[n_share * M + m], active);
@@ -535,9 +537,10 @@ void row_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, cha
       const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
       for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
         Sum<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
-          total3_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
-        });
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+                            [=, &total3_lanes](int64_t n, auto active) {
+                              total3_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
+                            });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
       }
       total_part[n_share * M + m] = total3;
@@ -548,7 +551,7 @@ void row_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, cha
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [&](int64_t m, auto active) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
         Lanes<float, kLanes32> total2 = 0.0f;
         for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
           total2 += load(&total_part[n_share * M + m], active);
@@ -583,9 +586,10 @@ void row_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char
       const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
       for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
         Sum<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [&](int64_t n, auto active) {
-          total3_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
-        });
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+                            [=, &total3_lanes](int64_t n, auto active) {
+                              total3_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
+                            });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
       }
       total_part[n_share * M + m] = total3;
@@ -596,7 +600,7 @@ void row_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [&](int64_t m, auto active) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
         Lanes<float, kLanes32> total2 = 0.0f;
         for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
           total2 += load(&total_part[n_share * M + m], active);

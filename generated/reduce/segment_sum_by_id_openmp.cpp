@@ -286,10 +286,10 @@ void segment_sum_by_id(const float* x, const int32_t* id, float* y, int64_t N, i
     const int64_t d_end = smaller(d_first + d_part, D);
     for (int64_t b = 0; b < B; ++b) {
       for_lanes<kLanes32>(d_first, d_end,
-                          [&](int64_t d, auto active) { store(&y[b * D + d], active, 0.0f); });
+                          [=](int64_t d, auto active) { store(&y[b * D + d], active, 0.0f); });
     }
     for (int64_t n = 0; n < N; ++n) {
-      for_lanes<kLanes32>(d_first, d_end, [&](int64_t d, auto active) {
+      for_lanes<kLanes32>(d_first, d_end, [=](int64_t d, auto active) {
         if (inside(int64_t(id[n]), B))
           store(&y[int64_t(id[n]) * D + d], active,
                 load(&y[int64_t(id[n]) * D + d], active) + load(&x[n * D + d], active));

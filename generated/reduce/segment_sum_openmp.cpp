@@ -331,7 +331,7 @@ void segment_sum_f32(const int64_t* start, const float* x, float* y, int64_t B, 
       for (int64_t d_first = 0; d_first < D; d_first += 256) {
         const int64_t n_start = start[b];
         const int64_t n_count = start[b + 1] - n_start;
-        for_lanes<kLanes32>(d_first, smaller(d_first + 256, D), [&](int64_t d, auto active) {
+        for_lanes<kLanes32>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t n = 0; n < n_count; ++n) {
             total += load(&x[(n_start + n) * D + d], active);
@@ -354,7 +354,7 @@ void segment_sum_f64(const int64_t* start, const double* x, double* y, int64_t B
       for (int64_t d_first = 0; d_first < D; d_first += 256) {
         const int64_t n_start = start[b];
         const int64_t n_count = start[b + 1] - n_start;
-        for_lanes<kLanes64>(d_first, smaller(d_first + 256, D), [&](int64_t d, auto active) {
+        for_lanes<kLanes64>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
           Lanes<double, kLanes64> total = 0.0;
           for (int64_t n = 0; n < n_count; ++n) {
             total += load(&x[(n_start + n) * D + d], active);
@@ -377,7 +377,7 @@ void segment_sum_bf16(const int64_t* start, const uint16_t* x, uint16_t* y, int6
       for (int64_t d_first = 0; d_first < D; d_first += 256) {
         const int64_t n_start = start[b];
         const int64_t n_count = start[b + 1] - n_start;
-        for_lanes<kLanes32>(d_first, smaller(d_first + 256, D), [&](int64_t d, auto active) {
+        for_lanes<kLanes32>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t n = 0; n < n_count; ++n) {
             total += from_bf16(load(&x[(n_start + n) * D + d], active));

@@ -508,15 +508,16 @@ void top1_f32(const float* score, int32_t* best, float* probability, int64_t B, 
       Lanes<int32_t, kLanes32> where_lanes = -1;
       Lanes<float, kLanes32> best2_lanes = 0.0f;
       Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-      for_lanes<kLanes32>(v_first, v_end, [&](int64_t v, auto active) {
-        const Lanes<float, kLanes32> value = load(&score[b * V + v], active);
-        const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
-                                                (value != value && best2_lanes == best2_lanes));
-        best2_lanes = choose(better, value, best2_lanes);
-        where_lanes = choose(better, positions_as<int32_t, kLanes32>(v - v_first), where_lanes);
-        greatest_now_lanes =
-            maximum(greatest_now_lanes, keep(active, load(&score[b * V + v], active), -INFINITY));
-      });
+      for_lanes<kLanes32>(
+          v_first, v_end, [=, &where_lanes, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) {
+            const Lanes<float, kLanes32> value = load(&score[b * V + v], active);
+            const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
+                                                    (value != value && best2_lanes == best2_lanes));
+            best2_lanes = choose(better, value, best2_lanes);
+            where_lanes = choose(better, positions_as<int32_t, kLanes32>(v - v_first), where_lanes);
+            greatest_now_lanes =
+                maximum(greatest_now_lanes, keep(active, load(&score[b * V + v], active), -INFINITY));
+          });
       fold_best(where_lanes, best2_lanes, v_first, where, best2, above<float>);
       greatest_now =
           maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
@@ -525,7 +526,7 @@ void top1_f32(const float* score, int32_t* best, float* probability, int64_t B, 
       }
       greatest = greatest_now;
       Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(v_first, v_end, [&](int64_t v, auto active) {
+      for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
         prefetch(&score[b_ahead * V + v]);
         total_lanes += keep(active, exp(load(&score[b * V + v], active) - greatest), 0.0f);
       });
@@ -550,15 +551,16 @@ void top1_bf16(const uint16_t* score, int32_t* best, float* probability, int64_t
       Lanes<int32_t, kLanes32> where_lanes = -1;
       Lanes<float, kLanes32> best2_lanes = 0.0f;
       Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-      for_lanes<kLanes32>(v_first, v_end, [&](int64_t v, auto active) {
-        const Lanes<float, kLanes32> value = from_bf16(load(&score[b * V + v], active));
-        const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
-                                                (value != value && best2_lanes == best2_lanes));
-        best2_lanes = choose(better, value, best2_lanes);
-        where_lanes = choose(better, positions_as<int32_t, kLanes32>(v - v_first), where_lanes);
-        greatest_now_lanes =
-            maximum(greatest_now_lanes, keep(active, from_bf16(load(&score[b * V + v], active)), -INFINITY));
-      });
+      for_lanes<kLanes32>(
+          v_first, v_end, [=, &where_lanes, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) {
+            const Lanes<float, kLanes32> value = from_bf16(load(&score[b * V + v], active));
+            const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
+                                                    (value != value && best2_lanes == best2_lanes));
+            best2_lanes = choose(better, value, best2_lanes);
+            where_lanes = choose(better, positions_as<int32_t, kLanes32>(v - v_first), where_lanes);
+            greatest_now_lanes = maximum(greatest_now_lanes,
+                                         keep(active, from_bf16(load(&score[b * V + v], active)), -INFINITY));
+          });
       fold_best(where_lanes, best2_lanes, v_first, where, best2, above<float>);
       greatest_now =
           maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
@@ -567,7 +569,7 @@ void top1_bf16(const uint16_t* score, int32_t* best, float* probability, int64_t
       }
       greatest = greatest_now;
       Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(v_first, v_end, [&](int64_t v, auto active) {
+      for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
         prefetch(&score[b_ahead * V + v]);
         total_lanes += keep(active, exp(from_bf16(load(&score[b * V + v], active)) - greatest), 0.0f);
       });
@@ -592,15 +594,16 @@ void top1_f16(const uint16_t* score, int32_t* best, float* probability, int64_t 
       Lanes<int32_t, kLanes32> where_lanes = -1;
       Lanes<float, kLanes32> best2_lanes = 0.0f;
       Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-      for_lanes<kLanes32>(v_first, v_end, [&](int64_t v, auto active) {
-        const Lanes<float, kLanes32> value = from_f16(load(&score[b * V + v], active));
-        const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
-                                                (value != value && best2_lanes == best2_lanes));
-        best2_lanes = choose(better, value, best2_lanes);
-        where_lanes = choose(better, positions_as<int32_t, kLanes32>(v - v_first), where_lanes);
-        greatest_now_lanes =
-            maximum(greatest_now_lanes, keep(active, from_f16(load(&score[b * V + v], active)), -INFINITY));
-      });
+      for_lanes<kLanes32>(
+          v_first, v_end, [=, &where_lanes, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) {
+            const Lanes<float, kLanes32> value = from_f16(load(&score[b * V + v], active));
+            const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
+                                                    (value != value && best2_lanes == best2_lanes));
+            best2_lanes = choose(better, value, best2_lanes);
+            where_lanes = choose(better, positions_as<int32_t, kLanes32>(v - v_first), where_lanes);
+            greatest_now_lanes = maximum(greatest_now_lanes,
+                                         keep(active, from_f16(load(&score[b * V + v], active)), -INFINITY));
+          });
       fold_best(where_lanes, best2_lanes, v_first, where, best2, above<float>);
       greatest_now =
           maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
@@ -609,7 +612,7 @@ void top1_f16(const uint16_t* score, int32_t* best, float* probability, int64_t 
       }
       greatest = greatest_now;
       Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(v_first, v_end, [&](int64_t v, auto active) {
+      for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
         prefetch(&score[b_ahead * V + v]);
         total_lanes += keep(active, exp(from_f16(load(&score[b * V + v], active)) - greatest), 0.0f);
       });

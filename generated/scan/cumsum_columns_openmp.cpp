@@ -350,11 +350,13 @@ void cumsum_columns_f32(const float* x, float* y, int64_t M, int64_t N) {
       const int64_t n_end = smaller(n_first + n_part, N);
       float carry[512] = {};
       for (int64_t m = 0; m < M; ++m) {
-        for_lines<kLanes32>(around_caches, &y[m * N + n_first], n_first, n_end, [&](int64_t n, auto active) {
-          store(&carry[n - n_first], active, load(&carry[n - n_first], active) + load(&x[m * N + n], active));
-          const auto running = load(&carry[n - n_first], active);
-          store_around(&y[m * N + n], active, running, around_caches);
-        });
+        for_lines<kLanes32>(around_caches, &y[m * N + n_first], n_first, n_end,
+                            [=, &carry](int64_t n, auto active) {
+                              store(&carry[n - n_first], active,
+                                    load(&carry[n - n_first], active) + load(&x[m * N + n], active));
+                              const auto running = load(&carry[n - n_first], active);
+                              store_around(&y[m * N + n], active, running, around_caches);
+                            });
       }
     }
     if (around_caches) finish_stores();
@@ -371,11 +373,13 @@ void cumsum_columns_f64(const double* x, double* y, int64_t M, int64_t N) {
       const int64_t n_end = smaller(n_first + n_part, N);
       double carry[512] = {};
       for (int64_t m = 0; m < M; ++m) {
-        for_lines<kLanes64>(around_caches, &y[m * N + n_first], n_first, n_end, [&](int64_t n, auto active) {
-          store(&carry[n - n_first], active, load(&carry[n - n_first], active) + load(&x[m * N + n], active));
-          const auto running = load(&carry[n - n_first], active);
-          store_around(&y[m * N + n], active, running, around_caches);
-        });
+        for_lines<kLanes64>(around_caches, &y[m * N + n_first], n_first, n_end,
+                            [=, &carry](int64_t n, auto active) {
+                              store(&carry[n - n_first], active,
+                                    load(&carry[n - n_first], active) + load(&x[m * N + n], active));
+                              const auto running = load(&carry[n - n_first], active);
+                              store_around(&y[m * N + n], active, running, around_caches);
+                            });
       }
     }
     if (around_caches) finish_stores();
@@ -392,12 +396,13 @@ void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
       const int64_t n_end = smaller(n_first + n_part, N);
       int64_t carry[512] = {};
       for (int64_t m = 0; m < M; ++m) {
-        for_lines<kLanes64>(around_caches, &y[m * N + n_first], n_first, n_end, [&](int64_t n, auto active) {
-          store(&carry[n - n_first], active,
-                load(&carry[n - n_first], active) + convert<int64_t>(load(&x[m * N + n], active)));
-          const auto running = load(&carry[n - n_first], active);
-          store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
-        });
+        for_lines<kLanes64>(
+            around_caches, &y[m * N + n_first], n_first, n_end, [=, &carry](int64_t n, auto active) {
+              store(&carry[n - n_first], active,
+                    load(&carry[n - n_first], active) + convert<int64_t>(load(&x[m * N + n], active)));
+              const auto running = load(&carry[n - n_first], active);
+              store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
+            });
       }
     }
     if (around_caches) finish_stores();

@@ -436,12 +436,12 @@ void cumsum_f32(const float* x, float* inclusive, float* exclusive, float* rever
       float carry = 0.0f;
       float carry2 = 0.0f;
       float carry3 = 0.0f;
-      for_lanes_down<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lanes_down<kLanes32>(0, N, [=, &carry3](int64_t n, auto active) {
         store(&running3[n], active,
               scan_lanes<-1>(carry3, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
                              [](auto a, auto b) { return a + b; }));
       });
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(0, N, [=, &carry, &carry2](int64_t n, auto active) {
         prefetch(&x[m_ahead * N + n]);
         const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
                                            [](auto a, auto b) { return a + b; });
@@ -485,12 +485,12 @@ void cumsum_f64(const double* x, double* inclusive, double* exclusive, double* r
       double carry = 0.0;
       double carry2 = 0.0;
       double carry3 = 0.0;
-      for_lanes_down<kLanes64>(0, N, [&](int64_t n, auto active) {
+      for_lanes_down<kLanes64>(0, N, [=, &carry3](int64_t n, auto active) {
         store(&running3[n], active,
               scan_lanes<-1>(carry3, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
                              [](auto a, auto b) { return a + b; }));
       });
-      for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
+      for_lanes<kLanes64>(0, N, [=, &carry, &carry2](int64_t n, auto active) {
         prefetch(&x[m_ahead * N + n]);
         const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
                                            [](auto a, auto b) { return a + b; });
@@ -534,12 +534,12 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
       int64_t carry = 0;
       int64_t carry2 = 0;
       int64_t carry3 = 0;
-      for_lanes_down<kLanes64>(0, N, [&](int64_t n, auto active) {
+      for_lanes_down<kLanes64>(0, N, [=, &carry3](int64_t n, auto active) {
         store(&running3[n], active,
               scan_lanes<-1>(carry3, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
                              [](auto a, auto b) { return a + b; }));
       });
-      for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
+      for_lanes<kLanes64>(0, N, [=, &carry, &carry2](int64_t n, auto active) {
         prefetch(&x[m_ahead * N + n]);
         const auto running =
             scan_lanes<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,

@@ -337,7 +337,8 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
         float carry[512] = {};
         for (int64_t s = 0; s < S; ++s) {
           for_lines<kLanes32>(
-              around_caches, &h[(b * S + s) * C + c_first], c_first, c_end, [&](int64_t c, auto active) {
+              around_caches, &h[(b * S + s) * C + c_first], c_first, c_end,
+              [=, &carry](int64_t c, auto active) {
                 store(&carry[c - c_first], active,
                       load(&a[(b * S + s) * C + c], active) * load(&carry[c - c_first], active) +
                           load(&x[(b * S + s) * C + c], active));
@@ -363,7 +364,8 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
         double carry[512] = {};
         for (int64_t s = 0; s < S; ++s) {
           for_lines<kLanes64>(
-              around_caches, &h[(b * S + s) * C + c_first], c_first, c_end, [&](int64_t c, auto active) {
+              around_caches, &h[(b * S + s) * C + c_first], c_first, c_end,
+              [=, &carry](int64_t c, auto active) {
                 store(&carry[c - c_first], active,
                       load(&a[(b * S + s) * C + c], active) * load(&carry[c - c_first], active) +
                           load(&x[(b * S + s) * C + c], active));

@@ -343,7 +343,7 @@ void prefix_sum(const float* x, float* y, int64_t M, int64_t N) {
       for (int64_t i = 0; i < larger(1, ceil_div(M, 64)); ++i) {
         float carry2[512] = {};
         float total[512] = {};
-        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &carry, &carry2, &total](int64_t n, auto active) {
           if (i == 0) {
             store(&carry[n - n_first], active, 0.0f);
           }
@@ -352,7 +352,7 @@ void prefix_sum(const float* x, float* y, int64_t M, int64_t N) {
         });
         for (int64_t m = i * 64; m < smaller(i * 64 + 64, M); ++m) {
           for_lines<kLanes32>(around_caches, &y[m * N + n_first], n_first, n_end,
-                              [&](int64_t n, auto active) {
+                              [=, &carry2, &carry, &total](int64_t n, auto active) {
                                 store(&carry2[n - n_first], active,
                                       load(&carry2[n - n_first], active) + load(&x[m * N + n], active));
                                 const auto running = load(&carry2[n - n_first], active);
@@ -362,7 +362,7 @@ void prefix_sum(const float* x, float* y, int64_t M, int64_t N) {
                                       load(&total[n - n_first], active) + load(&x[m * N + n], active));
                               });
         }
-        for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &carry, &total](int64_t n, auto active) {
           store(&carry[n - n_first], active,
                 load(&carry[n - n_first], active) + load(&total[n - n_first], active));
         });

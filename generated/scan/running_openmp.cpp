@@ -377,7 +377,7 @@ void running_cumsum_f32(const float* x, float* y, int64_t M, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       float carry = 0.0f;
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(0, N, [=, &carry](int64_t n, auto active) {
         const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
                                            [](auto a, auto b) { return a + b; });
         store_around(&y[m * N + n], active, running, around_caches);
@@ -394,7 +394,7 @@ void running_cumsum_f64(const double* x, double* y, int64_t M, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       double carry = 0.0;
-      for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
+      for_lanes<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
         const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
                                            [](auto a, auto b) { return a + b; });
         store_around(&y[m * N + n], active, running, around_caches);
@@ -411,7 +411,7 @@ void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       int64_t carry = 0;
-      for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
+      for_lanes<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
         const auto running =
             scan_lanes<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
                           [](auto a, auto b) { return a + b; });
@@ -429,7 +429,7 @@ void running_cumsum_exclusive_f32(const float* x, float* y, int64_t M, int64_t N
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       float carry = 0.0f;
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(0, N, [=, &carry](int64_t n, auto active) {
         const auto running = scan_before<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
                                             [](auto a, auto b) { return a + b; });
         store_around(&y[m * N + n], active, running, around_caches);
@@ -446,7 +446,7 @@ void running_cumsum_exclusive_f64(const double* x, double* y, int64_t M, int64_t
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       double carry = 0.0;
-      for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
+      for_lanes<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
         const auto running = scan_before<1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
                                             [](auto a, auto b) { return a + b; });
         store_around(&y[m * N + n], active, running, around_caches);
@@ -463,7 +463,7 @@ void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       int64_t carry = 0;
-      for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
+      for_lanes<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
         const auto running =
             scan_before<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
                            [](auto a, auto b) { return a + b; });
@@ -481,7 +481,7 @@ void running_cumsum_reverse_f32(const float* x, float* y, int64_t M, int64_t N) 
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       float carry = 0.0f;
-      for_lanes_down<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lanes_down<kLanes32>(0, N, [=, &carry](int64_t n, auto active) {
         const auto running = scan_lanes<-1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
                                             [](auto a, auto b) { return a + b; });
         store_around(&y[m * N + n], active, running, around_caches);
@@ -498,7 +498,7 @@ void running_cumsum_reverse_f64(const double* x, double* y, int64_t M, int64_t N
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       double carry = 0.0;
-      for_lanes_down<kLanes64>(0, N, [&](int64_t n, auto active) {
+      for_lanes_down<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
         const auto running = scan_lanes<-1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
                                             [](auto a, auto b) { return a + b; });
         store_around(&y[m * N + n], active, running, around_caches);
@@ -515,7 +515,7 @@ void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       int64_t carry = 0;
-      for_lanes_down<kLanes64>(0, N, [&](int64_t n, auto active) {
+      for_lanes_down<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
         const auto running =
             scan_lanes<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
                            [](auto a, auto b) { return a + b; });
@@ -533,7 +533,7 @@ void running_cumsum_reverse_exclusive_f32(const float* x, float* y, int64_t M, i
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       float carry = 0.0f;
-      for_lanes_down<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lanes_down<kLanes32>(0, N, [=, &carry](int64_t n, auto active) {
         const auto running = scan_before<-1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
                                              [](auto a, auto b) { return a + b; });
         store_around(&y[m * N + n], active, running, around_caches);
@@ -550,7 +550,7 @@ void running_cumsum_reverse_exclusive_f64(const double* x, double* y, int64_t M,
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       double carry = 0.0;
-      for_lanes_down<kLanes64>(0, N, [&](int64_t n, auto active) {
+      for_lanes_down<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
         const auto running = scan_before<-1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
                                              [](auto a, auto b) { return a + b; });
         store_around(&y[m * N + n], active, running, around_caches);
@@ -567,7 +567,7 @@ void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       int64_t carry = 0;
-      for_lanes_down<kLanes64>(0, N, [&](int64_t n, auto active) {
+      for_lanes_down<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
         const auto running =
             scan_before<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
                             [](auto a, auto b) { return a + b; });
@@ -609,7 +609,7 @@ void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       int64_t carry = 1;
-      for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
+      for_lanes<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
         const auto running =
             scan_lanes<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
                           [](auto a, auto b) { return a * b; });
@@ -651,7 +651,7 @@ void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int6
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       int64_t carry = 1;
-      for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
+      for_lanes<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
         const auto running =
             scan_before<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
                            [](auto a, auto b) { return a * b; });
@@ -693,7 +693,7 @@ void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       int64_t carry = 1;
-      for_lanes_down<kLanes64>(0, N, [&](int64_t n, auto active) {
+      for_lanes_down<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
         const auto running =
             scan_lanes<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
                            [](auto a, auto b) { return a * b; });
@@ -735,7 +735,7 @@ void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       int64_t carry = 1;
-      for_lanes_down<kLanes64>(0, N, [&](int64_t n, auto active) {
+      for_lanes_down<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
         const auto running =
             scan_before<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
                             [](auto a, auto b) { return a * b; });
@@ -753,7 +753,7 @@ void running_cummax_f32(const float* x, float* y, int64_t M, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       float carry = -INFINITY;
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(0, N, [=, &carry](int64_t n, auto active) {
         const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), -INFINITY),
                                            -INFINITY, [](auto a, auto b) { return maximum(a, b); });
         store_around(&y[m * N + n], active, running, around_caches);
@@ -770,7 +770,7 @@ void running_cummax_f64(const double* x, double* y, int64_t M, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       double carry = -double(INFINITY);
-      for_lanes<kLanes64>(0, N, [&](int64_t n, auto active) {
+      for_lanes<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
         const auto running =
             scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), -double(INFINITY)),
                           -double(INFINITY), [](auto a, auto b) { return maximum(a, b); });
@@ -788,7 +788,7 @@ void running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       int32_t carry = INT32_MIN;
-      for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+      for_lanes<kLanes32>(0, N, [=, &carry](int64_t n, auto active) {
         const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), INT32_MIN),
                                            INT32_MIN, [](auto a, auto b) { return maximum(a, b); });
         store_around(&y[m * N + n], active, running, around_caches);

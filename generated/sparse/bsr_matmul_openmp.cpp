@@ -281,11 +281,11 @@ void bsr_matmul(const int32_t* row_ptr, const int32_t* col, const float* a, cons
     int32_t s = row_ptr[r];
     for (int64_t i = 0; i < 64; ++i) {
       for_lanes<kLanes32>(0, N,
-                          [&](int64_t n, auto active) { store(&z[(r * 64 + i) * N + n], active, 0.0f); });
+                          [=](int64_t n, auto active) { store(&z[(r * 64 + i) * N + n], active, 0.0f); });
     }
     while (s < row_ptr[r + 1]) {
       for (int64_t i = 0; i < 64; ++i) {
-        for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) {
+        for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t j = 0; j < 64; ++j) {
             total +=

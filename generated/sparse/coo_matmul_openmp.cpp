@@ -401,8 +401,8 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
     for (int64_t j = 0; j < ceil_div(N, 128); ++j) {
       for (int64_t n = j * 128; n < smaller(j * 128 + 128, N); ++n) {
         for (int64_t s_ = 0; s_ < S; ++s_) {
-          for_lanes<kLanes32>(0, 64, [&](int64_t m, auto active) { store(&total[m], active, 0.0f); });
-          for_lanes<kLanes32>(0, 64, [&](int64_t m, auto active) {
+          for_lanes<kLanes32>(0, 64, [=](int64_t m, auto active) { store(&total[m], active, 0.0f); });
+          for_lanes<kLanes32>(0, 64, [=](int64_t m, auto active) {
             for (int64_t k = 0; k < smaller(64, K + (0 - int64_t(table_at(col, s_, S)) * 64)); ++k) {
               store(&total[m], active,
                     load(&total[m], active) + load_every(&a[(s_ * 64 + m) * 64 + k], 64, active) *
@@ -410,14 +410,14 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
             }
           });
           for_lanes<kLanes32>(
-              0, smaller(64, M + (0 - int64_t(table_at(row, s_, S)) * 64)), [&](int64_t m, auto active) {
+              0, smaller(64, M + (0 - int64_t(table_at(row, s_, S)) * 64)), [=](int64_t m, auto active) {
                 if (s_ == 0 || int64_t(table_at(row, s_, S)) * 64 !=
                                    int64_t(table_at(row, s_ == 0 ? S - 1 : s_ - 1, S)) * 64) {
                   store_every(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], N, active, 0.0f);
                 }
               });
           for_lanes<kLanes32>(
-              0, smaller(64, M + (0 - int64_t(table_at(row, s_, S)) * 64)), [&](int64_t m, auto active) {
+              0, smaller(64, M + (0 - int64_t(table_at(row, s_, S)) * 64)), [=](int64_t m, auto active) {
                 store_every(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], N, active,
                             load_every(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], N, active) +
                                 load(&total[m], active));

@@ -51,6 +51,32 @@ void LanePrinter::note(Type type) {
 
 // ---- loops ----------------------------------------------------------------------------------------------------------
 
+// The variables around a loop that its body changes, and arrays. What else it uses is copied into the function that is
+// called for each group: as references, pointers and sizes would be read again for each, since the stores might have
+// changed them for all that the compiler knows.
+std::vector<std::string> LanePrinter::changed_from_outside(const PlanNode &loop) {
+  std::set<VarId> totals;
+  std::vector<std::string> names;
+  for (const Accumulator &a : accumulators_) {
+    totals.insert(a.step->target);
+    names.push_back(a.lanes);
+    if (a.best.empty())
+      continue;
+    totals.insert(a.step->partner);
+    names.push_back(a.best);
+  }
+  std::set<VarId> seen;
+  for (const Access &access : accesses_of(kernel_, loop)) {
+    const Storage::Kind kind = printer_.plan.storage[access.var].kind;
+    const bool changed = kind == Storage::Kind::array || (kind == Storage::Kind::scalar && access.write);
+    if (changed && totals.count(access.var) == 0 && printer_.is_declared(access.var) && seen.insert(access.var).second)
+      names.push_back(printer_.name(access.var));
+  }
+  for (const auto &[element, tile] : turned_)
+    names.push_back(tile.substr(0, tile.find('[')));
+  return names;
+}
+
 void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
   lane_ = loop.axis;
   widest_ = 1;
@@ -59,6 +85,7 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
   const int64_t block = block_of(loop);
   const std::string first = block > 0 ? names_.claim(v + "_block") : whole.begin;
   first_ = first;
+  const std::vector<std::string> outer = changed_from_outside(loop);
   Lines before;
   std::swap(before, printer_.lines);
   printer_.list(loop.body);
@@ -84,6 +111,10 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
   }
   if (const auto ahead = ahead_.find(&loop); ahead != ahead_.end())
     body = ahead->second + body;
+  std::string references;
+  for (const std::string &name : outer)
+    if (mentions_word(body, name))
+      references += ", &" + name;
   const std::string active = mentions_word(body, active_) ? "auto " + active_ : "auto";
   const std::string point = mentions_word(body, v) ? "int64_t " + v : "int64_t";
   helper("for_lanes");
@@ -91,7 +122,8 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
   out.add(helper(loop.reversed   ? "for_lanes_down"
                  : lines.empty() ? "for_lanes"
                                  : "for_lines") +
-          "<" + kLaneCount + ">(" + lines + range.begin + ", " + range.end + ", [&](" + point + ", " + active + ") {");
+          "<" + kLaneCount + ">(" + lines + range.begin + ", " + range.end + ", [=" + references + "](" + point + ", " +
+          active + ") {");
   std::swap(out, printer_.lines);
   printer_.lines.add(body + "});");
   lane_ = kNone;

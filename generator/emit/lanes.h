@@ -100,6 +100,7 @@ private:
   void jump(const PlanNode &node);
   std::vector<std::string> jump_masks(const PlanNode &jump) const;
   void masked(const std::string &mask, const std::vector<PlanNode> &nodes);
+  std::vector<std::string> changed_from_outside(const PlanNode &loop);
   std::string lines_of(const PlanNode &loop, const std::string &begin);
   std::string accumulator_type(const Accumulator &accumulator);
   void combine(const Accumulator &accumulator);

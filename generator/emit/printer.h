@@ -87,6 +87,7 @@ public:
   // table_status.
   std::string step_guard(Statuses &statuses, const std::string &leave = "continue");
   void mark_declared(VarId var) { declared_[var] = true; }
+  bool is_declared(VarId var) { return declared_[var]; }
   void rename(VarId var, const std::string &name) { var_names_[var] = name; }
   void rename_axis(AxisId axis, const std::string &name) { axis_names_[axis] = name; }
   // Elements of arrays that are in registers: "x[n]" -> what holds it.

@@ -18,7 +18,7 @@ body = 'z = a * x;'
 )");
   CHECK(has(text, "for (int64_t n_first = 0; n_first < N; n_first += 4096) {"));
   CHECK(has(text,
-            "[&](int64_t n, auto active) { store_around(&z[n], active, a * load(&x[n], active), around_caches); }"));
+            "[=](int64_t n, auto active) { store_around(&z[n], active, a * load(&x[n], active), around_caches); }"));
 }
 
 TEST_CASE("what goes around the caches begins with the lines of the output, but not where groups are added up") {
@@ -32,7 +32,7 @@ y = x - sum(x, N);
 z = cumsum(x, N);
 '''
 )");
-  CHECK(has(text, "for_lines<kLanes32>(around_caches, &y[m * N], 0, N, [&](int64_t n, auto active) {"));
+  CHECK(has(text, "for_lines<kLanes32>(around_caches, &y[m * N], 0, N, [=](int64_t n, auto active) {"));
   CHECK(!has(text, "&z[m * N], 0, N"));
 }
 
@@ -142,7 +142,7 @@ body = 's = sum(x, M);'
                   "for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) { "
                   "const int64_t m_end2 = smaller(m_first + 512, m_end); float part[512] = {}; "
                   "for (int64_t m = m_first; m < m_end2; ++m) { "
-                  "for_lanes<kLanes32>(n_first, n_end, [&](int64_t n, auto active) { "
+                  "for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) { "
                   "store(&part[n - n_first], active, load(&part[n - n_first], active) + "
                   "load(&x[m * N + n], active)); }); }"));
 }
@@ -153,10 +153,10 @@ TEST_CASE("running sums along the lanes go up or down; products of floats, which
                        "(x, N);'\n");
   };
   CHECK(has(of("cumsum"),
-            "float carry = 0.0f; for_lanes<kLanes32>(0, N, [&](int64_t n, auto active) { const auto running = "
+            "float carry = 0.0f; for_lanes<kLanes32>(0, N, [=, &carry](int64_t n, auto active) { const auto running = "
             "scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f, "
             "[](auto a, auto b) { return a + b; });"));
-  CHECK(has(of("cummax_reverse_exclusive"), "for_lanes_down<kLanes32>(0, N, [&](int64_t n, auto active) { "
+  CHECK(has(of("cummax_reverse_exclusive"), "for_lanes_down<kLanes32>(0, N, [=, &carry](int64_t n, auto active) { "
                                             "const auto running = scan_before<-1>(carry, "));
   CHECK(!has(of("cumprod"), "scan_lanes"));
   CHECK(has(of("cumprod"), "for (int64_t n = 0; n < N; ++n) { carry = carry * x[m * N + n];"));
