@@ -109,18 +109,24 @@ template <int N> inline Lanes<double, N> without_ln2(Lanes<double, N> x, Lanes<d
   return x - n * 0.6931471805598903 - n * 5.497923018708371e-14;
 }
 //@ lanes_exp_f32: exp_f32
-// Within 1.1 ulp.
-template <int N> inline Lanes<float, N> exp(Lanes<float, N> x) {
+// Within 1.1 ulp, for x that is not so large that e^x overflows.
+template <int N> inline Lanes<float, N> finite_exp(Lanes<float, N> x) {
   const Whole<float, N> n = nearest(x * 1.44269504f);
   const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n);
-  return choose(x < -104.0f, 0.0f, choose(x > 89.0f, INFINITY, y));
+  return choose(x < -104.0f, 0.0f, y);
+}
+template <int N> inline Lanes<float, N> exp(Lanes<float, N> x) {
+  return choose(x > 89.0f, INFINITY, finite_exp(x));
 }
 //@ lanes_exp_f64: exp_f64
-// Within 1.1 ulp.
-template <int N> inline Lanes<double, N> exp(Lanes<double, N> x) {
+// Within 1.1 ulp, for x that is not so large that e^x overflows.
+template <int N> inline Lanes<double, N> finite_exp(Lanes<double, N> x) {
   const Whole<double, N> n = nearest(x * 1.4426950408889634);
   const Lanes<double, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0, n);
-  return choose(x < -746.0, 0.0, choose(x > 710.0, double(INFINITY), y));
+  return choose(x < -746.0, 0.0, y);
+}
+template <int N> inline Lanes<double, N> exp(Lanes<double, N> x) {
+  return choose(x > 710.0, double(INFINITY), finite_exp(x));
 }
 //@ lanes_exp2_f32: exp_f32
 // Within 1.1 ulp.
@@ -169,7 +175,7 @@ template <int N> inline Lanes<double, N> tanh(Lanes<double, N> x) {
 //@ sigmoid_of_exp: with_sign
 // e^-|x| never overflows. Within 2.5 ulp.
 template <class T, int N> inline Lanes<T, N> sigmoid(Lanes<T, N> x) {
-  const Lanes<T, N> e = exp(-magnitude(x));
+  const Lanes<T, N> e = finite_exp(-magnitude(x));
   return choose(x < T(0), e, T(1)) / (e + T(1));
 }
 //@ lanes_sigmoid_f32: lanes_exp_f32 sigmoid_of_exp
