@@ -102,14 +102,56 @@ __device__ inline T block_fold(T value, Combine combine) {
   return value;
 }
 
-// The value of the block's first thread, for all of them.
-template <class T>
-__device__ inline T broadcast(T value) {
-  T* const slot = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();
-  if (threadIdx.x == 0) *slot = value;
-  __syncthreads();
-  return *slot;
+// Running totals along a row, of which the threads of a block, whole warps of them, have a tile: kElements
+// side by side each. `carry` is the total of what is before the tile, and then takes in the tile. The order
+// is fixed; the total before an element has the bits of the total up to its neighbour.
+template <bool kReverse, bool kExclusive, class T, int kElements, class Combine>
+__device__ inline void block_scan(T (&values)[kElements], T& carry, Combine combine) {
+  const unsigned thread = kReverse ? blockDim.x - 1 - threadIdx.x : threadIdx.x, lane = thread % 32,
+                 warps = blockDim.x / 32;
+  const auto before_me = [](unsigned distance) {
+    return kReverse ? threadIdx.x + distance : threadIdx.x + 32 - distance;
+  };
+  const auto at = [](int i) { return kReverse ? kElements - 1 - i : i; };
+#pragma unroll
+  for (int i = 1; i < kElements; ++i) values[at(i)] = combine(values[at(i - 1)], values[at(i)]);
+  T total = values[at(kElements - 1)];  // of the warp, up to this thread
+#pragma unroll
+  for (unsigned distance = 1; distance < 32; distance *= 2) {
+    const T others = from_lane(total, before_me(distance));
+    if (lane >= distance) total = combine(others, total);
+  }
+  const T before = from_lane(total, before_me(1));
+  T start = carry;  // of what is before the warp
+  if (warps == 1) {
+    carry = combine(carry, from_lane(total, kReverse ? 0 : 31));
+  } else {
+    T* const slots = reinterpret_cast<T*>(shared_memory());
+    __syncthreads();  // what the scan before has left there is read
+    if (lane == 31) slots[thread / 32] = total;
+    __syncthreads();
+    for (unsigned warp = 0; warp < warps; ++warp) {
+      if (warp == thread / 32) start = carry;
+      carry = combine(carry, slots[warp]);
+    }
+  }
+#pragma unroll
+  for (int i = kElements - 1; i >= 0; --i) {
+    const int last = kExclusive ? i - 1 : i;  // that the element's total takes in
+    if (last < 0)
+      values[at(i)] = lane == 0 ? start : combine(start, before);
+    else if (last == kElements - 1)
+      values[at(i)] = combine(start, total);
+    else
+      values[at(i)] = combine(start, lane == 0 ? values[at(last)] : combine(before, values[at(last)]));
+  }
+}
+// The same of one element a thread.
+template <bool kReverse, bool kExclusive, class T, class Combine>
+__device__ inline T block_scan(T value, T& carry, Combine combine) {
+  T values[1] = {value};
+  block_scan<kReverse, kExclusive>(values, carry, combine);
+  return values[0];
 }
 
 template <class Index>
@@ -123,16 +165,18 @@ __global__ void __launch_bounds__(512) prefix_sum_kernel(const float* x, float* 
       }
       float carry2 = 0.0f;
       float total = 0.0f;
-      if (threadIdx.x == 0) {
-        for (Index m = Index(i * 64); m < smaller(i * 64 + 64, M); ++m) {
-          carry2 = carry2 + x[m * N + n];
-          const float running = carry2;
+      float total_own = 0.0f;
+      for (Index m_tile = Index(i * 64); m_tile < smaller(i * 64 + 64, M); m_tile += Index(blockDim.x)) {
+        const Index m = m_tile + Index(threadIdx.x);
+        const float running_value = m < smaller(i * 64 + 64, M) ? x[m * N + n] : 0.0f;
+        const float running =
+            block_scan<false, false>(running_value, carry2, [](float a, float b) { return float(a + b); });
+        if (m < smaller(i * 64 + 64, M)) {
           y[m * N + n] = carry + running;
-          total += x[m * N + n];
+          total_own += x[m * N + n];
         }
       }
-      carry2 = broadcast(carry2);
-      total = broadcast(total);
+      total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
       __syncthreads();
       carry += total;
     }
@@ -142,7 +186,7 @@ __global__ void __launch_bounds__(512) prefix_sum_kernel(const float* x, float* 
 template <class Index>
 cudaError_t prefix_sum(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
   if (const cudaError_t error = launch(prefix_sum_kernel<Index>, smaller(N, int64_t{1} << 30),
-                                       block_threads(1, N), 512, stream, x, y, M, N);
+                                       block_threads(64, N), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

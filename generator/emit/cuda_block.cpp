@@ -238,7 +238,7 @@ void CudaKernel::block_loop(const PlanNode &node) {
   if (node.order == PlanNode::Order::reduction) {
     block_reduction(node);
   } else if (node.order == PlanNode::Order::ordered) {
-    block_in_order(node);
+    LaneAnalysis(plan_).has_scans_only(node) ? block_scans(node) : block_in_order(node);
   } else {
     const std::vector<const PlanNode *> chain = chain_of(node, kMostNested);
     strided(chain, chain.back()->body, part_ ? &*part_ : nullptr);

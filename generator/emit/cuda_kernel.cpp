@@ -1,7 +1,8 @@
 // Three mappings. item_per_thread: neighbouring threads take neighbouring work items, each runs the rest alone.
 // item_per_block: the threads of a block walk the statements of one item together; parallel loops are strided over the
-// threads, reductions end in a fold over the block, ordered loops are run by one thread. Barriers stand where memory
-// that one statement writes is touched by another. item_per_column: both, one along each side of the block.
+// threads, reductions end in a fold over the block, scans go in tiles, other ordered loops are run by one thread.
+// Barriers stand where memory that one statement writes is touched by another. item_per_column: both, one along each
+// side of the block.
 #include "emit/cuda_kernel.h"
 
 #include <algorithm>

@@ -38,6 +38,12 @@ struct PackNeeds {
   std::string condition(Spelling &spelling) const;
 };
 
+// A part of a loop's body: what is done for each position of a thread, or once.
+struct LoopPiece {
+  std::string text;
+  bool each = true;
+};
+
 // What threads have loaded of their row, in shared memory.
 struct KeptRow {
   std::map<VarId, std::string> tiles; // where the elements of each array are
@@ -152,6 +158,20 @@ private:
   void fold_shares(const PlanNode &fold, const Shares &shares, Result of = Result::item);
   void block_reduction(const PlanNode &node);
   void block_in_order(const PlanNode &node);
+  void block_scans(const PlanNode &loop);
+  void packed_scans(const PlanNode &loop, const std::string &tile);
+  std::vector<LoopPiece> scan_pieces(const PlanNode &loop, int together, const std::string &position,
+                                     const std::string &takes_part);
+  // What a scan along a shared loop becomes.
+  struct Scanned {
+    std::string declarations, // of the tile
+        values,               // for each position, before the scan
+        scan,                 // of the block
+        result;               // for each position, behind it
+  };
+  Scanned scan_of(const PlanNode &scan, int together, const std::string &position, const std::string &takes_part);
+  std::vector<std::pair<VarId, std::string>> keep_between(const PlanNode &loop, int together,
+                                                          const std::string &position, std::string &declarations);
   void block_steps(const PlanNode &node);
   void barrier_after(const PlanNode &node);
   Code agreed_condition(const PlanNode &node);

@@ -44,6 +44,8 @@ public:
   // Prints what stands inside nested loops. On the CPU, where a row of a ragged axis begins and how long it is get
   // names.
   void inside_loops(const std::vector<const PlanNode *> &loops, const std::function<void()> &print);
+  // What is printed meanwhile, instead of printing it.
+  std::string captured(const std::function<void()> &print);
   // Declarations that must stand before this node of the list.
   void declare_before(const std::vector<PlanNode> &list, size_t index);
 
@@ -83,10 +85,13 @@ public:
   std::string buffer_elements(VarId var);
   // A fold's total, or a scan's carry, with a further value or with another total.
   Code combined(const PlanNode &step, const std::string &total, const Code &value);
+  // A scan's total with a further value, for a linear one with its factor and its term.
+  Code scanned(const PlanNode &step, const std::string &total, const Code &value, const Code &term);
   // Lines that leave a step whose windows, by entries of device tables, would lie outside; they note it in
   // table_status.
   std::string step_guard(Statuses &statuses, const std::string &leave = "continue");
   void mark_declared(VarId var) { declared_[var] = true; }
+  std::string storage_type(VarId var) const;
   void rename(VarId var, const std::string &name) { var_names_[var] = name; }
   void rename_axis(AxisId axis, const std::string &name) { axis_names_[axis] = name; }
   // Elements of arrays that are in registers: "x[n]" -> what holds it.
@@ -143,7 +148,6 @@ private:
   void loop(const PlanNode &node);
   void steps(const PlanNode &node);
   bool starts_here(VarId var, const std::vector<PlanNode> &siblings);
-  std::string storage_type(VarId var) const;
   std::string array_elements(VarId var);
 
   std::vector<std::string> axis_names_, grid_names_, var_names_;

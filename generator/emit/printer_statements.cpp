@@ -120,6 +120,14 @@ void Printer::list(const std::vector<PlanNode> &nodes) {
   }
 }
 
+std::string Printer::captured(const std::function<void()> &print) {
+  Lines inner;
+  std::swap(inner, lines);
+  print();
+  std::swap(inner, lines);
+  return inner.text();
+}
+
 void Printer::node(const PlanNode &n, const std::vector<PlanNode> &siblings) {
   if (lanes != nullptr && lanes->node(n, siblings))
     return;
@@ -284,20 +292,17 @@ Code Printer::combined(const PlanNode &step, const std::string &total, const Cod
   return spelling.combine(monoid, kernel.vars[step.target].type, total, value, total_may_wrap(kernel, step));
 }
 
+Code Printer::scanned(const PlanNode &step, const std::string &total, const Code &value, const Code &term) {
+  const Type type = kernel.vars[step.target].type;
+  if (step.scan != ScanKind::linear)
+    return combined(step, total, value);
+  return spelling.operation(Op::add, type, {spelling.operation(Op::mul, type, {value, {total}}, true), term}, true);
+}
+
 void Printer::scan_step(const PlanNode &n, const std::vector<PlanNode> &siblings) {
-  const Type type = kernel.vars[n.target].type;
   const std::string carry = element(n.target, {}, {});
-  std::string next;
-  if (n.scan == ScanKind::linear) {
-    next =
-        spelling
-            .operation(Op::add, type,
-                       {spelling.operation(Op::mul, type, {expression(n.value), {carry}}, true), expression(n.second)},
-                       true)
-            .text;
-  } else {
-    next = combined(n, carry, expression(n.value)).text;
-  }
+  const std::string next =
+      scanned(n, carry, expression(n.value), n.second == kNone ? Code{} : expression(n.second)).text;
   if (n.exclusive)
     set(n.partner, carry, siblings);
   lines.add(carry + " = " + next + ";");
@@ -381,11 +386,7 @@ void Printer::inside_loops(const std::vector<const PlanNode *> &loops, const std
     add(axis_names_[id] + "_start", row_start(id, axis_names_[axis.over]));
     add(axis_names_[id] + "_count", row_length(id, axis_names_[axis.over]).text);
   }
-  Lines outer;
-  std::swap(outer, lines);
-  print();
-  std::swap(outer, lines);
-  std::string text = outer.text();
+  std::string text = captured(print);
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
     named.erase(row->value);
     if (mentions_word(text, row->variable))

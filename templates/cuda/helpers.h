@@ -341,6 +341,88 @@ template <class T, class Combine> DEVICE T block_fold(T value, Combine combine) 
   for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
   return value;
 }
+//@ block_scan: from_lane shared_memory
+// Running totals along a row, of which the threads of a block, whole warps of them, have a tile: kElements side by side
+// each. `carry` is the total of what is before the tile, and then takes in the tile. The order is fixed; the total
+// before an element has the bits of the total up to its neighbour.
+template <bool kReverse, bool kExclusive, class T, int kElements, class Combine>
+DEVICE void block_scan(T (&values)[kElements], T& carry, Combine combine) {
+  const unsigned thread = kReverse ? blockDim.x - 1 - threadIdx.x : threadIdx.x, lane = thread % 32, warps = blockDim.x / 32;
+  const auto before_me = [](unsigned distance) { return kReverse ? threadIdx.x + distance : threadIdx.x + 32 - distance; };
+  const auto at = [](int i) { return kReverse ? kElements - 1 - i : i; };
+#pragma unroll
+  for (int i = 1; i < kElements; ++i) values[at(i)] = combine(values[at(i - 1)], values[at(i)]);
+  T total = values[at(kElements - 1)]; // of the warp, up to this thread
+#pragma unroll
+  for (unsigned distance = 1; distance < 32; distance *= 2) {
+    const T others = from_lane(total, before_me(distance));
+    if (lane >= distance) total = combine(others, total);
+  }
+  const T before = from_lane(total, before_me(1));
+  T start = carry; // of what is before the warp
+  if (warps == 1) {
+    carry = combine(carry, from_lane(total, kReverse ? 0 : 31));
+  } else {
+    T* const slots = reinterpret_cast<T*>(shared_memory());
+    __syncthreads(); // what the scan before has left there is read
+    if (lane == 31) slots[thread / 32] = total;
+    __syncthreads();
+    for (unsigned warp = 0; warp < warps; ++warp) {
+      if (warp == thread / 32) start = carry;
+      carry = combine(carry, slots[warp]);
+    }
+  }
+#pragma unroll
+  for (int i = kElements - 1; i >= 0; --i) {
+    const int last = kExclusive ? i - 1 : i; // that the element's total takes in
+    if (last < 0)
+      values[at(i)] = lane == 0 ? start : combine(start, before);
+    else if (last == kElements - 1)
+      values[at(i)] = combine(start, total);
+    else
+      values[at(i)] = combine(start, lane == 0 ? values[at(last)] : combine(before, values[at(last)]));
+  }
+}
+// The same of one element a thread.
+template <bool kReverse, bool kExclusive, class T, class Combine> DEVICE T block_scan(T value, T& carry, Combine combine) {
+  T values[1] = {value};
+  block_scan<kReverse, kExclusive>(values, carry, combine);
+  return values[0];
+}
+//@ block_scan_in_order: from_lane shared_memory
+// The same one element after the other, each thread in its turn: where regrouping could overflow, or another rule than
+// a combination makes the next total. `step(total, i)` goes on with the thread's element i.
+template <bool kReverse, bool kExclusive, class T, int kElements, class Step>
+DEVICE void block_scan_in_order(T (&totals)[kElements], T& carry, Step step) {
+  const unsigned thread = kReverse ? blockDim.x - 1 - threadIdx.x : threadIdx.x, lane = thread % 32, warps = blockDim.x / 32;
+  T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads(); // what the scan before has left there is read
+  for (unsigned warp = 0; warp < warps; ++warp) {
+    if (thread / 32 == warp) {
+      if (warp > 0) carry = slots[warp - 1];
+      for (unsigned turn = 0; turn < 32; ++turn) {
+        T total = carry;
+#pragma unroll
+        for (int n = 0; n < kElements; ++n) {
+          const int i = kReverse ? kElements - 1 - n : n;
+          const T next = step(total, i);
+          if (lane == turn) totals[i] = kExclusive ? total : next;
+          total = next;
+        }
+        carry = from_lane(total, kReverse ? 31 - turn : turn);
+      }
+      if (lane == 0) slots[warp] = carry;
+    }
+    __syncthreads();
+  }
+  carry = slots[warps - 1];
+}
+// The same of one element a thread.
+template <bool kReverse, bool kExclusive, class T, class Step> DEVICE T block_scan_in_order(T& carry, Step step) {
+  T totals[1];
+  block_scan_in_order<kReverse, kExclusive>(totals, carry, [&](T total, int) { return step(total); });
+  return totals[0];
+}
 //@ row_fold: block_fold
 // Folds the values of the threads of one threadIdx.y, in a fixed order: of a part of a warp, or of a block that has one
 // row. Each of them gets the result.
