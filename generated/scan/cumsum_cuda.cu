@@ -3,7 +3,6 @@
 // cumsum: inclusive, exclusive and reverse running sums of x along N
 //
 // Plan: a block for each of M, neighbours along N.
-// Kept by each worker: running.
 // Bytes that cumsum_f32 must move: 4 * N * M read, 12 * N * M written.
 
 #include "cumsum.h"
@@ -36,16 +35,6 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
-}
-
-// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
-inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
-  const int64_t start = total;
-  if (count > (INT64_MAX / 4 - total) / bytes)
-    total = INT64_MAX / 2;
-  else
-    total += (count * bytes + 255) / 256 * 256;
-  return start;
 }
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
@@ -118,22 +107,6 @@ __device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack
     if (i / kFields < left) to[i] = pack[i];
 }
 
-// Room for `count` elements, so that the next tile is aligned too.
-inline int64_t padded_bytes(int64_t count, int64_t bytes) { return (count * bytes + 15) / 16 * 16; }
-
-// Tiles that do not fit into shared memory lie in the workspace, one set a block.
-inline int64_t workspace_tiles(int64_t bytes, int64_t shared_limit, int64_t blocks) {
-  return bytes <= shared_limit ? 0 : bytes * blocks;
-}
-
-// The next tile of `count` elements.
-template <class T>
-__device__ inline T* take(char*& tile, int64_t count) {
-  T* const out = reinterpret_cast<T*>(tile);
-  tile += (count * int64_t(sizeof(T)) + 15) / 16 * 16;
-  return out;
-}
-
 // The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
@@ -146,23 +119,6 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
-
-// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
-template <class T, class Combine>
-__device__ inline T block_fold(T value, Combine combine) {
-  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
-#pragma unroll
-  for (unsigned distance = 16; distance > 0; distance /= 2)
-    value = combine(value, from_lane(value, lane + distance));
-  if (warps == 1) return from_lane(value, 0);
-  T* const slots = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();  // what the fold before has left there is read
-  if (lane == 0) slots[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = slots[0];
-  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
-  return value;
-}
 
 // Running totals along a row, of which the threads of a block, whole warps of them, have a tile: kElements
 // side by side each. `carry` is the total of what is before the tile, and then takes in the tile. The order
@@ -216,24 +172,9 @@ __device__ inline T block_scan(T value, T& carry, Combine combine) {
   return values[0];
 }
 
-// Where the intermediates lie in the workspace.
-struct CumsumF32Workspace {
-  int64_t cumsum_f32_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit CumsumF32Workspace(int64_t M, int64_t N) {
-    (void)M;
-    cumsum_f32_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(N, 4), 32768, 1024), 1);
-  }
-};
-
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    cumsum_f32_kernel(const float* x, float* inclusive, float* exclusive, float* reverse, Index M, Index N,
-                      char* tiles, int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const running3 = take<float>(tile, N);
+    cumsum_f32_kernel(const float* x, float* inclusive, float* exclusive, float* reverse, Index M, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
     float carry = 0.0f;
@@ -245,28 +186,25 @@ __global__ void __launch_bounds__(512)
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(N - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-      Pack<float, 4> running3_pack;
-      float running3_own[4];
+      Pack<float, 4> reverse_pack;
+      float running3[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        running3_own[i] = i < remaining ? x_pack[i] : 0.0f;
+        running3[i] = i < remaining ? x_pack[i] : 0.0f;
       }
-      block_scan<true, false>(running3_own, carry3, [](float a, float b) { return float(a + b); });
+      block_scan<true, false>(running3, carry3, [](float a, float b) { return float(a + b); });
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        running3_pack[i] = running3_own[i];
+        reverse_pack[i] = running3[i];
       }
-      store_pack<kWide>(&running3[n_first], running3_pack, remaining);
+      store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
     }
-    __syncthreads();
     for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(N - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<float, 4> inclusive_pack;
       Pack<float, 4> exclusive_pack;
-      const auto running3_pack = load_pack<4, 1, kWide>(&running3[n_first], remaining);
-      Pack<float, 4> reverse_pack;
       float running[4];
       float running2[4];
 #pragma unroll
@@ -283,52 +221,30 @@ __global__ void __launch_bounds__(512)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         exclusive_pack[i] = running2[i];
-        reverse_pack[i] = running3_pack[i];
       }
       store_pack<kWide>(&inclusive[m * N + n_first], inclusive_pack, remaining);
       store_pack<kWide>(&exclusive[m * N + n_first], exclusive_pack, remaining);
-      store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
     }
-    __syncthreads();
   }
 }
 
 template <class Index>
 cudaError_t cumsum_f32(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M,
-                       int64_t N, char* workspace, cudaStream_t stream) {
-  const CumsumF32Workspace space(M, N);
-  const int64_t tile_bytes = padded_bytes(N, 4);
-  const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.cumsum_f32_kernel_tiles;
-  const bool wide = aligned({x, tiles, inclusive, exclusive, reverse}) && N % 4 == 0;
+                       int64_t N, cudaStream_t stream) {
+  const bool wide = aligned({x, reverse, inclusive, exclusive}) && N % 4 == 0;
   if (const cudaError_t error =
           launch(wide ? cumsum_f32_kernel<true, Index> : cumsum_f32_kernel<false, Index>,
-                 smaller(M, in_shared ? int64_t{1} << 30 : 1024), block_threads(N, M),
-                 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, inclusive, exclusive,
-                 reverse, M, N, tiles, tile_bytes);
+                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, inclusive, exclusive,
+                 reverse, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-// Where the intermediates lie in the workspace.
-struct CumsumF64Workspace {
-  int64_t cumsum_f64_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit CumsumF64Workspace(int64_t M, int64_t N) {
-    (void)M;
-    cumsum_f64_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(N, 8), 32768, 1024), 1);
-  }
-};
-
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
     cumsum_f64_kernel(const double* x, double* inclusive, double* exclusive, double* reverse, Index M,
-                      Index N, char* tiles, int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  double* const running3 = take<double>(tile, N);
+                      Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
     double carry = 0.0;
@@ -340,28 +256,25 @@ __global__ void __launch_bounds__(512, 1)
       const Index n_first = n_tile + Index(threadIdx.x) * 2;
       const Index remaining = Index(N - n_first);
       const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
-      Pack<double, 2> running3_pack;
-      double running3_own[2];
+      Pack<double, 2> reverse_pack;
+      double running3[2];
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        running3_own[i] = i < remaining ? x_pack[i] : 0.0;
+        running3[i] = i < remaining ? x_pack[i] : 0.0;
       }
-      block_scan<true, false>(running3_own, carry3, [](double a, double b) { return double(a + b); });
+      block_scan<true, false>(running3, carry3, [](double a, double b) { return double(a + b); });
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        running3_pack[i] = running3_own[i];
+        reverse_pack[i] = running3[i];
       }
-      store_pack<kWide>(&running3[n_first], running3_pack, remaining);
+      store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
     }
-    __syncthreads();
     for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 2) {
       const Index n_first = n_tile + Index(threadIdx.x) * 2;
       const Index remaining = Index(N - n_first);
       const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<double, 2> inclusive_pack;
       Pack<double, 2> exclusive_pack;
-      const auto running3_pack = load_pack<2, 1, kWide>(&running3[n_first], remaining);
-      Pack<double, 2> reverse_pack;
       double running[2];
       double running2[2];
 #pragma unroll
@@ -378,52 +291,30 @@ __global__ void __launch_bounds__(512, 1)
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         exclusive_pack[i] = running2[i];
-        reverse_pack[i] = running3_pack[i];
       }
       store_pack<kWide>(&inclusive[m * N + n_first], inclusive_pack, remaining);
       store_pack<kWide>(&exclusive[m * N + n_first], exclusive_pack, remaining);
-      store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
     }
-    __syncthreads();
   }
 }
 
 template <class Index>
 cudaError_t cumsum_f64(const double* x, double* inclusive, double* exclusive, double* reverse, int64_t M,
-                       int64_t N, char* workspace, cudaStream_t stream) {
-  const CumsumF64Workspace space(M, N);
-  const int64_t tile_bytes = padded_bytes(N, 8);
-  const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.cumsum_f64_kernel_tiles;
-  const bool wide = aligned({x, tiles, inclusive, exclusive, reverse}) && N % 2 == 0;
+                       int64_t N, cudaStream_t stream) {
+  const bool wide = aligned({x, reverse, inclusive, exclusive}) && N % 2 == 0;
   if (const cudaError_t error =
           launch(wide ? cumsum_f64_kernel<true, Index> : cumsum_f64_kernel<false, Index>,
-                 smaller(M, in_shared ? int64_t{1} << 30 : 1024), block_threads(N, M),
-                 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, inclusive, exclusive,
-                 reverse, M, N, tiles, tile_bytes);
+                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, inclusive, exclusive,
+                 reverse, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-// Where the intermediates lie in the workspace.
-struct CumsumI32Workspace {
-  int64_t cumsum_i32_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit CumsumI32Workspace(int64_t M, int64_t N) {
-    (void)M;
-    cumsum_i32_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(N, 8), 32768, 1024), 1);
-  }
-};
-
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     cumsum_i32_kernel(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, Index M,
-                      Index N, char* tiles, int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  int64_t* const running3 = take<int64_t>(tile, N);
+                      Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
     int64_t carry = 0;
@@ -435,28 +326,25 @@ __global__ void __launch_bounds__(512)
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(N - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-      Pack<int64_t, 4> running3_pack;
-      int64_t running3_own[4];
+      Pack<int32_t, 4> reverse_pack;
+      int64_t running3[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        running3_own[i] = i < remaining ? int64_t(x_pack[i]) : 0;
+        running3[i] = i < remaining ? int64_t(x_pack[i]) : 0;
       }
-      block_scan<true, false>(running3_own, carry3, [](int64_t a, int64_t b) { return int64_t(a + b); });
+      block_scan<true, false>(running3, carry3, [](int64_t a, int64_t b) { return int64_t(a + b); });
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        running3_pack[i] = running3_own[i];
+        reverse_pack[i] = int32_t(running3[i]);
       }
-      store_pack<kWide>(&running3[n_first], running3_pack, remaining);
+      store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
     }
-    __syncthreads();
     for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(N - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> inclusive_pack;
       Pack<int32_t, 4> exclusive_pack;
-      const auto running3_pack = load_pack<4, 1, kWide>(&running3[n_first], remaining);
-      Pack<int32_t, 4> reverse_pack;
       int64_t running[4];
       int64_t running2[4];
 #pragma unroll
@@ -473,29 +361,21 @@ __global__ void __launch_bounds__(512)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         exclusive_pack[i] = int32_t(running2[i]);
-        reverse_pack[i] = int32_t(running3_pack[i]);
       }
       store_pack<kWide>(&inclusive[m * N + n_first], inclusive_pack, remaining);
       store_pack<kWide>(&exclusive[m * N + n_first], exclusive_pack, remaining);
-      store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
     }
-    __syncthreads();
   }
 }
 
 template <class Index>
 cudaError_t cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, int64_t M,
-                       int64_t N, char* workspace, cudaStream_t stream) {
-  const CumsumI32Workspace space(M, N);
-  const int64_t tile_bytes = padded_bytes(N, 8);
-  const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.cumsum_i32_kernel_tiles;
-  const bool wide = aligned({x, tiles, inclusive, exclusive, reverse}) && N % 4 == 0;
+                       int64_t N, cudaStream_t stream) {
+  const bool wide = aligned({x, reverse, inclusive, exclusive}) && N % 4 == 0;
   if (const cudaError_t error =
           launch(wide ? cumsum_i32_kernel<true, Index> : cumsum_i32_kernel<false, Index>,
-                 smaller(M, in_shared ? int64_t{1} << 30 : 1024), block_threads(N, M),
-                 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, inclusive, exclusive,
-                 reverse, M, N, tiles, tile_bytes);
+                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, inclusive, exclusive,
+                 reverse, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -503,10 +383,8 @@ cudaError_t cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive,
 
 }  // namespace
 
-extern "C" int64_t cumsum_f32_cuda_workspace(int64_t M, int64_t N) { return CumsumF32Workspace(M, N).bytes; }
-
 extern "C" int cumsum_f32_cuda(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M,
-                               int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
+                               int64_t N, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -522,23 +400,13 @@ extern "C" int cumsum_f32_cuda(const float* x, float* inclusive, float* exclusiv
   if (overlap(x, M * N * 4, reverse, M * N * 4)) return 13;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const CumsumF32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 14;
-  const cudaError_t error =
-      small ? cumsum_f32<int32_t>(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory), queue)
-            : cumsum_f32<int64_t>(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 15;
+  const cudaError_t error = small ? cumsum_f32<int32_t>(x, inclusive, exclusive, reverse, M, N, queue)
+                                  : cumsum_f32<int64_t>(x, inclusive, exclusive, reverse, M, N, queue);
+  return error == cudaSuccess ? 0 : 14;
 }
 
-extern "C" int64_t cumsum_f64_cuda_workspace(int64_t M, int64_t N) { return CumsumF64Workspace(M, N).bytes; }
-
 extern "C" int cumsum_f64_cuda(const double* x, double* inclusive, double* exclusive, double* reverse,
-                               int64_t M, int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
+                               int64_t M, int64_t N, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, M, N})) return 3;
@@ -554,23 +422,13 @@ extern "C" int cumsum_f64_cuda(const double* x, double* inclusive, double* exclu
   if (overlap(x, M * N * 8, reverse, M * N * 8)) return 13;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const CumsumF64Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 14;
-  const cudaError_t error =
-      small ? cumsum_f64<int32_t>(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory), queue)
-            : cumsum_f64<int64_t>(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 15;
+  const cudaError_t error = small ? cumsum_f64<int32_t>(x, inclusive, exclusive, reverse, M, N, queue)
+                                  : cumsum_f64<int64_t>(x, inclusive, exclusive, reverse, M, N, queue);
+  return error == cudaSuccess ? 0 : 14;
 }
 
-extern "C" int64_t cumsum_i32_cuda_workspace(int64_t M, int64_t N) { return CumsumI32Workspace(M, N).bytes; }
-
 extern "C" int cumsum_i32_cuda(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse,
-                               int64_t M, int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
+                               int64_t M, int64_t N, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -586,17 +444,9 @@ extern "C" int cumsum_i32_cuda(const int32_t* x, int32_t* inclusive, int32_t* ex
   if (overlap(x, M * N * 4, reverse, M * N * 4)) return 13;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const CumsumI32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 14;
-  const cudaError_t error =
-      small ? cumsum_i32<int32_t>(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory), queue)
-            : cumsum_i32<int64_t>(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 15;
+  const cudaError_t error = small ? cumsum_i32<int32_t>(x, inclusive, exclusive, reverse, M, N, queue)
+                                  : cumsum_i32<int64_t>(x, inclusive, exclusive, reverse, M, N, queue);
+  return error == cudaSuccess ? 0 : 14;
 }
 
 extern "C" __attribute__((weak)) const char* cumsum_error(int status) {
@@ -630,8 +480,6 @@ extern "C" __attribute__((weak)) const char* cumsum_error(int status) {
     case 13:
       return "reverse must not overlap x";
     case 14:
-      return "there is not enough memory for the workspace";
-    case 15:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

@@ -2,7 +2,7 @@
 //
 // prefix_sum: y[m, n] = x[0, n] + ... + x[m, n]
 //
-// Plan: a block for each of N, neighbours along N.
+// Plan: a thread for each of N, neighbours along N.
 // Bytes that prefix_sum must move: 4 * N * M read, 4 * N * M written.
 
 #include "prefix_sum.h"
@@ -63,130 +63,32 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 th
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
-// device idle.
-inline unsigned block_threads(int64_t length, int64_t blocks) {
-  unsigned threads = 32;
-  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
-    threads *= 2;
-  return threads;
-}
-
-// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
-template <class T>
-__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
-  return T(__shfl_sync(mask, value, int(lane), int(width)));
-}
-
-#if defined(__CUDACC__)
-__device__ inline unsigned char* shared_memory() {
-  extern __shared__ __align__(16) unsigned char bytes[];
-  return bytes;
-}
-#endif
-
-// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
-template <class T, class Combine>
-__device__ inline T block_fold(T value, Combine combine) {
-  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
-#pragma unroll
-  for (unsigned distance = 16; distance > 0; distance /= 2)
-    value = combine(value, from_lane(value, lane + distance));
-  if (warps == 1) return from_lane(value, 0);
-  T* const slots = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();  // what the fold before has left there is read
-  if (lane == 0) slots[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = slots[0];
-  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
-  return value;
-}
-
-// Running totals along a row, of which the threads of a block, whole warps of them, have a tile: kElements
-// side by side each. `carry` is the total of what is before the tile, and then takes in the tile. The order
-// is fixed; the total before an element has the bits of the total up to its neighbour.
-template <bool kReverse, bool kExclusive, class T, int kElements, class Combine>
-__device__ inline void block_scan(T (&values)[kElements], T& carry, Combine combine) {
-  const unsigned thread = kReverse ? blockDim.x - 1 - threadIdx.x : threadIdx.x, lane = thread % 32,
-                 warps = blockDim.x / 32;
-  const auto before_me = [](unsigned distance) {
-    return kReverse ? threadIdx.x + distance : threadIdx.x + 32 - distance;
-  };
-  const auto at = [](int i) { return kReverse ? kElements - 1 - i : i; };
-#pragma unroll
-  for (int i = 1; i < kElements; ++i) values[at(i)] = combine(values[at(i - 1)], values[at(i)]);
-  T total = values[at(kElements - 1)];  // of the warp, up to this thread
-#pragma unroll
-  for (unsigned distance = 1; distance < 32; distance *= 2) {
-    const T others = from_lane(total, before_me(distance));
-    if (lane >= distance) total = combine(others, total);
-  }
-  const T before = from_lane(total, before_me(1));
-  T start = carry;  // of what is before the warp
-  if (warps == 1) {
-    carry = combine(carry, from_lane(total, kReverse ? 0 : 31));
-  } else {
-    T* const slots = reinterpret_cast<T*>(shared_memory());
-    __syncthreads();  // what the scan before has left there is read
-    if (lane == 31) slots[thread / 32] = total;
-    __syncthreads();
-    for (unsigned warp = 0; warp < warps; ++warp) {
-      if (warp == thread / 32) start = carry;
-      carry = combine(carry, slots[warp]);
-    }
-  }
-#pragma unroll
-  for (int i = kElements - 1; i >= 0; --i) {
-    const int last = kExclusive ? i - 1 : i;  // that the element's total takes in
-    if (last < 0)
-      values[at(i)] = lane == 0 ? start : combine(start, before);
-    else if (last == kElements - 1)
-      values[at(i)] = combine(start, total);
-    else
-      values[at(i)] = combine(start, lane == 0 ? values[at(last)] : combine(before, values[at(last)]));
-  }
-}
-// The same of one element a thread.
-template <bool kReverse, bool kExclusive, class T, class Combine>
-__device__ inline T block_scan(T value, T& carry, Combine combine) {
-  T values[1] = {value};
-  block_scan<kReverse, kExclusive>(values, carry, combine);
-  return values[0];
-}
-
 template <class Index>
-__global__ void __launch_bounds__(512) prefix_sum_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
-    const Index n = item;
-    float carry = 0.0f;
-    for (Index i = 0; i < larger(1, ceil_div(M, 64)); ++i) {
-      if (i == 0) {
-        carry = 0.0f;
-      }
-      float carry2 = 0.0f;
-      float total = 0.0f;
-      float total_own = 0.0f;
-      for (Index m_tile = Index(i * 64); m_tile < smaller(i * 64 + 64, M); m_tile += Index(blockDim.x)) {
-        const Index m = m_tile + Index(threadIdx.x);
-        const float running_value = m < smaller(i * 64 + 64, M) ? x[m * N + n] : 0.0f;
-        const float running =
-            block_scan<false, false>(running_value, carry2, [](float a, float b) { return float(a + b); });
-        if (m < smaller(i * 64 + 64, M)) {
-          y[m * N + n] = carry + running;
-          total_own += x[m * N + n];
-        }
-      }
-      total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-      __syncthreads();
-      carry += total;
+__global__ void __launch_bounds__(256) prefix_sum_kernel(const float* x, float* y, Index M, Index N) {
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  if (item >= N) return;
+  const Index n = item;
+  float carry = 0.0f;
+  for (Index i = 0; i < larger(1, ceil_div(M, 64)); ++i) {
+    if (i == 0) {
+      carry = 0.0f;
     }
+    float carry2 = 0.0f;
+    float total = 0.0f;
+    for (Index m = Index(i * 64); m < smaller(i * 64 + 64, M); ++m) {
+      carry2 = carry2 + x[m * N + n];
+      const float running = carry2;
+      y[m * N + n] = carry + running;
+      total += x[m * N + n];
+    }
+    carry += total;
   }
 }
 
 template <class Index>
 cudaError_t prefix_sum(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(prefix_sum_kernel<Index>, smaller(N, int64_t{1} << 30),
-                                       block_threads(64, N), 512, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(prefix_sum_kernel<Index>, ceil_div(N, 256), 256, 0, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
