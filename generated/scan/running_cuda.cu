@@ -183,8 +183,8 @@ __device__ inline T block_scan(T value, T& carry, Combine combine) {
   return values[0];
 }
 
-// The same one element after the other, each thread in its turn: where regrouping could overflow, or another
-// rule than a combination makes the next total. `step(total, i)` goes on with the thread's element i.
+// The same one element after the other, each thread in its turn. `step(total, i)` goes on with the thread's
+// element i.
 template <bool kReverse, bool kExclusive, class T, int kElements, class Step>
 __device__ inline void block_scan_in_order(T (&totals)[kElements], T& carry, Step step) {
   const unsigned thread = kReverse ? blockDim.x - 1 - threadIdx.x : threadIdx.x, lane = thread % 32,
@@ -211,12 +211,60 @@ __device__ inline void block_scan_in_order(T (&totals)[kElements], T& carry, Ste
   }
   carry = slots[warps - 1];
 }
+
+// mantissa * 2^exponent: products of parts, which may be too large or too small for T where the whole is not.
+template <class T>
+struct Scaled {
+  T mantissa;  // at least 1/2 and below 1, or no such number
+  int exponent;
+
+  __device__ inline static Scaled of(T value) {
+    Scaled out{value, 0};
+    if (value - value == 0) out.mantissa = T(frexp(value, &out.exponent));
+    return out;
+  }
+  __device__ inline T times(T value) const { return T(ldexp(mantissa * value, exponent)); }
+  // Is it a number that T cannot hold with all its bits?
+  __device__ inline bool leaves_range() const {
+    const int least = sizeof(T) == 4 ? -125 : -1021, most = sizeof(T) == 4 ? 128 : 1024;
+    return mantissa - mantissa == 0 && mantissa != 0 && (exponent < least || exponent > most);
+  }
+  __device__ inline Scaled operator*(Scaled other) const {
+    const T product = mantissa * other.mantissa;
+    const bool half = product < T(0.5) && product > T(-0.5);
+    return {half ? product + product : product, exponent + other.exponent - (half ? 1 : 0)};
+  }
+};
+template <class T>
+__device__ inline Scaled<T> from_lane(Scaled<T> value, unsigned lane, unsigned mask = 0xffffffffu,
+                                      unsigned width = 32) {
+  return {from_lane(value.mantissa, lane, mask, width), from_lane(value.exponent, lane, mask, width)};
+}
+
+// Running products as if in order, but for roundings: a tile within which they overflow or underflow goes in
+// order.
+template <bool kReverse, bool kExclusive, class T, int kElements>
+__device__ inline void block_scan_products(T (&values)[kElements], T& carry) {
+  Scaled<T> totals[kElements], last = Scaled<T>::of(carry);
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) totals[i] = Scaled<T>::of(values[i]);
+  block_scan<kReverse, kExclusive>(totals, last, [](Scaled<T> a, Scaled<T> b) { return a * b; });
+  bool leaves = last.leaves_range();
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) leaves = leaves || totals[i].leaves_range();
+  if (__syncthreads_or(leaves))
+    return block_scan_in_order<kReverse, kExclusive>(values, carry,
+                                                     [&](T total, int i) { return total * values[i]; });
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) values[i] = totals[i].times(T(1));
+  carry = last.times(T(1));
+}
 // The same of one element a thread.
-template <bool kReverse, bool kExclusive, class T, class Step>
-__device__ inline T block_scan_in_order(T& carry, Step step) {
-  T totals[1];
-  block_scan_in_order<kReverse, kExclusive>(totals, carry, [&](T total, int) { return step(total); });
-  return totals[0];
+template <bool kReverse, bool kExclusive, class T>
+__device__ inline T block_scan_products(T value, T& carry) {
+  T values[1] = {value};
+  block_scan_products<kReverse, kExclusive>(values, carry);
+  return values[0];
 }
 
 template <bool kWide, class Index>
@@ -707,8 +755,7 @@ __global__ void __launch_bounds__(512)
       for (int i = 0; i < 4; ++i) {
         running[i] = i < remaining ? x_pack[i] : 1.0f;
       }
-      block_scan_in_order<false, false>(running, carry,
-                                        [&](float a, int i) { return float(a * running[i]); });
+      block_scan_products<false, false>(running, carry);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         y_pack[i] = running[i];
@@ -745,8 +792,7 @@ __global__ void __launch_bounds__(512, 1)
       for (int i = 0; i < 2; ++i) {
         running[i] = i < remaining ? x_pack[i] : 1.0;
       }
-      block_scan_in_order<false, false>(running, carry,
-                                        [&](double a, int i) { return double(a * running[i]); });
+      block_scan_products<false, false>(running, carry);
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         y_pack[i] = running[i];
@@ -821,7 +867,7 @@ __global__ void __launch_bounds__(512)
       for (int i = 0; i < 4; ++i) {
         running[i] = i < remaining ? x_pack[i] : 1.0f;
       }
-      block_scan_in_order<false, true>(running, carry, [&](float a, int i) { return float(a * running[i]); });
+      block_scan_products<false, true>(running, carry);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         y_pack[i] = running[i];
@@ -860,8 +906,7 @@ __global__ void __launch_bounds__(512, 1)
       for (int i = 0; i < 2; ++i) {
         running[i] = i < remaining ? x_pack[i] : 1.0;
       }
-      block_scan_in_order<false, true>(running, carry,
-                                       [&](double a, int i) { return double(a * running[i]); });
+      block_scan_products<false, true>(running, carry);
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         y_pack[i] = running[i];
@@ -942,7 +987,7 @@ __global__ void __launch_bounds__(512)
       for (int i = 0; i < 4; ++i) {
         running[i] = i < remaining ? x_pack[i] : 1.0f;
       }
-      block_scan_in_order<true, false>(running, carry, [&](float a, int i) { return float(a * running[i]); });
+      block_scan_products<true, false>(running, carry);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         y_pack[i] = running[i];
@@ -982,8 +1027,7 @@ __global__ void __launch_bounds__(512, 1)
       for (int i = 0; i < 2; ++i) {
         running[i] = i < remaining ? x_pack[i] : 1.0;
       }
-      block_scan_in_order<true, false>(running, carry,
-                                       [&](double a, int i) { return double(a * running[i]); });
+      block_scan_products<true, false>(running, carry);
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         y_pack[i] = running[i];
@@ -1066,7 +1110,7 @@ __global__ void __launch_bounds__(512)
       for (int i = 0; i < 4; ++i) {
         running[i] = i < remaining ? x_pack[i] : 1.0f;
       }
-      block_scan_in_order<true, true>(running, carry, [&](float a, int i) { return float(a * running[i]); });
+      block_scan_products<true, true>(running, carry);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         y_pack[i] = running[i];
@@ -1107,8 +1151,7 @@ __global__ void __launch_bounds__(512, 1)
       for (int i = 0; i < 2; ++i) {
         running[i] = i < remaining ? x_pack[i] : 1.0;
       }
-      block_scan_in_order<true, true>(running, carry,
-                                      [&](double a, int i) { return double(a * running[i]); });
+      block_scan_products<true, true>(running, carry);
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         y_pack[i] = running[i];

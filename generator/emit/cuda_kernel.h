@@ -169,6 +169,7 @@ private:
         scan,                 // of the block
         result;               // for each position, behind it
   };
+  std::string combination_of(const PlanNode &step);
   Scanned scan_of(const PlanNode &scan, int together, const std::string &position, const std::string &takes_part);
   std::vector<std::pair<VarId, std::string>> keep_between(const PlanNode &loop, int together,
                                                           const std::string &position, std::string &declarations);

@@ -115,6 +115,14 @@ std::vector<LoopPiece> CudaKernel::scan_pieces(const PlanNode &loop, int togethe
   return pieces;
 }
 
+// `[](float a, float b) { return float(a + b); }`: what a fold or scan makes of two totals.
+std::string CudaKernel::combination_of(const PlanNode &step) {
+  const std::string type = Spelling::arithmetic(plan_.kernel.vars[step.target].type);
+  const auto &[a, b] = names_.pair();
+  return "[](" + type + " " + a + ", " + type + " " + b + ") { return " + type + "(" +
+         printer_.combined(step, a, {b}).text + "); }";
+}
+
 // A single scan. What it goes over has a variable, or for packed positions an array, which becomes the totals.
 CudaKernel::Scanned CudaKernel::scan_of(const PlanNode &node, int together, const std::string &position,
                                         const std::string &takes_part) {
@@ -134,29 +142,29 @@ CudaKernel::Scanned CudaKernel::scan_of(const PlanNode &node, int together, cons
                              at_least(printer_.expression(value), binding::kChoose + 1) + " : " +
                              spelling().identity(past_end, type) + ";\n";
     (packed ? out.values : out.scan) += packed ? text : "const " + c_type + " " + text;
-    return Code{name + here};
+    return name;
   };
   if (memory)
     declare(totals);
-  const auto &[a, b] = names_.pair();
-  Code value, term;
+  std::string value, term;
   if (node.scan == ScanKind::linear) {
     value = set(declare(names_.claim(base + "_factor")), node.value, Monoid::product);
     term = set(declare(names_.claim(base + "_term")), node.second, Monoid::sum);
   } else {
     value = set(packed ? totals : names_.claim(base + "_value"), node.value, monoid_of(node.scan));
   }
-  const std::string next = printer_.scanned(node, a, regroups ? Code{b} : value, term).text;
-  const std::string parameters = c_type + " " + a +
-                                 (regroups ? ", " + c_type + " " + b
-                                  : packed ? ", int " + position
-                                           : "");
-  const std::string first = packed ? totals + ", " : regroups ? value.text + ", " : "";
-  out.scan += (packed ? "" : "const " + c_type + " " + totals + " = ") +
-              spelling().helper(regroups ? "block_scan" : "block_scan_in_order") + "<" +
-              (node.reverse ? "true" : "false") + ", " + (node.exclusive ? "true" : "false") + ">(" + first +
-              printer_.name(node.target) + ", [" + (regroups ? "" : "&") + "](" + parameters + ") { return " + c_type +
-              "(" + next + "); });\n";
+  const std::string helper = node.scan == ScanKind::linear ? "block_scan_linear"
+                             : regroups                    ? "block_scan"
+                                                           : "block_scan_products";
+  std::string arguments = packed ? totals + ", " : node.scan == ScanKind::linear ? "" : value + ", ";
+  arguments += printer_.name(node.target);
+  if (regroups)
+    arguments += ", " + combination_of(node);
+  if (node.scan == ScanKind::linear)
+    arguments += ", " + value + ", " + term;
+  out.scan += (packed ? "" : "const " + c_type + " " + totals + " = ") + spelling().helper(helper) + "<" +
+              (node.reverse ? "true" : "false") + ", " + (node.exclusive ? "true" : "false") + ">(" + arguments +
+              ");\n";
   if (memory)
     out.result = printer_.element(node.partner, {}, {}) + " = " + totals + here + ";\n";
   else if (!packed)

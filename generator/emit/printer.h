@@ -85,8 +85,6 @@ public:
   std::string buffer_elements(VarId var);
   // A fold's total, or a scan's carry, with a further value or with another total.
   Code combined(const PlanNode &step, const std::string &total, const Code &value);
-  // A scan's total with a further value, for a linear one with its factor and its term.
-  Code scanned(const PlanNode &step, const std::string &total, const Code &value, const Code &term);
   // Lines that leave a step whose windows, by entries of device tables, would lie outside; they note it in
   // table_status.
   std::string step_guard(Statuses &statuses, const std::string &leave = "continue");

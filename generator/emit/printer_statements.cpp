@@ -292,17 +292,20 @@ Code Printer::combined(const PlanNode &step, const std::string &total, const Cod
   return spelling.combine(monoid, kernel.vars[step.target].type, total, value, total_may_wrap(kernel, step));
 }
 
-Code Printer::scanned(const PlanNode &step, const std::string &total, const Code &value, const Code &term) {
-  const Type type = kernel.vars[step.target].type;
-  if (step.scan != ScanKind::linear)
-    return combined(step, total, value);
-  return spelling.operation(Op::add, type, {spelling.operation(Op::mul, type, {value, {total}}, true), term}, true);
-}
-
 void Printer::scan_step(const PlanNode &n, const std::vector<PlanNode> &siblings) {
+  const Type type = kernel.vars[n.target].type;
   const std::string carry = element(n.target, {}, {});
-  const std::string next =
-      scanned(n, carry, expression(n.value), n.second == kNone ? Code{} : expression(n.second)).text;
+  std::string next;
+  if (n.scan == ScanKind::linear) {
+    next =
+        spelling
+            .operation(Op::add, type,
+                       {spelling.operation(Op::mul, type, {expression(n.value), {carry}}, true), expression(n.second)},
+                       true)
+            .text;
+  } else {
+    next = combined(n, carry, expression(n.value)).text;
+  }
   if (n.exclusive)
     set(n.partner, carry, siblings);
   lines.add(carry + " = " + next + ";");

@@ -59,7 +59,7 @@ CASES = [  # spec, shape of x, function, name of the result
     ("scan/cumsum.toml", (2, 5000), lambda x: x.cumsum(-1), "inclusive"),  # three tiles of 16 warps
     ("scan/cumsum.toml", (2, 5003), lambda x: x.cumsum(-1) - x, "exclusive"),
     ("scan/cumsum.toml", (3, 5003), lambda x: x[:, ::-1].cumsum(-1)[:, ::-1], "reverse"),
-    ("../tests/cuda_model/specs/decay.toml", (2, 5003), linear_recurrence, "y"),  # in order
+    ("../tests/cuda_model/specs/decay.toml", (2, 5003), linear_recurrence, "y"),
 ]
 
 # What mutants are tried on: several rows a team, several tiles a row.
@@ -67,10 +67,11 @@ TRIALS = {
     "rows": ("norm/log_softmax.toml", (6, 20000), log_softmax, "y"),
     "scan": ("scan/cumsum.toml", (2, 5000), lambda x: x.cumsum(-1), "inclusive"),
     "from the end": ("scan/cumsum.toml", (2, 5000), lambda x: x[:, ::-1].cumsum(-1)[:, ::-1], "reverse"),
-    "in order": ("../tests/cuda_model/specs/decay.toml", (2, 5000), linear_recurrence, "y"),
+    "recurrence": ("../tests/cuda_model/specs/decay.toml", (2, 5000), linear_recurrence, "y"),
+    "in order": ("../tests/cuda_model/specs/products.toml", (2, 5000), lambda x: x.cumprod(-1), "p"),  # which underflow
 }
 
-MUTANTS = [  # trial, device, text of templates/cuda/helpers.h, what stands there instead, of which of its places
+MUTANTS = [  # trial, device, text of templates/cuda, what stands there instead, of which of its places
     ("rows", "clusters", "    meet();\n", "", 0),  # after each block has told the others what it found
     ("rows", "grid", "    meet();\n", "", 0),
     ("rows", "clusters", "folds++ % 2 * chunks", "folds++ * 0", 0),  # one set of slots: a fast block overwrites what is read
@@ -86,6 +87,8 @@ MUTANTS = [  # trial, device, text of templates/cuda/helpers.h, what stands ther
      "combine(start, combine(before, values[at(last)]))", 0),
     ("from the end", "clusters", "kReverse ? threadIdx.x + distance : ", "", 0),
     ("from the end", "clusters", "kReverse ? blockDim.x - 1 - threadIdx.x : threadIdx.x, lane", "threadIdx.x, lane", 0),
+    ("recurrence", "clusters", "next.factor.times(term) + next.term", "next.term", 0),
+    ("recurrence", "clusters", "(half ? 1 : 0)", "0", 0),
     ("in order", "clusters", "    __syncthreads();\n  }\n  carry = slots", "  }\n  carry = slots", 0),
     ("in order", "clusters", "if (warp > 0) carry = slots[warp - 1];", "", 0),
 ]
@@ -127,11 +130,11 @@ def try_mutants(kgen, model, folder):
     for number, (trial, device, text, instead, place) in enumerate(MUTANTS):
         templates = folder / f"templates{number}"
         shutil.copytree(ROOT / "templates", templates)
-        helpers = templates / "cuda/helpers.h"
-        parts = helpers.read_text().split(text)
-        if len(parts) < 2:
+        helpers = [file for file in sorted(templates.glob("cuda/*.h")) if text in file.read_text()]
+        if not helpers:
             sys.exit(f"nothing to break: {text!r}")
-        helpers.write_text(text.join(parts[: place + 1]) + instead + text.join(parts[place + 1 :]))
+        parts = helpers[0].read_text().split(text)
+        helpers[0].write_text(text.join(parts[: place + 1]) + instead + text.join(parts[place + 1 :]))
         if survives(kgen, model, folder, trial, device, templates):
             failed += 1
             print(f"not noticed on {device}: {instead!r} instead of {text!r}")

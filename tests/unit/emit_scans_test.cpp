@@ -67,21 +67,20 @@ TEST_CASE("folds of the same loop leave out what is past the end") {
   CHECK(has(text, "if (i < remaining) { greatest_own = maximum(greatest_own,"));
 }
 
-TEST_CASE("products of floats and recurrences go in order, and all else of the loop does not") {
-  CHECK(
-      has(cuda_text(kRows, "y = cumprod(x, N);"),
-          "block_scan_in_order<false, false>(running, carry, [&](float a, int i) { return float(a * running[i]); });"));
+TEST_CASE("products of floats and recurrences go by helpers that look whether parts stay in range") {
+  CHECK(has(cuda_text(kRows, "y = cumprod(x, N);"), "block_scan_products<false, false>(running, carry);"));
   const std::string text = cuda_text(kRows + "inputs.d = \"f32[M, N]\"\n", "y = linrec(d, x, N);");
   CHECK(has(text, "running_factor[i] = i < remaining ? d_pack[i] : 1.0f; running_term[i] = i < remaining ? x_pack[i] : "
                   "0.0f; }"));
-  CHECK(has(text, "running, carry, [&](float a, int i) { return float(running_factor[i] * a + running_term[i]); });"));
+  CHECK(has(text, "block_scan_linear<false, false>(running, carry, running_factor, running_term);"));
   CHECK(!waits(text));
 }
 
 TEST_CASE("rows of their own lengths are scanned an element a thread") {
-  const std::string text = cuda_text("tables.starts = \"i32[M + 1]\"\naxes.N = { ragged = \"starts\", over = \"M\" }\ninputs.x = \"f32[M, N]\"\n"
-                                     "outputs.y = \"f32[M, N]\"\n",
-                                     "y = cumsum(x, N);");
+  const std::string text = cuda_text(
+      "tables.starts = \"i32[M + 1]\"\naxes.N = { ragged = \"starts\", over = \"M\" }\ninputs.x = \"f32[M, N]\"\n"
+      "outputs.y = \"f32[M, N]\"\n",
+      "y = cumsum(x, N);");
   CHECK(has(text, "const Index n = n_tile + Index(threadIdx.x);"));
   CHECK(has(text, "const float running = block_scan<false, false>(running_value, carry,"));
   CHECK(!waits(text));
