@@ -14,8 +14,7 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kSharedTiles = 32 * 1024; // tiles up to this size lie in shared memory
-constexpr int64_t kMostBlocks = 1024;       // with tiles in the workspace
+constexpr int64_t kMostBlocks = 1024; // with tiles in the workspace
 
 } // namespace
 
@@ -117,8 +116,9 @@ bool CudaKernel::is_used_after(size_t finish, VarId var) const {
 void CudaKernel::collect_block_lists(const std::vector<PlanNode> &list) {
   block_lists_.insert(&list);
   for (const PlanNode &node : list) {
+    widen_buffers(node);
     const bool together = node.kind == PlanNode::Kind::branch || node.kind == PlanNode::Kind::repeat ||
-                          node.kind == PlanNode::Kind::steps;
+                          node.kind == PlanNode::Kind::steps || !own_buffers(node).empty();
     if (!together)
       continue;
     collect_block_lists(node.body);
