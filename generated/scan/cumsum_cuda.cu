@@ -13,6 +13,14 @@
 
 namespace {
 
+__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
 template <class A, class B>
 __host__ __device__ inline auto smaller(A a, B b) {
   return a < b ? a : b;
@@ -120,9 +128,16 @@ __device__ inline unsigned char* shared_memory() {
 }
 #endif
 
+// The threads of a row in x, and the rows of a block in y: several where a warp will do for a row.
+inline dim3 scan_threads(int64_t length, int64_t rows) {
+  const unsigned threads = block_threads(length, rows);
+  return dim3(threads, threads == 32 ? 8 : 1);
+}
+
 // Running totals along a row, of which the threads of a block, whole warps of them, have a tile: kElements
-// side by side each. `carry` is the total of what is before the tile, and then takes in the tile. The order
-// is fixed; the total before an element has the bits of the total up to its neighbour.
+// side by side each. Where a row has one warp, the block may have others for other rows. `carry` is the total
+// of what is before the tile, and then takes in the tile. The order is fixed; the total before an element has
+// the bits of the total up to its neighbour.
 template <bool kReverse, bool kExclusive, class T, int kElements, class Combine>
 __device__ inline void block_scan(T (&values)[kElements], T& carry, Combine combine) {
   const unsigned thread = kReverse ? blockDim.x - 1 - threadIdx.x : threadIdx.x, lane = thread % 32,
@@ -175,7 +190,8 @@ __device__ inline T block_scan(T value, T& carry, Combine combine) {
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     cumsum_f32_kernel(const float* x, float* inclusive, float* exclusive, float* reverse, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     float carry = 0.0f;
     float carry2 = 0.0f;
@@ -234,8 +250,8 @@ cudaError_t cumsum_f32(const float* x, float* inclusive, float* exclusive, float
   const bool wide = aligned({x, reverse, inclusive, exclusive}) && N % 4 == 0;
   if (const cudaError_t error =
           launch(wide ? cumsum_f32_kernel<true, Index> : cumsum_f32_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, inclusive, exclusive,
-                 reverse, M, N);
+                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                 stream, x, inclusive, exclusive, reverse, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -245,7 +261,8 @@ template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
     cumsum_f64_kernel(const double* x, double* inclusive, double* exclusive, double* reverse, Index M,
                       Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     double carry = 0.0;
     double carry2 = 0.0;
@@ -304,8 +321,8 @@ cudaError_t cumsum_f64(const double* x, double* inclusive, double* exclusive, do
   const bool wide = aligned({x, reverse, inclusive, exclusive}) && N % 2 == 0;
   if (const cudaError_t error =
           launch(wide ? cumsum_f64_kernel<true, Index> : cumsum_f64_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, inclusive, exclusive,
-                 reverse, M, N);
+                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                 stream, x, inclusive, exclusive, reverse, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -315,7 +332,8 @@ template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     cumsum_i32_kernel(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, Index M,
                       Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 0;
     int64_t carry2 = 0;
@@ -374,8 +392,8 @@ cudaError_t cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive,
   const bool wide = aligned({x, reverse, inclusive, exclusive}) && N % 4 == 0;
   if (const cudaError_t error =
           launch(wide ? cumsum_i32_kernel<true, Index> : cumsum_i32_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, inclusive, exclusive,
-                 reverse, M, N);
+                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                 stream, x, inclusive, exclusive, reverse, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -14,6 +14,14 @@
 
 namespace {
 
+__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
 template <class A, class B>
 __host__ __device__ inline auto smaller(A a, B b) {
   return a < b ? a : b;
@@ -131,9 +139,16 @@ __device__ inline unsigned char* shared_memory() {
 }
 #endif
 
+// The threads of a row in x, and the rows of a block in y: several where a warp will do for a row.
+inline dim3 scan_threads(int64_t length, int64_t rows) {
+  const unsigned threads = block_threads(length, rows);
+  return dim3(threads, threads == 32 ? 8 : 1);
+}
+
 // Running totals along a row, of which the threads of a block, whole warps of them, have a tile: kElements
-// side by side each. `carry` is the total of what is before the tile, and then takes in the tile. The order
-// is fixed; the total before an element has the bits of the total up to its neighbour.
+// side by side each. Where a row has one warp, the block may have others for other rows. `carry` is the total
+// of what is before the tile, and then takes in the tile. The order is fixed; the total before an element has
+// the bits of the total up to its neighbour.
 template <bool kReverse, bool kExclusive, class T, int kElements, class Combine>
 __device__ inline void block_scan(T (&values)[kElements], T& carry, Combine combine) {
   const unsigned thread = kReverse ? blockDim.x - 1 - threadIdx.x : threadIdx.x, lane = thread % 32,
@@ -190,7 +205,7 @@ __device__ inline void block_scan_in_order(T (&totals)[kElements], T& carry, Ste
   const unsigned thread = kReverse ? blockDim.x - 1 - threadIdx.x : threadIdx.x, lane = thread % 32,
                  warps = blockDim.x / 32;
   T* const slots = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();  // what the scan before has left there is read
+  if (warps > 1) __syncthreads();  // what the scan before has left there is read
   for (unsigned warp = 0; warp < warps; ++warp) {
     if (thread / 32 == warp) {
       if (warp > 0) carry = slots[warp - 1];
@@ -205,11 +220,16 @@ __device__ inline void block_scan_in_order(T (&totals)[kElements], T& carry, Ste
         }
         carry = from_lane(total, kReverse ? 31 - turn : turn);
       }
-      if (lane == 0) slots[warp] = carry;
+      if (warps > 1 && lane == 0) slots[warp] = carry;
     }
-    __syncthreads();
+    if (warps > 1) __syncthreads();
   }
-  carry = slots[warps - 1];
+  if (warps > 1) carry = slots[warps - 1];
+}
+
+// Does it hold for a thread of the row?
+__device__ inline bool any_of_row(bool holds) {
+  return (blockDim.x == 32 ? __any_sync(0xffffffffu, holds) : __syncthreads_or(holds)) != 0;
 }
 
 // mantissa * 2^exponent: products of parts, which may be too large or too small for T where the whole is not.
@@ -252,7 +272,7 @@ __device__ inline void block_scan_products(T (&values)[kElements], T& carry) {
   bool leaves = last.leaves_range();
 #pragma unroll
   for (int i = 0; i < kElements; ++i) leaves = leaves || totals[i].leaves_range();
-  if (__syncthreads_or(leaves))
+  if (any_of_row(leaves))
     return block_scan_in_order<kReverse, kExclusive>(values, carry,
                                                      [&](T total, int i) { return total * values[i]; });
 #pragma unroll
@@ -269,7 +289,8 @@ __device__ inline T block_scan_products(T value, T& carry) {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512) running_cumsum_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     float carry = 0.0f;
     for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
@@ -297,7 +318,8 @@ cudaError_t running_cumsum_f32(const float* x, float* y, int64_t M, int64_t N, c
   const bool wide = aligned({x, y}) && N % 4 == 0;
   if (const cudaError_t error =
           launch(wide ? running_cumsum_f32_kernel<true, Index> : running_cumsum_f32_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                 stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -306,7 +328,8 @@ cudaError_t running_cumsum_f32(const float* x, float* y, int64_t M, int64_t N, c
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
     running_cumsum_f64_kernel(const double* x, double* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     double carry = 0.0;
     for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 2) {
@@ -334,7 +357,8 @@ cudaError_t running_cumsum_f64(const double* x, double* y, int64_t M, int64_t N,
   const bool wide = aligned({x, y}) && N % 2 == 0;
   if (const cudaError_t error =
           launch(wide ? running_cumsum_f64_kernel<true, Index> : running_cumsum_f64_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                 stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -343,7 +367,8 @@ cudaError_t running_cumsum_f64(const double* x, double* y, int64_t M, int64_t N,
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumsum_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 0;
     for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
@@ -371,7 +396,8 @@ cudaError_t running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
   const bool wide = aligned({x, y}) && N % 4 == 0;
   if (const cudaError_t error =
           launch(wide ? running_cumsum_i32_kernel<true, Index> : running_cumsum_i32_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                 stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -380,7 +406,8 @@ cudaError_t running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumsum_exclusive_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     float carry = 0.0f;
     for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
@@ -407,10 +434,10 @@ template <class Index>
 cudaError_t running_cumsum_exclusive_f32(const float* x, float* y, int64_t M, int64_t N,
                                          cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cumsum_exclusive_f32_kernel<true, Index>
-                      : running_cumsum_exclusive_f32_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(wide ? running_cumsum_exclusive_f32_kernel<true, Index>
+                                            : running_cumsum_exclusive_f32_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -419,7 +446,8 @@ cudaError_t running_cumsum_exclusive_f32(const float* x, float* y, int64_t M, in
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
     running_cumsum_exclusive_f64_kernel(const double* x, double* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     double carry = 0.0;
     for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 2) {
@@ -446,10 +474,10 @@ template <class Index>
 cudaError_t running_cumsum_exclusive_f64(const double* x, double* y, int64_t M, int64_t N,
                                          cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % 2 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cumsum_exclusive_f64_kernel<true, Index>
-                      : running_cumsum_exclusive_f64_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(wide ? running_cumsum_exclusive_f64_kernel<true, Index>
+                                            : running_cumsum_exclusive_f64_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -458,7 +486,8 @@ cudaError_t running_cumsum_exclusive_f64(const double* x, double* y, int64_t M, 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumsum_exclusive_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 0;
     for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
@@ -485,10 +514,10 @@ template <class Index>
 cudaError_t running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                          cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cumsum_exclusive_i32_kernel<true, Index>
-                      : running_cumsum_exclusive_i32_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(wide ? running_cumsum_exclusive_i32_kernel<true, Index>
+                                            : running_cumsum_exclusive_i32_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -497,7 +526,8 @@ cudaError_t running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumsum_reverse_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     float carry = 0.0f;
     const Index tile_length = Index(blockDim.x) * 4;
@@ -525,10 +555,10 @@ __global__ void __launch_bounds__(512)
 template <class Index>
 cudaError_t running_cumsum_reverse_f32(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cumsum_reverse_f32_kernel<true, Index>
-                      : running_cumsum_reverse_f32_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(wide ? running_cumsum_reverse_f32_kernel<true, Index>
+                                            : running_cumsum_reverse_f32_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -537,7 +567,8 @@ cudaError_t running_cumsum_reverse_f32(const float* x, float* y, int64_t M, int6
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
     running_cumsum_reverse_f64_kernel(const double* x, double* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     double carry = 0.0;
     const Index tile_length = Index(blockDim.x) * 2;
@@ -566,10 +597,10 @@ template <class Index>
 cudaError_t running_cumsum_reverse_f64(const double* x, double* y, int64_t M, int64_t N,
                                        cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % 2 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cumsum_reverse_f64_kernel<true, Index>
-                      : running_cumsum_reverse_f64_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(wide ? running_cumsum_reverse_f64_kernel<true, Index>
+                                            : running_cumsum_reverse_f64_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -578,7 +609,8 @@ cudaError_t running_cumsum_reverse_f64(const double* x, double* y, int64_t M, in
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumsum_reverse_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 0;
     const Index tile_length = Index(blockDim.x) * 4;
@@ -607,10 +639,10 @@ template <class Index>
 cudaError_t running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                        cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cumsum_reverse_i32_kernel<true, Index>
-                      : running_cumsum_reverse_i32_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(wide ? running_cumsum_reverse_i32_kernel<true, Index>
+                                            : running_cumsum_reverse_i32_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -619,7 +651,8 @@ cudaError_t running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumsum_reverse_exclusive_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     float carry = 0.0f;
     const Index tile_length = Index(blockDim.x) * 4;
@@ -648,10 +681,10 @@ template <class Index>
 cudaError_t running_cumsum_reverse_exclusive_f32(const float* x, float* y, int64_t M, int64_t N,
                                                  cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cumsum_reverse_exclusive_f32_kernel<true, Index>
-                      : running_cumsum_reverse_exclusive_f32_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(wide ? running_cumsum_reverse_exclusive_f32_kernel<true, Index>
+                                            : running_cumsum_reverse_exclusive_f32_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -660,7 +693,8 @@ cudaError_t running_cumsum_reverse_exclusive_f32(const float* x, float* y, int64
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
     running_cumsum_reverse_exclusive_f64_kernel(const double* x, double* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     double carry = 0.0;
     const Index tile_length = Index(blockDim.x) * 2;
@@ -689,10 +723,10 @@ template <class Index>
 cudaError_t running_cumsum_reverse_exclusive_f64(const double* x, double* y, int64_t M, int64_t N,
                                                  cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % 2 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cumsum_reverse_exclusive_f64_kernel<true, Index>
-                      : running_cumsum_reverse_exclusive_f64_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(wide ? running_cumsum_reverse_exclusive_f64_kernel<true, Index>
+                                            : running_cumsum_reverse_exclusive_f64_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -701,7 +735,8 @@ cudaError_t running_cumsum_reverse_exclusive_f64(const double* x, double* y, int
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumsum_reverse_exclusive_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 0;
     const Index tile_length = Index(blockDim.x) * 4;
@@ -730,10 +765,10 @@ template <class Index>
 cudaError_t running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                  cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cumsum_reverse_exclusive_i32_kernel<true, Index>
-                      : running_cumsum_reverse_exclusive_i32_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(wide ? running_cumsum_reverse_exclusive_i32_kernel<true, Index>
+                                            : running_cumsum_reverse_exclusive_i32_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -742,7 +777,8 @@ cudaError_t running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, i
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumprod_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     float carry = 1.0f;
     for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
@@ -770,7 +806,8 @@ cudaError_t running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, 
   const bool wide = aligned({x, y}) && N % 4 == 0;
   if (const cudaError_t error =
           launch(wide ? running_cumprod_f32_kernel<true, Index> : running_cumprod_f32_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                 stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -779,7 +816,8 @@ cudaError_t running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
     running_cumprod_f64_kernel(const double* x, double* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     double carry = 1.0;
     for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 2) {
@@ -807,7 +845,8 @@ cudaError_t running_cumprod_f64(const double* x, double* y, int64_t M, int64_t N
   const bool wide = aligned({x, y}) && N % 2 == 0;
   if (const cudaError_t error =
           launch(wide ? running_cumprod_f64_kernel<true, Index> : running_cumprod_f64_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                 stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -816,7 +855,8 @@ cudaError_t running_cumprod_f64(const double* x, double* y, int64_t M, int64_t N
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumprod_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 1;
     for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
@@ -845,7 +885,8 @@ cudaError_t running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
   const bool wide = aligned({x, y}) && N % 4 == 0;
   if (const cudaError_t error =
           launch(wide ? running_cumprod_i32_kernel<true, Index> : running_cumprod_i32_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                 stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -854,7 +895,8 @@ cudaError_t running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumprod_exclusive_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     float carry = 1.0f;
     for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
@@ -881,10 +923,10 @@ template <class Index>
 cudaError_t running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t N,
                                           cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cumprod_exclusive_f32_kernel<true, Index>
-                      : running_cumprod_exclusive_f32_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(wide ? running_cumprod_exclusive_f32_kernel<true, Index>
+                                            : running_cumprod_exclusive_f32_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -893,7 +935,8 @@ cudaError_t running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, i
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
     running_cumprod_exclusive_f64_kernel(const double* x, double* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     double carry = 1.0;
     for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 2) {
@@ -920,10 +963,10 @@ template <class Index>
 cudaError_t running_cumprod_exclusive_f64(const double* x, double* y, int64_t M, int64_t N,
                                           cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % 2 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cumprod_exclusive_f64_kernel<true, Index>
-                      : running_cumprod_exclusive_f64_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(wide ? running_cumprod_exclusive_f64_kernel<true, Index>
+                                            : running_cumprod_exclusive_f64_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -932,7 +975,8 @@ cudaError_t running_cumprod_exclusive_f64(const double* x, double* y, int64_t M,
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumprod_exclusive_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 1;
     for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
@@ -960,10 +1004,10 @@ template <class Index>
 cudaError_t running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                           cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cumprod_exclusive_i32_kernel<true, Index>
-                      : running_cumprod_exclusive_i32_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(wide ? running_cumprod_exclusive_i32_kernel<true, Index>
+                                            : running_cumprod_exclusive_i32_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -972,7 +1016,8 @@ cudaError_t running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumprod_reverse_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     float carry = 1.0f;
     const Index tile_length = Index(blockDim.x) * 4;
@@ -1000,10 +1045,10 @@ __global__ void __launch_bounds__(512)
 template <class Index>
 cudaError_t running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cumprod_reverse_f32_kernel<true, Index>
-                      : running_cumprod_reverse_f32_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(wide ? running_cumprod_reverse_f32_kernel<true, Index>
+                                            : running_cumprod_reverse_f32_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -1012,7 +1057,8 @@ cudaError_t running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
     running_cumprod_reverse_f64_kernel(const double* x, double* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     double carry = 1.0;
     const Index tile_length = Index(blockDim.x) * 2;
@@ -1041,10 +1087,10 @@ template <class Index>
 cudaError_t running_cumprod_reverse_f64(const double* x, double* y, int64_t M, int64_t N,
                                         cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % 2 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cumprod_reverse_f64_kernel<true, Index>
-                      : running_cumprod_reverse_f64_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(wide ? running_cumprod_reverse_f64_kernel<true, Index>
+                                            : running_cumprod_reverse_f64_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -1053,7 +1099,8 @@ cudaError_t running_cumprod_reverse_f64(const double* x, double* y, int64_t M, i
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumprod_reverse_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 1;
     const Index tile_length = Index(blockDim.x) * 4;
@@ -1083,10 +1130,10 @@ template <class Index>
 cudaError_t running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                         cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cumprod_reverse_i32_kernel<true, Index>
-                      : running_cumprod_reverse_i32_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(wide ? running_cumprod_reverse_i32_kernel<true, Index>
+                                            : running_cumprod_reverse_i32_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -1095,7 +1142,8 @@ cudaError_t running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M,
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumprod_reverse_exclusive_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     float carry = 1.0f;
     const Index tile_length = Index(blockDim.x) * 4;
@@ -1124,10 +1172,10 @@ template <class Index>
 cudaError_t running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, int64_t N,
                                                   cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cumprod_reverse_exclusive_f32_kernel<true, Index>
-                      : running_cumprod_reverse_exclusive_f32_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(wide ? running_cumprod_reverse_exclusive_f32_kernel<true, Index>
+                                            : running_cumprod_reverse_exclusive_f32_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -1136,7 +1184,8 @@ cudaError_t running_cumprod_reverse_exclusive_f32(const float* x, float* y, int6
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
     running_cumprod_reverse_exclusive_f64_kernel(const double* x, double* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     double carry = 1.0;
     const Index tile_length = Index(blockDim.x) * 2;
@@ -1165,10 +1214,10 @@ template <class Index>
 cudaError_t running_cumprod_reverse_exclusive_f64(const double* x, double* y, int64_t M, int64_t N,
                                                   cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % 2 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cumprod_reverse_exclusive_f64_kernel<true, Index>
-                      : running_cumprod_reverse_exclusive_f64_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(wide ? running_cumprod_reverse_exclusive_f64_kernel<true, Index>
+                                            : running_cumprod_reverse_exclusive_f64_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -1177,7 +1226,8 @@ cudaError_t running_cumprod_reverse_exclusive_f64(const double* x, double* y, in
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumprod_reverse_exclusive_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 1;
     const Index tile_length = Index(blockDim.x) * 4;
@@ -1207,10 +1257,10 @@ template <class Index>
 cudaError_t running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                   cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cumprod_reverse_exclusive_i32_kernel<true, Index>
-                      : running_cumprod_reverse_exclusive_i32_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+  if (const cudaError_t error = launch(wide ? running_cumprod_reverse_exclusive_i32_kernel<true, Index>
+                                            : running_cumprod_reverse_exclusive_i32_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -1218,7 +1268,8 @@ cudaError_t running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, 
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512) running_cummax_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     float carry = -INFINITY;
     for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
@@ -1246,7 +1297,8 @@ cudaError_t running_cummax_f32(const float* x, float* y, int64_t M, int64_t N, c
   const bool wide = aligned({x, y}) && N % 4 == 0;
   if (const cudaError_t error =
           launch(wide ? running_cummax_f32_kernel<true, Index> : running_cummax_f32_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                 stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -1255,7 +1307,8 @@ cudaError_t running_cummax_f32(const float* x, float* y, int64_t M, int64_t N, c
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
     running_cummax_f64_kernel(const double* x, double* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     double carry = -double(INFINITY);
     for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 2) {
@@ -1283,7 +1336,8 @@ cudaError_t running_cummax_f64(const double* x, double* y, int64_t M, int64_t N,
   const bool wide = aligned({x, y}) && N % 2 == 0;
   if (const cudaError_t error =
           launch(wide ? running_cummax_f64_kernel<true, Index> : running_cummax_f64_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                 stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -1292,7 +1346,8 @@ cudaError_t running_cummax_f64(const double* x, double* y, int64_t M, int64_t N,
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cummax_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int32_t carry = INT32_MIN;
     for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
@@ -1320,7 +1375,8 @@ cudaError_t running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
   const bool wide = aligned({x, y}) && N % 4 == 0;
   if (const cudaError_t error =
           launch(wide ? running_cummax_i32_kernel<true, Index> : running_cummax_i32_kernel<false, Index>,
-                 smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y, M, N);
+                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                 stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -299,19 +299,31 @@ void CudaKernel::block_phase(const Phase &phase, const std::vector<const PlanNod
   const std::string items = chain.empty() ? "1" : items_text(chain);
   if (tiles)
     take_tiles(body);
-  if (!chain.empty()) {
-    out().add("for (Index item = Index(blockIdx.x); item < " + items + "; item += Index(gridDim.x)) {");
-    decode(chain, "item");
-    name_rows(chain);
-    guard_work_item(chain, "continue");
-  }
-  phase_nodes(body);
-  if (!chain.empty()) {
-    if (tiles && shared_.empty())
-      out().add("__syncthreads();");
-    out().add("}");
-  }
+  const std::string text = printer_.captured([&] {
+    if (!chain.empty()) {
+      decode(chain, "item");
+      name_rows(chain);
+      guard_work_item(chain, "continue");
+    }
+    phase_nodes(body);
+  });
+  // Scans of rows that have a warp each do not meet those of other rows.
+  const bool rows = !chain.empty() && !tiles && text.find("block_scan") != std::string::npos &&
+                    text.find("__syncthreads") == std::string::npos && text.find("broadcast(") == std::string::npos;
+  if (chain.empty())
+    out().append(text);
+  else
+    out().append(
+        std::string(rows ? "for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < "
+                         : "for (Index item = Index(blockIdx.x); item < ") +
+        items + (rows ? "; item += Index(gridDim.x) * Index(blockDim.y)) {\n" : "; item += Index(gridDim.x)) {\n") +
+        text + (tiles && shared_.empty() ? "__syncthreads();\n}\n" : "}\n"));
   Launch launch{items};
+  if (rows) {
+    launch.threads = spelling().helper("scan_threads") + "(" + longest_length() + ", " + items + ")";
+    launch.blocks = spelling().helper("smaller") + "(" + spelling().helper("ceil_div") + "(" + items + ", " +
+                    launch.threads + ".y), int64_t{1} << 30)";
+  }
   launch.tiles = tiles;
   launch.folds = folds_;
   launch.together = together_;

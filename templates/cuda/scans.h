@@ -1,6 +1,12 @@
+//@ scan_threads: block_threads
+// The threads of a row in x, and the rows of a block in y: several where a warp will do for a row.
+inline dim3 scan_threads(int64_t length, int64_t rows) {
+  const unsigned threads = block_threads(length, rows);
+  return dim3(threads, threads == 32 ? 8 : 1);
+}
 //@ block_scan: from_lane shared_memory
 // Running totals along a row, of which the threads of a block, whole warps of them, have a tile: kElements side by side
-// each. `carry` is the total of what is before the tile, and then takes in the tile. The order is fixed; the total
+// each. Where a row has one warp, the block may have others for other rows. `carry` is the total of what is before the tile, and then takes in the tile. The order is fixed; the total
 // before an element has the bits of the total up to its neighbour.
 template <bool kReverse, bool kExclusive, class T, int kElements, class Combine>
 DEVICE void block_scan(T (&values)[kElements], T& carry, Combine combine) {
@@ -52,7 +58,7 @@ template <bool kReverse, bool kExclusive, class T, int kElements, class Step>
 DEVICE void block_scan_in_order(T (&totals)[kElements], T& carry, Step step) {
   const unsigned thread = kReverse ? blockDim.x - 1 - threadIdx.x : threadIdx.x, lane = thread % 32, warps = blockDim.x / 32;
   T* const slots = reinterpret_cast<T*>(shared_memory());
-  __syncthreads(); // what the scan before has left there is read
+  if (warps > 1) __syncthreads(); // what the scan before has left there is read
   for (unsigned warp = 0; warp < warps; ++warp) {
     if (thread / 32 == warp) {
       if (warp > 0) carry = slots[warp - 1];
@@ -67,12 +73,15 @@ DEVICE void block_scan_in_order(T (&totals)[kElements], T& carry, Step step) {
         }
         carry = from_lane(total, kReverse ? 31 - turn : turn);
       }
-      if (lane == 0) slots[warp] = carry;
+      if (warps > 1 && lane == 0) slots[warp] = carry;
     }
-    __syncthreads();
+    if (warps > 1) __syncthreads();
   }
-  carry = slots[warps - 1];
+  if (warps > 1) carry = slots[warps - 1];
 }
+//@ any_of_row
+// Does it hold for a thread of the row?
+DEVICE bool any_of_row(bool holds) { return (blockDim.x == 32 ? __any_sync(0xffffffffu, holds) : __syncthreads_or(holds)) != 0; }
 //@ Scaled: from_lane
 // mantissa * 2^exponent: products of parts, which may be too large or too small for T where the whole is not.
 template <class T> struct Scaled {
@@ -100,7 +109,7 @@ template <class T>
 DEVICE Scaled<T> from_lane(Scaled<T> value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
   return {from_lane(value.mantissa, lane, mask, width), from_lane(value.exponent, lane, mask, width)};
 }
-//@ block_scan_products: block_scan block_scan_in_order Scaled
+//@ block_scan_products: block_scan block_scan_in_order Scaled any_of_row
 // Running products as if in order, but for roundings: a tile within which they overflow or underflow goes in order.
 template <bool kReverse, bool kExclusive, class T, int kElements>
 DEVICE void block_scan_products(T (&values)[kElements], T& carry) {
@@ -111,7 +120,7 @@ DEVICE void block_scan_products(T (&values)[kElements], T& carry) {
   bool leaves = last.leaves_range();
 #pragma unroll
   for (int i = 0; i < kElements; ++i) leaves = leaves || totals[i].leaves_range();
-  if (__syncthreads_or(leaves))
+  if (any_of_row(leaves))
     return block_scan_in_order<kReverse, kExclusive>(values, carry, [&](T total, int i) { return total * values[i]; });
 #pragma unroll
   for (int i = 0; i < kElements; ++i) values[i] = totals[i].times(T(1));
@@ -123,7 +132,7 @@ template <bool kReverse, bool kExclusive, class T> DEVICE T block_scan_products(
   block_scan_products<kReverse, kExclusive>(values, carry);
   return values[0];
 }
-//@ block_scan_linear: block_scan block_scan_in_order Scaled
+//@ block_scan_linear: block_scan block_scan_in_order Scaled any_of_row
 // What some steps of a linear recurrence do: total -> factor * total + term.
 template <class T> struct Steps {
   Scaled<T> factor;
@@ -145,7 +154,7 @@ DEVICE void block_scan_linear(T (&totals)[kElements], T& carry, const T (&factor
   bool finite = last.term - last.term == 0;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) finite = finite && steps[i].term - steps[i].term == 0;
-  if (__syncthreads_or(!finite))
+  if (any_of_row(!finite))
     return block_scan_in_order<kReverse, kExclusive>(totals, carry, [&](T total, int i) { return factors[i] * total + terms[i]; });
 #pragma unroll
   for (int i = 0; i < kElements; ++i) totals[i] = steps[i].term;

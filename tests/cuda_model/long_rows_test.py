@@ -89,7 +89,7 @@ MUTANTS = [  # trial, device, text of templates/cuda, what stands there instead,
     ("from the end", "clusters", "kReverse ? blockDim.x - 1 - threadIdx.x : threadIdx.x, lane", "threadIdx.x, lane", 0),
     ("recurrence", "clusters", "next.factor.times(term) + next.term", "next.term", 0),
     ("recurrence", "clusters", "(half ? 1 : 0)", "0", 0),
-    ("in order", "clusters", "    __syncthreads();\n  }\n  carry = slots", "  }\n  carry = slots", 0),
+    ("in order", "clusters", "    if (warps > 1) __syncthreads();\n  }", "  }", 0),
     ("in order", "clusters", "if (warp > 0) carry = slots[warp - 1];", "", 0),
 ]
 

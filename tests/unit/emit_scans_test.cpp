@@ -25,7 +25,10 @@ TEST_CASE("a block scans a row tile by tile, in wide accesses") {
   CHECK(has(text, "for (int i = 0; i < 4; ++i) { running[i] = i < remaining ? x_pack[i] * x_pack[i] : 0.0f; } "
                   "block_scan<false, false>(running, carry, [](float a, float b) { return float(a + b); });"));
   CHECK(has(text, "y_pack[i] = 2.0f * running[i]; } store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);"));
-  CHECK(has(text, "block_threads(N, M)")); // few threads for short rows
+  // Short rows have few threads, several rows a block.
+  CHECK(has(text, "for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M; item += "
+                  "Index(gridDim.x) * Index(blockDim.y)) {"));
+  CHECK(has(text, "smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512, stream"));
   CHECK(!waits(text));
 }
 
@@ -45,6 +48,13 @@ TEST_CASE("a single long row is scanned by all threads of a block") {
   const std::string text = cuda_text("inputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\n", "y = cumsum(x, N);");
   CHECK(has(text, "block_scan<false, false>(running, carry,"));
   CHECK(!waits(text));
+}
+
+TEST_CASE("rows whose loops wait for each other have a block each") {
+  const std::string text = cuda_text(
+      kRows, "real rest = cumsum_reverse(x * x, N);\ny = cumsum(x, N) - at(rest, N = size(N) - 1 - index(N));");
+  CHECK(has(text, "__syncthreads();"));
+  CHECK(has(text, "for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {"));
 }
 
 TEST_CASE("from the end, tiles begin where they would from the start") {
