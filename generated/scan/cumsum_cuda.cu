@@ -3,7 +3,6 @@
 // cumsum: inclusive, exclusive and reverse running sums of x along N
 //
 // Plan: a block for each of M, neighbours along N.
-// Kept by each worker: running.
 // Bytes that cumsum_f32 must move: 4 * N * M read, 12 * N * M written.
 
 #include "cumsum.h"
@@ -13,6 +12,14 @@
 #include <initializer_list>
 
 namespace {
+
+__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
 
 template <class A, class B>
 __host__ __device__ inline auto smaller(A a, B b) {
@@ -38,16 +45,6 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
-inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
-  const int64_t start = total;
-  if (count > (INT64_MAX / 4 - total) / bytes)
-    total = INT64_MAX / 2;
-  else
-    total += (count * bytes + 255) / 256 * 256;
-  return start;
-}
-
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
 inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
@@ -70,20 +67,52 @@ inline unsigned block_threads(int64_t length, int64_t blocks) {
   return threads;
 }
 
-// Room for `count` elements, so that the next tile is aligned too.
-inline int64_t padded_bytes(int64_t count, int64_t bytes) { return (count * bytes + 15) / 16 * 16; }
-
-// Tiles that do not fit into shared memory lie in the workspace, one set a block.
-inline int64_t workspace_tiles(int64_t bytes, int64_t shared_limit, int64_t blocks) {
-  return bytes <= shared_limit ? 0 : bytes * blocks;
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
 }
 
-// The next tile of `count` elements.
-template <class T>
-__device__ inline T* take(char*& tile, int64_t count) {
-  T* const out = reinterpret_cast<T*>(tile);
-  tile += (count * int64_t(sizeof(T)) + 15) / 16 * 16;
-  return out;
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (kWide && left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
 }
 
 // The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
@@ -99,220 +128,272 @@ __device__ inline unsigned char* shared_memory() {
 }
 #endif
 
-// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
-template <class T, class Combine>
-__device__ inline T block_fold(T value, Combine combine) {
-  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+// The threads of a row in x, and the rows of a block in y: several where a warp will do for a row.
+inline dim3 scan_threads(int64_t length, int64_t rows) {
+  const unsigned threads = block_threads(length, rows);
+  return dim3(threads, threads == 32 ? 8 : 1);
+}
+
+// Running totals along a row, of which the threads of a block, whole warps of them, have a tile: kElements
+// side by side each. Where a row has one warp, the block may have others for other rows. `carry` is the total
+// of what is before the tile, and then takes in the tile. The order is fixed; the total before an element has
+// the bits of the total up to its neighbour.
+template <bool kReverse, bool kExclusive, class T, int kElements, class Combine>
+__device__ inline void block_scan(T (&values)[kElements], T& carry, Combine combine) {
+  const unsigned thread = kReverse ? blockDim.x - 1 - threadIdx.x : threadIdx.x, lane = thread % 32,
+                 warps = blockDim.x / 32;
+  const auto before_me = [](unsigned distance) {
+    return kReverse ? threadIdx.x + distance : threadIdx.x + 32 - distance;
+  };
+  const auto at = [](int i) { return kReverse ? kElements - 1 - i : i; };
 #pragma unroll
-  for (unsigned distance = 16; distance > 0; distance /= 2)
-    value = combine(value, from_lane(value, lane + distance));
-  if (warps == 1) return from_lane(value, 0);
-  T* const slots = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();  // what the fold before has left there is read
-  if (lane == 0) slots[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = slots[0];
-  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
-  return value;
-}
-
-// The value of the block's first thread, for all of them.
-template <class T>
-__device__ inline T broadcast(T value) {
-  T* const slot = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();
-  if (threadIdx.x == 0) *slot = value;
-  __syncthreads();
-  return *slot;
-}
-
-// Where the intermediates lie in the workspace.
-struct CumsumF32Workspace {
-  int64_t cumsum_f32_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit CumsumF32Workspace(int64_t M, int64_t N) {
-    (void)M;
-    cumsum_f32_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(N, 4), 32768, 1024), 1);
+  for (int i = 1; i < kElements; ++i) values[at(i)] = combine(values[at(i - 1)], values[at(i)]);
+  T total = values[at(kElements - 1)];  // of the warp, up to this thread
+#pragma unroll
+  for (unsigned distance = 1; distance < 32; distance *= 2) {
+    const T others = from_lane(total, before_me(distance));
+    if (lane >= distance) total = combine(others, total);
   }
-};
+  const T before = from_lane(total, before_me(1));
+  T start = carry;  // of what is before the warp
+  if (warps == 1) {
+    carry = combine(carry, from_lane(total, kReverse ? 0 : 31));
+  } else {
+    T* const slots = reinterpret_cast<T*>(shared_memory());
+    __syncthreads();  // what the scan before has left there is read
+    if (lane == 31) slots[thread / 32] = total;
+    __syncthreads();
+    for (unsigned warp = 0; warp < warps; ++warp) {
+      if (warp == thread / 32) start = carry;
+      carry = combine(carry, slots[warp]);
+    }
+  }
+#pragma unroll
+  for (int i = kElements - 1; i >= 0; --i) {
+    const int last = kExclusive ? i - 1 : i;  // that the element's total takes in
+    if (last < 0)
+      values[at(i)] = lane == 0 ? start : combine(start, before);
+    else if (last == kElements - 1)
+      values[at(i)] = combine(start, total);
+    else
+      values[at(i)] = combine(start, lane == 0 ? values[at(last)] : combine(before, values[at(last)]));
+  }
+}
+// The same of one element a thread.
+template <bool kReverse, bool kExclusive, class T, class Combine>
+__device__ inline T block_scan(T value, T& carry, Combine combine) {
+  T values[1] = {value};
+  block_scan<kReverse, kExclusive>(values, carry, combine);
+  return values[0];
+}
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    cumsum_f32_kernel(const float* x, float* inclusive, float* exclusive, float* reverse, Index M, Index N,
-                      char* tiles, int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const running3 = take<float>(tile, N);
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+    cumsum_f32_kernel(const float* x, float* inclusive, float* exclusive, float* reverse, Index M, Index N) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     float carry = 0.0f;
     float carry2 = 0.0f;
     float carry3 = 0.0f;
-    if (threadIdx.x == 0) {
-      for (Index n = Index(N); n-- > 0;) {
-        carry3 = carry3 + x[m * N + n];
-        running3[n] = carry3;
+    const Index tile_length = Index(blockDim.x) * 4;
+    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= 0;) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<float, 4> reverse_pack;
+      float running3[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        running3[i] = i < remaining ? x_pack[i] : 0.0f;
       }
-    }
-    carry3 = broadcast(carry3);
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      for (Index n = 0; n < N; ++n) {
-        carry = carry + x[m * N + n];
-        const float running = carry;
-        inclusive[m * N + n] = running;
-        const float running2 = carry2;
-        carry2 = carry2 + x[m * N + n];
-        exclusive[m * N + n] = running2;
-        reverse[m * N + n] = running3[n];
+      block_scan<true, false>(running3, carry3, [](float a, float b) { return float(a + b); });
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        reverse_pack[i] = running3[i];
       }
+      store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
     }
-    carry = broadcast(carry);
-    carry2 = broadcast(carry2);
-    __syncthreads();
+    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<float, 4> inclusive_pack;
+      Pack<float, 4> exclusive_pack;
+      float running[4];
+      float running2[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        running[i] = i < remaining ? x_pack[i] : 0.0f;
+      }
+      block_scan<false, false>(running, carry, [](float a, float b) { return float(a + b); });
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        inclusive_pack[i] = running[i];
+        running2[i] = i < remaining ? x_pack[i] : 0.0f;
+      }
+      block_scan<false, true>(running2, carry2, [](float a, float b) { return float(a + b); });
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        exclusive_pack[i] = running2[i];
+      }
+      store_pack<kWide>(&inclusive[m * N + n_first], inclusive_pack, remaining);
+      store_pack<kWide>(&exclusive[m * N + n_first], exclusive_pack, remaining);
+    }
   }
 }
 
 template <class Index>
 cudaError_t cumsum_f32(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M,
-                       int64_t N, char* workspace, cudaStream_t stream) {
-  const CumsumF32Workspace space(M, N);
-  const int64_t tile_bytes = padded_bytes(N, 4);
-  const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.cumsum_f32_kernel_tiles;
+                       int64_t N, cudaStream_t stream) {
+  const bool wide = aligned({x, reverse, inclusive, exclusive}) && N % 4 == 0;
   if (const cudaError_t error =
-          launch(cumsum_f32_kernel<Index>, smaller(M, in_shared ? int64_t{1} << 30 : 1024),
-                 block_threads(1, M), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
-                 inclusive, exclusive, reverse, M, N, tiles, tile_bytes);
+          launch(wide ? cumsum_f32_kernel<true, Index> : cumsum_f32_kernel<false, Index>,
+                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                 stream, x, inclusive, exclusive, reverse, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-// Where the intermediates lie in the workspace.
-struct CumsumF64Workspace {
-  int64_t cumsum_f64_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit CumsumF64Workspace(int64_t M, int64_t N) {
-    (void)M;
-    cumsum_f64_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(N, 8), 32768, 1024), 1);
-  }
-};
-
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
     cumsum_f64_kernel(const double* x, double* inclusive, double* exclusive, double* reverse, Index M,
-                      Index N, char* tiles, int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  double* const running3 = take<double>(tile, N);
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+                      Index N) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     double carry = 0.0;
     double carry2 = 0.0;
     double carry3 = 0.0;
-    if (threadIdx.x == 0) {
-      for (Index n = Index(N); n-- > 0;) {
-        carry3 = carry3 + x[m * N + n];
-        running3[n] = carry3;
+    const Index tile_length = Index(blockDim.x) * 2;
+    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= 0;) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 2;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<double, 2> reverse_pack;
+      double running3[2];
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        running3[i] = i < remaining ? x_pack[i] : 0.0;
       }
-    }
-    carry3 = broadcast(carry3);
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      for (Index n = 0; n < N; ++n) {
-        carry = carry + x[m * N + n];
-        const double running = carry;
-        inclusive[m * N + n] = running;
-        const double running2 = carry2;
-        carry2 = carry2 + x[m * N + n];
-        exclusive[m * N + n] = running2;
-        reverse[m * N + n] = running3[n];
+      block_scan<true, false>(running3, carry3, [](double a, double b) { return double(a + b); });
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        reverse_pack[i] = running3[i];
       }
+      store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
     }
-    carry = broadcast(carry);
-    carry2 = broadcast(carry2);
-    __syncthreads();
+    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 2) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 2;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<double, 2> inclusive_pack;
+      Pack<double, 2> exclusive_pack;
+      double running[2];
+      double running2[2];
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        running[i] = i < remaining ? x_pack[i] : 0.0;
+      }
+      block_scan<false, false>(running, carry, [](double a, double b) { return double(a + b); });
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        inclusive_pack[i] = running[i];
+        running2[i] = i < remaining ? x_pack[i] : 0.0;
+      }
+      block_scan<false, true>(running2, carry2, [](double a, double b) { return double(a + b); });
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        exclusive_pack[i] = running2[i];
+      }
+      store_pack<kWide>(&inclusive[m * N + n_first], inclusive_pack, remaining);
+      store_pack<kWide>(&exclusive[m * N + n_first], exclusive_pack, remaining);
+    }
   }
 }
 
 template <class Index>
 cudaError_t cumsum_f64(const double* x, double* inclusive, double* exclusive, double* reverse, int64_t M,
-                       int64_t N, char* workspace, cudaStream_t stream) {
-  const CumsumF64Workspace space(M, N);
-  const int64_t tile_bytes = padded_bytes(N, 8);
-  const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.cumsum_f64_kernel_tiles;
+                       int64_t N, cudaStream_t stream) {
+  const bool wide = aligned({x, reverse, inclusive, exclusive}) && N % 2 == 0;
   if (const cudaError_t error =
-          launch(cumsum_f64_kernel<Index>, smaller(M, in_shared ? int64_t{1} << 30 : 1024),
-                 block_threads(1, M), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
-                 inclusive, exclusive, reverse, M, N, tiles, tile_bytes);
+          launch(wide ? cumsum_f64_kernel<true, Index> : cumsum_f64_kernel<false, Index>,
+                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                 stream, x, inclusive, exclusive, reverse, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-// Where the intermediates lie in the workspace.
-struct CumsumI32Workspace {
-  int64_t cumsum_i32_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit CumsumI32Workspace(int64_t M, int64_t N) {
-    (void)M;
-    cumsum_i32_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(N, 8), 32768, 1024), 1);
-  }
-};
-
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     cumsum_i32_kernel(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, Index M,
-                      Index N, char* tiles, int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  int64_t* const running3 = take<int64_t>(tile, N);
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+                      Index N) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 0;
     int64_t carry2 = 0;
     int64_t carry3 = 0;
-    if (threadIdx.x == 0) {
-      for (Index n = Index(N); n-- > 0;) {
-        carry3 = carry3 + int64_t(x[m * N + n]);
-        running3[n] = carry3;
+    const Index tile_length = Index(blockDim.x) * 4;
+    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= 0;) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<int32_t, 4> reverse_pack;
+      int64_t running3[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        running3[i] = i < remaining ? int64_t(x_pack[i]) : 0;
       }
-    }
-    carry3 = broadcast(carry3);
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      for (Index n = 0; n < N; ++n) {
-        carry = carry + int64_t(x[m * N + n]);
-        const int64_t running = carry;
-        inclusive[m * N + n] = int32_t(running);
-        const int64_t running2 = carry2;
-        carry2 = carry2 + int64_t(x[m * N + n]);
-        exclusive[m * N + n] = int32_t(running2);
-        reverse[m * N + n] = int32_t(running3[n]);
+      block_scan<true, false>(running3, carry3, [](int64_t a, int64_t b) { return int64_t(a + b); });
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        reverse_pack[i] = int32_t(running3[i]);
       }
+      store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
     }
-    carry = broadcast(carry);
-    carry2 = broadcast(carry2);
-    __syncthreads();
+    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<int32_t, 4> inclusive_pack;
+      Pack<int32_t, 4> exclusive_pack;
+      int64_t running[4];
+      int64_t running2[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
+      }
+      block_scan<false, false>(running, carry, [](int64_t a, int64_t b) { return int64_t(a + b); });
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        inclusive_pack[i] = int32_t(running[i]);
+        running2[i] = i < remaining ? int64_t(x_pack[i]) : 0;
+      }
+      block_scan<false, true>(running2, carry2, [](int64_t a, int64_t b) { return int64_t(a + b); });
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        exclusive_pack[i] = int32_t(running2[i]);
+      }
+      store_pack<kWide>(&inclusive[m * N + n_first], inclusive_pack, remaining);
+      store_pack<kWide>(&exclusive[m * N + n_first], exclusive_pack, remaining);
+    }
   }
 }
 
 template <class Index>
 cudaError_t cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, int64_t M,
-                       int64_t N, char* workspace, cudaStream_t stream) {
-  const CumsumI32Workspace space(M, N);
-  const int64_t tile_bytes = padded_bytes(N, 8);
-  const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.cumsum_i32_kernel_tiles;
+                       int64_t N, cudaStream_t stream) {
+  const bool wide = aligned({x, reverse, inclusive, exclusive}) && N % 4 == 0;
   if (const cudaError_t error =
-          launch(cumsum_i32_kernel<Index>, smaller(M, in_shared ? int64_t{1} << 30 : 1024),
-                 block_threads(1, M), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x,
-                 inclusive, exclusive, reverse, M, N, tiles, tile_bytes);
+          launch(wide ? cumsum_i32_kernel<true, Index> : cumsum_i32_kernel<false, Index>,
+                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                 stream, x, inclusive, exclusive, reverse, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -320,10 +401,8 @@ cudaError_t cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive,
 
 }  // namespace
 
-extern "C" int64_t cumsum_f32_cuda_workspace(int64_t M, int64_t N) { return CumsumF32Workspace(M, N).bytes; }
-
 extern "C" int cumsum_f32_cuda(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M,
-                               int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
+                               int64_t N, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -339,23 +418,13 @@ extern "C" int cumsum_f32_cuda(const float* x, float* inclusive, float* exclusiv
   if (overlap(x, M * N * 4, reverse, M * N * 4)) return 13;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const CumsumF32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 14;
-  const cudaError_t error =
-      small ? cumsum_f32<int32_t>(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory), queue)
-            : cumsum_f32<int64_t>(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 15;
+  const cudaError_t error = small ? cumsum_f32<int32_t>(x, inclusive, exclusive, reverse, M, N, queue)
+                                  : cumsum_f32<int64_t>(x, inclusive, exclusive, reverse, M, N, queue);
+  return error == cudaSuccess ? 0 : 14;
 }
 
-extern "C" int64_t cumsum_f64_cuda_workspace(int64_t M, int64_t N) { return CumsumF64Workspace(M, N).bytes; }
-
 extern "C" int cumsum_f64_cuda(const double* x, double* inclusive, double* exclusive, double* reverse,
-                               int64_t M, int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
+                               int64_t M, int64_t N, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, M, N})) return 3;
@@ -371,23 +440,13 @@ extern "C" int cumsum_f64_cuda(const double* x, double* inclusive, double* exclu
   if (overlap(x, M * N * 8, reverse, M * N * 8)) return 13;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const CumsumF64Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 14;
-  const cudaError_t error =
-      small ? cumsum_f64<int32_t>(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory), queue)
-            : cumsum_f64<int64_t>(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 15;
+  const cudaError_t error = small ? cumsum_f64<int32_t>(x, inclusive, exclusive, reverse, M, N, queue)
+                                  : cumsum_f64<int64_t>(x, inclusive, exclusive, reverse, M, N, queue);
+  return error == cudaSuccess ? 0 : 14;
 }
 
-extern "C" int64_t cumsum_i32_cuda_workspace(int64_t M, int64_t N) { return CumsumI32Workspace(M, N).bytes; }
-
 extern "C" int cumsum_i32_cuda(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse,
-                               int64_t M, int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
+                               int64_t M, int64_t N, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -403,17 +462,9 @@ extern "C" int cumsum_i32_cuda(const int32_t* x, int32_t* inclusive, int32_t* ex
   if (overlap(x, M * N * 4, reverse, M * N * 4)) return 13;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const CumsumI32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 14;
-  const cudaError_t error =
-      small ? cumsum_i32<int32_t>(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory), queue)
-            : cumsum_i32<int64_t>(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 15;
+  const cudaError_t error = small ? cumsum_i32<int32_t>(x, inclusive, exclusive, reverse, M, N, queue)
+                                  : cumsum_i32<int64_t>(x, inclusive, exclusive, reverse, M, N, queue);
+  return error == cudaSuccess ? 0 : 14;
 }
 
 extern "C" __attribute__((weak)) const char* cumsum_error(int status) {
@@ -447,8 +498,6 @@ extern "C" __attribute__((weak)) const char* cumsum_error(int status) {
     case 13:
       return "reverse must not overlap x";
     case 14:
-      return "there is not enough memory for the workspace";
-    case 15:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

@@ -3,13 +3,11 @@
 // cumsum: inclusive, exclusive and reverse running sums of x along N
 //
 // Plan: threads share M, neighbours along N.
-// Kept by each worker: running.
 // Bytes that cumsum_f32 must move: 4 * N * M read, 12 * N * M written.
 
 #include "cumsum.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
@@ -44,40 +42,6 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
-}
-
-constexpr int64_t kLineBytes = 64;  // of a cache
-
-// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
-inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
-  const int64_t start = total;
-  int64_t size = 0;
-  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
-      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
-    total = INT64_MAX / 2;
-  return start;
-}
-
-// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
-inline char* next_line(void* memory) {
-  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
-  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
-}
-
-inline int64_t thread_number() {
-#if defined(_OPENMP)
-  return omp_get_thread_num();
-#else
-  return 0;
-#endif
-}
-
-inline int64_t thread_count() {
-#if defined(_OPENMP)
-  return omp_get_max_threads();
-#else
-  return 1;
-#endif
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -407,29 +371,10 @@ inline Lanes<To, N> convert(Mask<N> from) {
   return convert<To>(Lanes<typename Mask<N>::Int, N>(-from.v));
 }
 
-// Where the intermediates lie in the workspace.
-struct CumsumF32Workspace {
-  int64_t running3;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
-
-  explicit CumsumF32Workspace(int64_t M, int64_t N) {
-    (void)M;
-    running3 = reserve(thread_bytes, N, 4);
-    threads = reserve(bytes, thread_count(), thread_bytes);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void cumsum_f32(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M, int64_t N,
-                char* workspace) {
-  const CumsumF32Workspace space(M, N);
+void cumsum_f32(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M, int64_t N) {
   const bool around_caches = M * N * 12 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    float* const running3 = reinterpret_cast<float*>(mine + space.running3);
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
@@ -437,9 +382,9 @@ void cumsum_f32(const float* x, float* inclusive, float* exclusive, float* rever
       float carry2 = 0.0f;
       float carry3 = 0.0f;
       for_lanes_down<kLanes32>(0, N, [=, &carry3](int64_t n, auto active) {
-        store(&running3[n], active,
-              scan_lanes<-1>(carry3, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
-                             [](auto a, auto b) { return a + b; }));
+        const auto running3 = scan_lanes<-1>(carry3, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
+                                             [](auto a, auto b) { return a + b; });
+        store_around(&reverse[m * N + n], active, running3, around_caches);
       });
       for_lanes<kLanes32>(0, N, [=, &carry, &carry2](int64_t n, auto active) {
         prefetch(&x[m_ahead * N + n]);
@@ -449,36 +394,17 @@ void cumsum_f32(const float* x, float* inclusive, float* exclusive, float* rever
         const auto running2 = scan_before<1>(carry2, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
                                              [](auto a, auto b) { return a + b; });
         store_around(&exclusive[m * N + n], active, running2, around_caches);
-        store_around(&reverse[m * N + n], active, load(&running3[n], active), around_caches);
       });
     }
     if (around_caches) finish_stores();
   }
 }
 
-// Where the intermediates lie in the workspace.
-struct CumsumF64Workspace {
-  int64_t running3;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
-
-  explicit CumsumF64Workspace(int64_t M, int64_t N) {
-    (void)M;
-    running3 = reserve(thread_bytes, N, 8);
-    threads = reserve(bytes, thread_count(), thread_bytes);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void cumsum_f64(const double* x, double* inclusive, double* exclusive, double* reverse, int64_t M, int64_t N,
-                char* workspace) {
-  const CumsumF64Workspace space(M, N);
+void cumsum_f64(const double* x, double* inclusive, double* exclusive, double* reverse, int64_t M,
+                int64_t N) {
   const bool around_caches = M * N * 24 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    double* const running3 = reinterpret_cast<double*>(mine + space.running3);
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       const int64_t m_ahead = N <= 8192 ? smaller(m + 1, M - 1) : m;
@@ -486,9 +412,9 @@ void cumsum_f64(const double* x, double* inclusive, double* exclusive, double* r
       double carry2 = 0.0;
       double carry3 = 0.0;
       for_lanes_down<kLanes64>(0, N, [=, &carry3](int64_t n, auto active) {
-        store(&running3[n], active,
-              scan_lanes<-1>(carry3, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
-                             [](auto a, auto b) { return a + b; }));
+        const auto running3 = scan_lanes<-1>(carry3, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
+                                             [](auto a, auto b) { return a + b; });
+        store_around(&reverse[m * N + n], active, running3, around_caches);
       });
       for_lanes<kLanes64>(0, N, [=, &carry, &carry2](int64_t n, auto active) {
         prefetch(&x[m_ahead * N + n]);
@@ -498,36 +424,17 @@ void cumsum_f64(const double* x, double* inclusive, double* exclusive, double* r
         const auto running2 = scan_before<1>(carry2, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
                                              [](auto a, auto b) { return a + b; });
         store_around(&exclusive[m * N + n], active, running2, around_caches);
-        store_around(&reverse[m * N + n], active, load(&running3[n], active), around_caches);
       });
     }
     if (around_caches) finish_stores();
   }
 }
 
-// Where the intermediates lie in the workspace.
-struct CumsumI32Workspace {
-  int64_t running3;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
-
-  explicit CumsumI32Workspace(int64_t M, int64_t N) {
-    (void)M;
-    running3 = reserve(thread_bytes, N, 8);
-    threads = reserve(bytes, thread_count(), thread_bytes);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
 void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, int64_t M,
-                int64_t N, char* workspace) {
-  const CumsumI32Workspace space(M, N);
+                int64_t N) {
   const bool around_caches = M * N * 12 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    int64_t* const running3 = reinterpret_cast<int64_t*>(mine + space.running3);
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
@@ -535,9 +442,10 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
       int64_t carry2 = 0;
       int64_t carry3 = 0;
       for_lanes_down<kLanes64>(0, N, [=, &carry3](int64_t n, auto active) {
-        store(&running3[n], active,
-              scan_lanes<-1>(carry3, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
-                             [](auto a, auto b) { return a + b; }));
+        const auto running3 =
+            scan_lanes<-1>(carry3, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
+                           [](auto a, auto b) { return a + b; });
+        store_around(&reverse[m * N + n], active, convert<int32_t>(running3), around_caches);
       });
       for_lanes<kLanes64>(0, N, [=, &carry, &carry2](int64_t n, auto active) {
         prefetch(&x[m_ahead * N + n]);
@@ -549,8 +457,6 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
             scan_before<1>(carry2, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
                            [](auto a, auto b) { return a + b; });
         store_around(&exclusive[m * N + n], active, convert<int32_t>(running2), around_caches);
-        store_around(&reverse[m * N + n], active, convert<int32_t>(load(&running3[n], active)),
-                     around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -559,12 +465,8 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
 
 }  // namespace
 
-extern "C" int64_t cumsum_f32_openmp_workspace(int64_t M, int64_t N) {
-  return CumsumF32Workspace(M, N).bytes;
-}
-
 extern "C" int cumsum_f32_openmp(const float* x, float* inclusive, float* exclusive, float* reverse,
-                                 int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
+                                 int64_t M, int64_t N) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -578,21 +480,12 @@ extern "C" int cumsum_f32_openmp(const float* x, float* inclusive, float* exclus
   if (overlap(inclusive, M * N * 4, exclusive, M * N * 4)) return 11;
   if (overlap(reverse, M * N * 4, exclusive, M * N * 4)) return 12;
   if (overlap(x, M * N * 4, reverse, M * N * 4)) return 13;
-  const CumsumF32Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
-  cumsum_f32(x, inclusive, exclusive, reverse, M, N, next_line(memory));
-  if (own) std::free(memory);
+  cumsum_f32(x, inclusive, exclusive, reverse, M, N);
   return 0;
 }
 
-extern "C" int64_t cumsum_f64_openmp_workspace(int64_t M, int64_t N) {
-  return CumsumF64Workspace(M, N).bytes;
-}
-
 extern "C" int cumsum_f64_openmp(const double* x, double* inclusive, double* exclusive, double* reverse,
-                                 int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
+                                 int64_t M, int64_t N) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, M, N})) return 3;
@@ -606,21 +499,12 @@ extern "C" int cumsum_f64_openmp(const double* x, double* inclusive, double* exc
   if (overlap(inclusive, M * N * 8, exclusive, M * N * 8)) return 11;
   if (overlap(reverse, M * N * 8, exclusive, M * N * 8)) return 12;
   if (overlap(x, M * N * 8, reverse, M * N * 8)) return 13;
-  const CumsumF64Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
-  cumsum_f64(x, inclusive, exclusive, reverse, M, N, next_line(memory));
-  if (own) std::free(memory);
+  cumsum_f64(x, inclusive, exclusive, reverse, M, N);
   return 0;
 }
 
-extern "C" int64_t cumsum_i32_openmp_workspace(int64_t M, int64_t N) {
-  return CumsumI32Workspace(M, N).bytes;
-}
-
 extern "C" int cumsum_i32_openmp(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse,
-                                 int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
+                                 int64_t M, int64_t N) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -634,12 +518,7 @@ extern "C" int cumsum_i32_openmp(const int32_t* x, int32_t* inclusive, int32_t* 
   if (overlap(inclusive, M * N * 4, exclusive, M * N * 4)) return 11;
   if (overlap(reverse, M * N * 4, exclusive, M * N * 4)) return 12;
   if (overlap(x, M * N * 4, reverse, M * N * 4)) return 13;
-  const CumsumI32Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
-  cumsum_i32(x, inclusive, exclusive, reverse, M, N, next_line(memory));
-  if (own) std::free(memory);
+  cumsum_i32(x, inclusive, exclusive, reverse, M, N);
   return 0;
 }
 
@@ -674,8 +553,6 @@ extern "C" __attribute__((weak)) const char* cumsum_error(int status) {
     case 13:
       return "reverse must not overlap x";
     case 14:
-      return "there is not enough memory for the workspace";
-    case 15:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

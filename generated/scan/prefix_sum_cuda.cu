@@ -2,7 +2,7 @@
 //
 // prefix_sum: y[m, n] = x[0, n] + ... + x[m, n]
 //
-// Plan: a block for each of N, neighbours along N.
+// Plan: a thread for each of N, neighbours along N.
 // Bytes that prefix_sum must move: 4 * N * M read, 4 * N * M written.
 
 #include "prefix_sum.h"
@@ -63,86 +63,32 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 th
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
-// device idle.
-inline unsigned block_threads(int64_t length, int64_t blocks) {
-  unsigned threads = 32;
-  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
-    threads *= 2;
-  return threads;
-}
-
-// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
-template <class T>
-__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
-  return T(__shfl_sync(mask, value, int(lane), int(width)));
-}
-
-#if defined(__CUDACC__)
-__device__ inline unsigned char* shared_memory() {
-  extern __shared__ __align__(16) unsigned char bytes[];
-  return bytes;
-}
-#endif
-
-// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
-template <class T, class Combine>
-__device__ inline T block_fold(T value, Combine combine) {
-  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
-#pragma unroll
-  for (unsigned distance = 16; distance > 0; distance /= 2)
-    value = combine(value, from_lane(value, lane + distance));
-  if (warps == 1) return from_lane(value, 0);
-  T* const slots = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();  // what the fold before has left there is read
-  if (lane == 0) slots[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = slots[0];
-  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
-  return value;
-}
-
-// The value of the block's first thread, for all of them.
-template <class T>
-__device__ inline T broadcast(T value) {
-  T* const slot = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();
-  if (threadIdx.x == 0) *slot = value;
-  __syncthreads();
-  return *slot;
-}
-
 template <class Index>
-__global__ void __launch_bounds__(512) prefix_sum_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
-    const Index n = item;
-    float carry = 0.0f;
-    for (Index i = 0; i < larger(1, ceil_div(M, 64)); ++i) {
-      if (i == 0) {
-        carry = 0.0f;
-      }
-      float carry2 = 0.0f;
-      float total = 0.0f;
-      if (threadIdx.x == 0) {
-        for (Index m = Index(i * 64); m < smaller(i * 64 + 64, M); ++m) {
-          carry2 = carry2 + x[m * N + n];
-          const float running = carry2;
-          y[m * N + n] = carry + running;
-          total += x[m * N + n];
-        }
-      }
-      carry2 = broadcast(carry2);
-      total = broadcast(total);
-      __syncthreads();
-      carry += total;
+__global__ void __launch_bounds__(256) prefix_sum_kernel(const float* x, float* y, Index M, Index N) {
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  if (item >= N) return;
+  const Index n = item;
+  float carry = 0.0f;
+  for (Index i = 0; i < larger(1, ceil_div(M, 64)); ++i) {
+    if (i == 0) {
+      carry = 0.0f;
     }
+    float carry2 = 0.0f;
+    float total = 0.0f;
+    for (Index m = Index(i * 64); m < smaller(i * 64 + 64, M); ++m) {
+      carry2 = carry2 + x[m * N + n];
+      const float running = carry2;
+      y[m * N + n] = carry + running;
+      total += x[m * N + n];
+    }
+    carry += total;
   }
 }
 
 template <class Index>
 cudaError_t prefix_sum(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(prefix_sum_kernel<Index>, smaller(N, int64_t{1} << 30),
-                                       block_threads(1, N), 512, stream, x, y, M, N);
+  if (const cudaError_t error =
+          launch(prefix_sum_kernel<Index>, ceil_div(N, 256), 256, 0, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -14,6 +14,14 @@
 
 namespace {
 
+__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
 template <class A, class B>
 __host__ __device__ inline auto smaller(A a, B b) {
   return a < b ? a : b;
@@ -70,6 +78,54 @@ inline unsigned block_threads(int64_t length, int64_t blocks) {
   return threads;
 }
 
+// Do all arrays begin at a multiple of 16 bytes?
+inline bool aligned(std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays)
+    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
+  return true;
+}
+
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
+};
+template <class T, int kElements, int kFields = 1>
+struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
+  T elements[kElements * kFields];
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
+};
+
+// Past the end, where only `left` positions are left, the last of them is repeated.
+template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
+  Pack<T, kElements, kFields> pack;
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
+  return pack;
+}
+
+template <bool kWide = true, class T, int kElements, int kFields, class Index>
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+  if (kWide && left >= kElements) {
+    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kElements * kFields; ++i)
+    if (i / kFields < left) to[i] = pack[i];
+}
+
 // The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
 template <class T>
 __device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
@@ -83,759 +139,1244 @@ __device__ inline unsigned char* shared_memory() {
 }
 #endif
 
-// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
-template <class T, class Combine>
-__device__ inline T block_fold(T value, Combine combine) {
-  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+// The threads of a row in x, and the rows of a block in y: several where a warp will do for a row.
+inline dim3 scan_threads(int64_t length, int64_t rows) {
+  const unsigned threads = block_threads(length, rows);
+  return dim3(threads, threads == 32 ? 8 : 1);
+}
+
+// Running totals along a row, of which the threads of a block, whole warps of them, have a tile: kElements
+// side by side each. Where a row has one warp, the block may have others for other rows. `carry` is the total
+// of what is before the tile, and then takes in the tile. The order is fixed; the total before an element has
+// the bits of the total up to its neighbour.
+template <bool kReverse, bool kExclusive, class T, int kElements, class Combine>
+__device__ inline void block_scan(T (&values)[kElements], T& carry, Combine combine) {
+  const unsigned thread = kReverse ? blockDim.x - 1 - threadIdx.x : threadIdx.x, lane = thread % 32,
+                 warps = blockDim.x / 32;
+  const auto before_me = [](unsigned distance) {
+    return kReverse ? threadIdx.x + distance : threadIdx.x + 32 - distance;
+  };
+  const auto at = [](int i) { return kReverse ? kElements - 1 - i : i; };
 #pragma unroll
-  for (unsigned distance = 16; distance > 0; distance /= 2)
-    value = combine(value, from_lane(value, lane + distance));
-  if (warps == 1) return from_lane(value, 0);
+  for (int i = 1; i < kElements; ++i) values[at(i)] = combine(values[at(i - 1)], values[at(i)]);
+  T total = values[at(kElements - 1)];  // of the warp, up to this thread
+#pragma unroll
+  for (unsigned distance = 1; distance < 32; distance *= 2) {
+    const T others = from_lane(total, before_me(distance));
+    if (lane >= distance) total = combine(others, total);
+  }
+  const T before = from_lane(total, before_me(1));
+  T start = carry;  // of what is before the warp
+  if (warps == 1) {
+    carry = combine(carry, from_lane(total, kReverse ? 0 : 31));
+  } else {
+    T* const slots = reinterpret_cast<T*>(shared_memory());
+    __syncthreads();  // what the scan before has left there is read
+    if (lane == 31) slots[thread / 32] = total;
+    __syncthreads();
+    for (unsigned warp = 0; warp < warps; ++warp) {
+      if (warp == thread / 32) start = carry;
+      carry = combine(carry, slots[warp]);
+    }
+  }
+#pragma unroll
+  for (int i = kElements - 1; i >= 0; --i) {
+    const int last = kExclusive ? i - 1 : i;  // that the element's total takes in
+    if (last < 0)
+      values[at(i)] = lane == 0 ? start : combine(start, before);
+    else if (last == kElements - 1)
+      values[at(i)] = combine(start, total);
+    else
+      values[at(i)] = combine(start, lane == 0 ? values[at(last)] : combine(before, values[at(last)]));
+  }
+}
+// The same of one element a thread.
+template <bool kReverse, bool kExclusive, class T, class Combine>
+__device__ inline T block_scan(T value, T& carry, Combine combine) {
+  T values[1] = {value};
+  block_scan<kReverse, kExclusive>(values, carry, combine);
+  return values[0];
+}
+
+// The same one element after the other, each thread in its turn. `step(total, i)` goes on with the thread's
+// element i.
+template <bool kReverse, bool kExclusive, class T, int kElements, class Step>
+__device__ inline void block_scan_in_order(T (&totals)[kElements], T& carry, Step step) {
+  const unsigned thread = kReverse ? blockDim.x - 1 - threadIdx.x : threadIdx.x, lane = thread % 32,
+                 warps = blockDim.x / 32;
   T* const slots = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();  // what the fold before has left there is read
-  if (lane == 0) slots[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = slots[0];
-  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
-  return value;
+  if (warps > 1) __syncthreads();  // what the scan before has left there is read
+  for (unsigned warp = 0; warp < warps; ++warp) {
+    if (thread / 32 == warp) {
+      if (warp > 0) carry = slots[warp - 1];
+      for (unsigned turn = 0; turn < 32; ++turn) {
+        T total = carry;
+#pragma unroll
+        for (int n = 0; n < kElements; ++n) {
+          const int i = kReverse ? kElements - 1 - n : n;
+          const T next = step(total, i);
+          if (lane == turn) totals[i] = kExclusive ? total : next;
+          total = next;
+        }
+        carry = from_lane(total, kReverse ? 31 - turn : turn);
+      }
+      if (warps > 1 && lane == 0) slots[warp] = carry;
+    }
+    if (warps > 1) __syncthreads();
+  }
+  if (warps > 1) carry = slots[warps - 1];
 }
 
-// The value of the block's first thread, for all of them.
+// Does it hold for a thread of the row?
+__device__ inline bool any_of_row(bool holds) {
+  return (blockDim.x == 32 ? __any_sync(0xffffffffu, holds) : __syncthreads_or(holds)) != 0;
+}
+
+// mantissa * 2^exponent: products of parts, which may be too large or too small for T where the whole is not.
 template <class T>
-__device__ inline T broadcast(T value) {
-  T* const slot = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();
-  if (threadIdx.x == 0) *slot = value;
-  __syncthreads();
-  return *slot;
+struct Scaled {
+  T mantissa;  // at least 1/2 and below 1, or no such number
+  int exponent;
+
+  __device__ inline static Scaled of(T value) {
+    Scaled out{value, 0};
+    if (value - value == 0) out.mantissa = T(frexp(value, &out.exponent));
+    return out;
+  }
+  __device__ inline T times(T value) const { return T(ldexp(mantissa * value, exponent)); }
+  // Is it a number that T cannot hold with all its bits?
+  __device__ inline bool leaves_range() const {
+    const int least = sizeof(T) == 4 ? -125 : -1021, most = sizeof(T) == 4 ? 128 : 1024;
+    return mantissa - mantissa == 0 && mantissa != 0 && (exponent < least || exponent > most);
+  }
+  __device__ inline Scaled operator*(Scaled other) const {
+    const T product = mantissa * other.mantissa;
+    const bool half = product < T(0.5) && product > T(-0.5);
+    return {half ? product + product : product, exponent + other.exponent - (half ? 1 : 0)};
+  }
+};
+template <class T>
+__device__ inline Scaled<T> from_lane(Scaled<T> value, unsigned lane, unsigned mask = 0xffffffffu,
+                                      unsigned width = 32) {
+  return {from_lane(value.mantissa, lane, mask, width), from_lane(value.exponent, lane, mask, width)};
 }
 
-template <class Index>
+// Running products as if in order, but for roundings: a tile within which they overflow or underflow goes in
+// order.
+template <bool kReverse, bool kExclusive, class T, int kElements>
+__device__ inline void block_scan_products(T (&values)[kElements], T& carry) {
+  Scaled<T> totals[kElements], last = Scaled<T>::of(carry);
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) totals[i] = Scaled<T>::of(values[i]);
+  block_scan<kReverse, kExclusive>(totals, last, [](Scaled<T> a, Scaled<T> b) { return a * b; });
+  bool leaves = last.leaves_range();
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) leaves = leaves || totals[i].leaves_range();
+  if (any_of_row(leaves))
+    return block_scan_in_order<kReverse, kExclusive>(values, carry,
+                                                     [&](T total, int i) { return total * values[i]; });
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) values[i] = totals[i].times(T(1));
+  carry = last.times(T(1));
+}
+// The same of one element a thread.
+template <bool kReverse, bool kExclusive, class T>
+__device__ inline T block_scan_products(T value, T& carry) {
+  T values[1] = {value};
+  block_scan_products<kReverse, kExclusive>(values, carry);
+  return values[0];
+}
+
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512) running_cumsum_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     float carry = 0.0f;
-    if (threadIdx.x == 0) {
-      for (Index n = 0; n < N; ++n) {
-        carry = carry + x[m * N + n];
-        const float running = carry;
-        y[m * N + n] = running;
+    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<float, 4> y_pack;
+      float running[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        running[i] = i < remaining ? x_pack[i] : 0.0f;
       }
+      block_scan<false, false>(running, carry, [](float a, float b) { return float(a + b); });
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        y_pack[i] = running[i];
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cumsum_f32(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumsum_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       block_threads(1, M), 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  if (const cudaError_t error =
+          launch(wide ? running_cumsum_f32_kernel<true, Index> : running_cumsum_f32_kernel<false, Index>,
+                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                 stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
     running_cumsum_f64_kernel(const double* x, double* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     double carry = 0.0;
-    if (threadIdx.x == 0) {
-      for (Index n = 0; n < N; ++n) {
-        carry = carry + x[m * N + n];
-        const double running = carry;
-        y[m * N + n] = running;
+    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 2) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 2;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<double, 2> y_pack;
+      double running[2];
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        running[i] = i < remaining ? x_pack[i] : 0.0;
       }
+      block_scan<false, false>(running, carry, [](double a, double b) { return double(a + b); });
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        y_pack[i] = running[i];
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cumsum_f64(const double* x, double* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumsum_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       block_threads(1, M), 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 2 == 0;
+  if (const cudaError_t error =
+          launch(wide ? running_cumsum_f64_kernel<true, Index> : running_cumsum_f64_kernel<false, Index>,
+                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                 stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumsum_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 0;
-    if (threadIdx.x == 0) {
-      for (Index n = 0; n < N; ++n) {
-        carry = carry + int64_t(x[m * N + n]);
-        const int64_t running = carry;
-        y[m * N + n] = int32_t(running);
+    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<int32_t, 4> y_pack;
+      int64_t running[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
       }
+      block_scan<false, false>(running, carry, [](int64_t a, int64_t b) { return int64_t(a + b); });
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        y_pack[i] = int32_t(running[i]);
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumsum_i32_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       block_threads(1, M), 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  if (const cudaError_t error =
+          launch(wide ? running_cumsum_i32_kernel<true, Index> : running_cumsum_i32_kernel<false, Index>,
+                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                 stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumsum_exclusive_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     float carry = 0.0f;
-    if (threadIdx.x == 0) {
-      for (Index n = 0; n < N; ++n) {
-        const float running = carry;
-        carry = carry + x[m * N + n];
-        y[m * N + n] = running;
+    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<float, 4> y_pack;
+      float running[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        running[i] = i < remaining ? x_pack[i] : 0.0f;
       }
+      block_scan<false, true>(running, carry, [](float a, float b) { return float(a + b); });
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        y_pack[i] = running[i];
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cumsum_exclusive_f32(const float* x, float* y, int64_t M, int64_t N,
                                          cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(running_cumsum_exclusive_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
-                 block_threads(1, M), 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  if (const cudaError_t error = launch(wide ? running_cumsum_exclusive_f32_kernel<true, Index>
+                                            : running_cumsum_exclusive_f32_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
     running_cumsum_exclusive_f64_kernel(const double* x, double* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     double carry = 0.0;
-    if (threadIdx.x == 0) {
-      for (Index n = 0; n < N; ++n) {
-        const double running = carry;
-        carry = carry + x[m * N + n];
-        y[m * N + n] = running;
+    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 2) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 2;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<double, 2> y_pack;
+      double running[2];
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        running[i] = i < remaining ? x_pack[i] : 0.0;
       }
+      block_scan<false, true>(running, carry, [](double a, double b) { return double(a + b); });
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        y_pack[i] = running[i];
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cumsum_exclusive_f64(const double* x, double* y, int64_t M, int64_t N,
                                          cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(running_cumsum_exclusive_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
-                 block_threads(1, M), 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 2 == 0;
+  if (const cudaError_t error = launch(wide ? running_cumsum_exclusive_f64_kernel<true, Index>
+                                            : running_cumsum_exclusive_f64_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumsum_exclusive_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 0;
-    if (threadIdx.x == 0) {
-      for (Index n = 0; n < N; ++n) {
-        const int64_t running = carry;
-        carry = carry + int64_t(x[m * N + n]);
-        y[m * N + n] = int32_t(running);
+    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<int32_t, 4> y_pack;
+      int64_t running[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
       }
+      block_scan<false, true>(running, carry, [](int64_t a, int64_t b) { return int64_t(a + b); });
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        y_pack[i] = int32_t(running[i]);
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                          cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(running_cumsum_exclusive_i32_kernel<Index>, smaller(M, int64_t{1} << 30),
-                 block_threads(1, M), 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  if (const cudaError_t error = launch(wide ? running_cumsum_exclusive_i32_kernel<true, Index>
+                                            : running_cumsum_exclusive_i32_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumsum_reverse_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     float carry = 0.0f;
-    if (threadIdx.x == 0) {
-      for (Index n = Index(N); n-- > 0;) {
-        carry = carry + x[m * N + n];
-        const float running = carry;
-        y[m * N + n] = running;
+    const Index tile_length = Index(blockDim.x) * 4;
+    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= 0;) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<float, 4> y_pack;
+      float running[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        running[i] = i < remaining ? x_pack[i] : 0.0f;
       }
+      block_scan<true, false>(running, carry, [](float a, float b) { return float(a + b); });
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        y_pack[i] = running[i];
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cumsum_reverse_f32(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumsum_reverse_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       block_threads(1, M), 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  if (const cudaError_t error = launch(wide ? running_cumsum_reverse_f32_kernel<true, Index>
+                                            : running_cumsum_reverse_f32_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
     running_cumsum_reverse_f64_kernel(const double* x, double* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     double carry = 0.0;
-    if (threadIdx.x == 0) {
-      for (Index n = Index(N); n-- > 0;) {
-        carry = carry + x[m * N + n];
-        const double running = carry;
-        y[m * N + n] = running;
+    const Index tile_length = Index(blockDim.x) * 2;
+    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= 0;) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 2;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<double, 2> y_pack;
+      double running[2];
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        running[i] = i < remaining ? x_pack[i] : 0.0;
       }
+      block_scan<true, false>(running, carry, [](double a, double b) { return double(a + b); });
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        y_pack[i] = running[i];
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cumsum_reverse_f64(const double* x, double* y, int64_t M, int64_t N,
                                        cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumsum_reverse_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       block_threads(1, M), 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 2 == 0;
+  if (const cudaError_t error = launch(wide ? running_cumsum_reverse_f64_kernel<true, Index>
+                                            : running_cumsum_reverse_f64_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumsum_reverse_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 0;
-    if (threadIdx.x == 0) {
-      for (Index n = Index(N); n-- > 0;) {
-        carry = carry + int64_t(x[m * N + n]);
-        const int64_t running = carry;
-        y[m * N + n] = int32_t(running);
+    const Index tile_length = Index(blockDim.x) * 4;
+    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= 0;) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<int32_t, 4> y_pack;
+      int64_t running[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
       }
+      block_scan<true, false>(running, carry, [](int64_t a, int64_t b) { return int64_t(a + b); });
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        y_pack[i] = int32_t(running[i]);
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                        cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumsum_reverse_i32_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       block_threads(1, M), 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  if (const cudaError_t error = launch(wide ? running_cumsum_reverse_i32_kernel<true, Index>
+                                            : running_cumsum_reverse_i32_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumsum_reverse_exclusive_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     float carry = 0.0f;
-    if (threadIdx.x == 0) {
-      for (Index n = Index(N); n-- > 0;) {
-        const float running = carry;
-        carry = carry + x[m * N + n];
-        y[m * N + n] = running;
+    const Index tile_length = Index(blockDim.x) * 4;
+    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= 0;) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<float, 4> y_pack;
+      float running[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        running[i] = i < remaining ? x_pack[i] : 0.0f;
       }
+      block_scan<true, true>(running, carry, [](float a, float b) { return float(a + b); });
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        y_pack[i] = running[i];
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cumsum_reverse_exclusive_f32(const float* x, float* y, int64_t M, int64_t N,
                                                  cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(running_cumsum_reverse_exclusive_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
-                 block_threads(1, M), 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  if (const cudaError_t error = launch(wide ? running_cumsum_reverse_exclusive_f32_kernel<true, Index>
+                                            : running_cumsum_reverse_exclusive_f32_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
     running_cumsum_reverse_exclusive_f64_kernel(const double* x, double* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     double carry = 0.0;
-    if (threadIdx.x == 0) {
-      for (Index n = Index(N); n-- > 0;) {
-        const double running = carry;
-        carry = carry + x[m * N + n];
-        y[m * N + n] = running;
+    const Index tile_length = Index(blockDim.x) * 2;
+    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= 0;) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 2;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<double, 2> y_pack;
+      double running[2];
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        running[i] = i < remaining ? x_pack[i] : 0.0;
       }
+      block_scan<true, true>(running, carry, [](double a, double b) { return double(a + b); });
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        y_pack[i] = running[i];
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cumsum_reverse_exclusive_f64(const double* x, double* y, int64_t M, int64_t N,
                                                  cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(running_cumsum_reverse_exclusive_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
-                 block_threads(1, M), 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 2 == 0;
+  if (const cudaError_t error = launch(wide ? running_cumsum_reverse_exclusive_f64_kernel<true, Index>
+                                            : running_cumsum_reverse_exclusive_f64_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumsum_reverse_exclusive_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 0;
-    if (threadIdx.x == 0) {
-      for (Index n = Index(N); n-- > 0;) {
-        const int64_t running = carry;
-        carry = carry + int64_t(x[m * N + n]);
-        y[m * N + n] = int32_t(running);
+    const Index tile_length = Index(blockDim.x) * 4;
+    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= 0;) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<int32_t, 4> y_pack;
+      int64_t running[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
       }
+      block_scan<true, true>(running, carry, [](int64_t a, int64_t b) { return int64_t(a + b); });
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        y_pack[i] = int32_t(running[i]);
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                  cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(running_cumsum_reverse_exclusive_i32_kernel<Index>, smaller(M, int64_t{1} << 30),
-                 block_threads(1, M), 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  if (const cudaError_t error = launch(wide ? running_cumsum_reverse_exclusive_i32_kernel<true, Index>
+                                            : running_cumsum_reverse_exclusive_i32_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumprod_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     float carry = 1.0f;
-    if (threadIdx.x == 0) {
-      for (Index n = 0; n < N; ++n) {
-        carry = carry * x[m * N + n];
-        const float running = carry;
-        y[m * N + n] = running;
+    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<float, 4> y_pack;
+      float running[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        running[i] = i < remaining ? x_pack[i] : 1.0f;
       }
+      block_scan_products<false, false>(running, carry);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        y_pack[i] = running[i];
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       block_threads(1, M), 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  if (const cudaError_t error =
+          launch(wide ? running_cumprod_f32_kernel<true, Index> : running_cumprod_f32_kernel<false, Index>,
+                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                 stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
     running_cumprod_f64_kernel(const double* x, double* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     double carry = 1.0;
-    if (threadIdx.x == 0) {
-      for (Index n = 0; n < N; ++n) {
-        carry = carry * x[m * N + n];
-        const double running = carry;
-        y[m * N + n] = running;
+    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 2) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 2;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<double, 2> y_pack;
+      double running[2];
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        running[i] = i < remaining ? x_pack[i] : 1.0;
       }
+      block_scan_products<false, false>(running, carry);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        y_pack[i] = running[i];
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cumprod_f64(const double* x, double* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       block_threads(1, M), 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 2 == 0;
+  if (const cudaError_t error =
+          launch(wide ? running_cumprod_f64_kernel<true, Index> : running_cumprod_f64_kernel<false, Index>,
+                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                 stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumprod_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 1;
-    if (threadIdx.x == 0) {
-      for (Index n = 0; n < N; ++n) {
-        carry = wrapping_multiply(carry, int64_t(x[m * N + n]));
-        const int64_t running = carry;
-        y[m * N + n] = int32_t(running);
+    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<int32_t, 4> y_pack;
+      int64_t running[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        running[i] = i < remaining ? int64_t(x_pack[i]) : 1;
       }
+      block_scan<false, false>(running, carry,
+                               [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        y_pack[i] = int32_t(running[i]);
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cumprod_i32_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       block_threads(1, M), 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  if (const cudaError_t error =
+          launch(wide ? running_cumprod_i32_kernel<true, Index> : running_cumprod_i32_kernel<false, Index>,
+                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                 stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumprod_exclusive_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     float carry = 1.0f;
-    if (threadIdx.x == 0) {
-      for (Index n = 0; n < N; ++n) {
-        const float running = carry;
-        carry = carry * x[m * N + n];
-        y[m * N + n] = running;
+    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<float, 4> y_pack;
+      float running[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        running[i] = i < remaining ? x_pack[i] : 1.0f;
       }
+      block_scan_products<false, true>(running, carry);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        y_pack[i] = running[i];
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t N,
                                           cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(running_cumprod_exclusive_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
-                 block_threads(1, M), 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  if (const cudaError_t error = launch(wide ? running_cumprod_exclusive_f32_kernel<true, Index>
+                                            : running_cumprod_exclusive_f32_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
     running_cumprod_exclusive_f64_kernel(const double* x, double* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     double carry = 1.0;
-    if (threadIdx.x == 0) {
-      for (Index n = 0; n < N; ++n) {
-        const double running = carry;
-        carry = carry * x[m * N + n];
-        y[m * N + n] = running;
+    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 2) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 2;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<double, 2> y_pack;
+      double running[2];
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        running[i] = i < remaining ? x_pack[i] : 1.0;
       }
+      block_scan_products<false, true>(running, carry);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        y_pack[i] = running[i];
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cumprod_exclusive_f64(const double* x, double* y, int64_t M, int64_t N,
                                           cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(running_cumprod_exclusive_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
-                 block_threads(1, M), 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 2 == 0;
+  if (const cudaError_t error = launch(wide ? running_cumprod_exclusive_f64_kernel<true, Index>
+                                            : running_cumprod_exclusive_f64_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumprod_exclusive_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 1;
-    if (threadIdx.x == 0) {
-      for (Index n = 0; n < N; ++n) {
-        const int64_t running = carry;
-        carry = wrapping_multiply(carry, int64_t(x[m * N + n]));
-        y[m * N + n] = int32_t(running);
+    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<int32_t, 4> y_pack;
+      int64_t running[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        running[i] = i < remaining ? int64_t(x_pack[i]) : 1;
       }
+      block_scan<false, true>(running, carry,
+                              [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        y_pack[i] = int32_t(running[i]);
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                           cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(running_cumprod_exclusive_i32_kernel<Index>, smaller(M, int64_t{1} << 30),
-                 block_threads(1, M), 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  if (const cudaError_t error = launch(wide ? running_cumprod_exclusive_i32_kernel<true, Index>
+                                            : running_cumprod_exclusive_i32_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumprod_reverse_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     float carry = 1.0f;
-    if (threadIdx.x == 0) {
-      for (Index n = Index(N); n-- > 0;) {
-        carry = carry * x[m * N + n];
-        const float running = carry;
-        y[m * N + n] = running;
+    const Index tile_length = Index(blockDim.x) * 4;
+    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= 0;) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<float, 4> y_pack;
+      float running[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        running[i] = i < remaining ? x_pack[i] : 1.0f;
       }
+      block_scan_products<true, false>(running, carry);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        y_pack[i] = running[i];
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(running_cumprod_reverse_f32_kernel<Index>, smaller(M, int64_t{1} << 30), block_threads(1, M),
-                 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  if (const cudaError_t error = launch(wide ? running_cumprod_reverse_f32_kernel<true, Index>
+                                            : running_cumprod_reverse_f32_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
     running_cumprod_reverse_f64_kernel(const double* x, double* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     double carry = 1.0;
-    if (threadIdx.x == 0) {
-      for (Index n = Index(N); n-- > 0;) {
-        carry = carry * x[m * N + n];
-        const double running = carry;
-        y[m * N + n] = running;
+    const Index tile_length = Index(blockDim.x) * 2;
+    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= 0;) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 2;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<double, 2> y_pack;
+      double running[2];
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        running[i] = i < remaining ? x_pack[i] : 1.0;
       }
+      block_scan_products<true, false>(running, carry);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        y_pack[i] = running[i];
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cumprod_reverse_f64(const double* x, double* y, int64_t M, int64_t N,
                                         cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(running_cumprod_reverse_f64_kernel<Index>, smaller(M, int64_t{1} << 30), block_threads(1, M),
-                 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 2 == 0;
+  if (const cudaError_t error = launch(wide ? running_cumprod_reverse_f64_kernel<true, Index>
+                                            : running_cumprod_reverse_f64_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumprod_reverse_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 1;
-    if (threadIdx.x == 0) {
-      for (Index n = Index(N); n-- > 0;) {
-        carry = wrapping_multiply(carry, int64_t(x[m * N + n]));
-        const int64_t running = carry;
-        y[m * N + n] = int32_t(running);
+    const Index tile_length = Index(blockDim.x) * 4;
+    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= 0;) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<int32_t, 4> y_pack;
+      int64_t running[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        running[i] = i < remaining ? int64_t(x_pack[i]) : 1;
       }
+      block_scan<true, false>(running, carry,
+                              [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        y_pack[i] = int32_t(running[i]);
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                         cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(running_cumprod_reverse_i32_kernel<Index>, smaller(M, int64_t{1} << 30), block_threads(1, M),
-                 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  if (const cudaError_t error = launch(wide ? running_cumprod_reverse_i32_kernel<true, Index>
+                                            : running_cumprod_reverse_i32_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumprod_reverse_exclusive_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     float carry = 1.0f;
-    if (threadIdx.x == 0) {
-      for (Index n = Index(N); n-- > 0;) {
-        const float running = carry;
-        carry = carry * x[m * N + n];
-        y[m * N + n] = running;
+    const Index tile_length = Index(blockDim.x) * 4;
+    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= 0;) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<float, 4> y_pack;
+      float running[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        running[i] = i < remaining ? x_pack[i] : 1.0f;
       }
+      block_scan_products<true, true>(running, carry);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        y_pack[i] = running[i];
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, int64_t N,
                                                   cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(running_cumprod_reverse_exclusive_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
-                 block_threads(1, M), 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  if (const cudaError_t error = launch(wide ? running_cumprod_reverse_exclusive_f32_kernel<true, Index>
+                                            : running_cumprod_reverse_exclusive_f32_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
     running_cumprod_reverse_exclusive_f64_kernel(const double* x, double* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     double carry = 1.0;
-    if (threadIdx.x == 0) {
-      for (Index n = Index(N); n-- > 0;) {
-        const double running = carry;
-        carry = carry * x[m * N + n];
-        y[m * N + n] = running;
+    const Index tile_length = Index(blockDim.x) * 2;
+    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= 0;) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 2;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<double, 2> y_pack;
+      double running[2];
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        running[i] = i < remaining ? x_pack[i] : 1.0;
       }
+      block_scan_products<true, true>(running, carry);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        y_pack[i] = running[i];
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cumprod_reverse_exclusive_f64(const double* x, double* y, int64_t M, int64_t N,
                                                   cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(running_cumprod_reverse_exclusive_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
-                 block_threads(1, M), 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 2 == 0;
+  if (const cudaError_t error = launch(wide ? running_cumprod_reverse_exclusive_f64_kernel<true, Index>
+                                            : running_cumprod_reverse_exclusive_f64_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cumprod_reverse_exclusive_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 1;
-    if (threadIdx.x == 0) {
-      for (Index n = Index(N); n-- > 0;) {
-        const int64_t running = carry;
-        carry = wrapping_multiply(carry, int64_t(x[m * N + n]));
-        y[m * N + n] = int32_t(running);
+    const Index tile_length = Index(blockDim.x) * 4;
+    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= 0;) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<int32_t, 4> y_pack;
+      int64_t running[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        running[i] = i < remaining ? int64_t(x_pack[i]) : 1;
       }
+      block_scan<true, true>(running, carry,
+                             [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        y_pack[i] = int32_t(running[i]);
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                   cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(running_cumprod_reverse_exclusive_i32_kernel<Index>, smaller(M, int64_t{1} << 30),
-                 block_threads(1, M), 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  if (const cudaError_t error = launch(wide ? running_cumprod_reverse_exclusive_i32_kernel<true, Index>
+                                            : running_cumprod_reverse_exclusive_i32_kernel<false, Index>,
+                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
+                                       scan_threads(N, M), 512, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512) running_cummax_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     float carry = -INFINITY;
-    if (threadIdx.x == 0) {
-      for (Index n = 0; n < N; ++n) {
-        carry = maximum(carry, x[m * N + n]);
-        const float running = carry;
-        y[m * N + n] = running;
+    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<float, 4> y_pack;
+      float running[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        running[i] = i < remaining ? x_pack[i] : -INFINITY;
       }
+      block_scan<false, false>(running, carry, [](float a, float b) { return float(maximum(a, b)); });
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        y_pack[i] = running[i];
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cummax_f32(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cummax_f32_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       block_threads(1, M), 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  if (const cudaError_t error =
+          launch(wide ? running_cummax_f32_kernel<true, Index> : running_cummax_f32_kernel<false, Index>,
+                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                 stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
     running_cummax_f64_kernel(const double* x, double* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     double carry = -double(INFINITY);
-    if (threadIdx.x == 0) {
-      for (Index n = 0; n < N; ++n) {
-        carry = maximum(carry, x[m * N + n]);
-        const double running = carry;
-        y[m * N + n] = running;
+    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 2) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 2;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<double, 2> y_pack;
+      double running[2];
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        running[i] = i < remaining ? x_pack[i] : -double(INFINITY);
       }
+      block_scan<false, false>(running, carry, [](double a, double b) { return double(maximum(a, b)); });
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        y_pack[i] = running[i];
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cummax_f64(const double* x, double* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cummax_f64_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       block_threads(1, M), 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 2 == 0;
+  if (const cudaError_t error =
+          launch(wide ? running_cummax_f64_kernel<true, Index> : running_cummax_f64_kernel<false, Index>,
+                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                 stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
     running_cummax_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int32_t carry = INT32_MIN;
-    if (threadIdx.x == 0) {
-      for (Index n = 0; n < N; ++n) {
-        carry = maximum(carry, x[m * N + n]);
-        const int32_t running = carry;
-        y[m * N + n] = running;
+    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
+      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<int32_t, 4> y_pack;
+      int32_t running[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        running[i] = i < remaining ? x_pack[i] : INT32_MIN;
       }
+      block_scan<false, false>(running, carry, [](int32_t a, int32_t b) { return int32_t(maximum(a, b)); });
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        y_pack[i] = running[i];
+      }
+      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
-    carry = broadcast(carry);
   }
 }
 
 template <class Index>
 cudaError_t running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(running_cummax_i32_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       block_threads(1, M), 512, stream, x, y, M, N);
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  if (const cudaError_t error =
+          launch(wide ? running_cummax_i32_kernel<true, Index> : running_cummax_i32_kernel<false, Index>,
+                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                 stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

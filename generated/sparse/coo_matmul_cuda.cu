@@ -145,7 +145,7 @@ struct CooMatmulWorkspace {
     (void)M;
     (void)K;
     (void)N;
-    coo_matmul_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(64, 4), 32768, 1024), 1);
+    coo_matmul_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(64 * 128, 4), 32768, 1024), 1);
   }
 };
 
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(512)
                       int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const total = take<float>(tile, 64);
+  float* const total = take<float>(tile, 64 * 128);
   for (Index item = Index(blockIdx.x); item < ceil_div(N, 128); item += Index(gridDim.x)) {
     const Index j = item;
     for (Index n = Index(j * 128) + Index(threadIdx.x); n < smaller(j * 128 + 128, N);
@@ -180,11 +180,12 @@ __global__ void __launch_bounds__(512)
         }
 
         for (Index m = 0; m < 64; ++m) {
-          total[m] = 0.0f;
+          total[m * 128 + n - j * 128] = 0.0f;
         }
         for (Index m = 0; m < 64; ++m) {
           for (Index k = 0; k < smaller(64, K + (0 - int64_t(table_at(col, s_, S)) * 64)); ++k) {
-            total[m] += a[(s_ * 64 + m) * 64 + k] * x[(int64_t(table_at(col, s_, S)) * 64 + k) * N + n];
+            total[m * 128 + n - j * 128] +=
+                a[(s_ * 64 + m) * 64 + k] * x[(int64_t(table_at(col, s_, S)) * 64 + k) * N + n];
           }
         }
         for (Index m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s_, S)) * 64)); ++m) {
@@ -195,7 +196,7 @@ __global__ void __launch_bounds__(512)
         }
         for (Index m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s_, S)) * 64)); ++m) {
           z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n] =
-              z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n] + total[m];
+              z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n] + total[m * 128 + n - j * 128];
         }
       }
     }
@@ -208,7 +209,7 @@ cudaError_t coo_matmul(const int32_t* row, const int32_t* col, const float* a, c
                        int64_t S, int64_t M, int64_t K, int64_t N, int32_t* table_status, char* workspace,
                        cudaStream_t stream) {
   const CooMatmulWorkspace space(S, M, K, N);
-  const int64_t tile_bytes = padded_bytes(64, 4);
+  const int64_t tile_bytes = padded_bytes(64 * 128, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.coo_matmul_kernel_tiles;
   if (const cudaError_t error = launch(

@@ -234,11 +234,70 @@ std::string CudaKernel::longest_length() {
   return longest;
 }
 
+// Buffers of which each turn of the loops that threads share has its own, while the block has one.
+std::set<VarId> CudaKernel::own_buffers(const PlanNode &loop) {
+  std::set<VarId> out;
+  if (loop.kind != PlanNode::Kind::loop || loop.order == PlanNode::Order::ordered)
+    return out;
+  for (const PlanNode *shared : chain_of(loop, kMostNested, loop.order))
+    for (const Access &a : accesses_of(plan_.kernel, loop)) {
+      const Storage &storage = plan_.storage[a.var];
+      if (shared->kind == PlanNode::Kind::loop && storage.kind == Storage::Kind::worker &&
+          printer_.scopes.of(a.var).open.contains(shared->axis) &&
+          std::find(storage.dims.begin(), storage.dims.end(), shared->axis) == storage.dims.end())
+        out.insert(a.var);
+    }
+  return out;
+}
+
+// Such a buffer has room for all turns where that is known to be little.
+void CudaKernel::widen_buffers(const PlanNode &loop) {
+  for (VarId var : own_buffers(loop)) {
+    Storage wide = plan_.storage[var];
+    for (const PlanNode *shared : chain_of(loop, kMostNested, loop.order))
+      if (shared->kind == PlanNode::Kind::loop && printer_.scopes.of(var).open.contains(shared->axis) &&
+          std::find(wide.dims.begin(), wide.dims.end(), shared->axis) == wide.dims.end())
+        wide.dims.push_back(shared->axis);
+    int64_t bytes = bytes_of(plan_.kernel.vars[var].type);
+    for (int64_t extent : plan_.kernel.vars[var].array)
+      bytes *= extent;
+    for (AxisId axis : wide.dims) {
+      const Size extent = printer_.extent_of(axis);
+      bytes = extent.is_integer() && bytes <= kSharedTiles ? bytes * extent.value : kSharedTiles + 1;
+    }
+    if (bytes <= kSharedTiles)
+      plan_.storage[var] = wide;
+  }
+}
+
+// One round after the other, whose statements the threads share.
+void CudaKernel::rounds_of_block(const PlanNode &loop) {
+  std::vector<const PlanNode *> folds = folds_over(loop);
+  std::erase_if(folds, [&](const PlanNode *fold) { return pending_.count(fold->target) != 0; });
+  const Shares shares = begin_shares(folds);
+  const std::set<VarId> outer = pending_;
+  for (const PlanNode *fold : folds)
+    pending_.insert({fold->target, fold->partner == kNone ? fold->target : fold->partner});
+  const Printer::Range range = printer_.range(loop);
+  const std::string &v = printer_.axis_name(loop.axis);
+  out().add("for (Index " + v + " = " + (range.begin == "0" ? "0" : "Index(" + range.begin + ")") + "; " + v + " < " +
+            range.end + "; ++" + v + ") {");
+  block_list(loop.body);
+  out().add("__syncthreads();"); // the next round writes into the same buffers
+  out().add("}");
+  pending_ = outer;
+  end_shares(shares);
+  for (const PlanNode *fold : folds)
+    fold_shares(*fold, shares);
+}
+
 void CudaKernel::block_loop(const PlanNode &node) {
-  if (node.order == PlanNode::Order::reduction) {
+  if (!own_buffers(node).empty()) {
+    rounds_of_block(node);
+  } else if (node.order == PlanNode::Order::reduction) {
     block_reduction(node);
   } else if (node.order == PlanNode::Order::ordered) {
-    block_in_order(node);
+    LaneAnalysis(plan_).has_scans_only(node) ? block_scans(node) : block_in_order(node);
   } else {
     const std::vector<const PlanNode *> chain = chain_of(node, kMostNested);
     strided(chain, chain.back()->body, part_ ? &*part_ : nullptr);

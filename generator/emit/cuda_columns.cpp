@@ -180,12 +180,9 @@ void CudaKernel::split_loop(const PlanNode &node) {
   strided(chain, chain.back()->body, &part);
   end_shares(shares);
   auto folded = [&](const PlanNode &fold) {
-    const auto &[a, b] = names_.pair();
-    const Type type = plan_.kernel.vars[fold.target].type;
-    const std::string c_type = Spelling::arithmetic(type), &mine = shares.at(fold.target).mine;
+    const std::string &mine = shares.at(fold.target).mine;
     spelling().helper(team_.helper);
-    out().add(mine + " = " + team_.fold + "(" + mine + ", [](" + c_type + " " + a + ", " + c_type + " " + b +
-              ") { return " + c_type + "(" + printer_.combined(fold, a, {b}).text + "); });");
+    out().add(mine + " = " + team_.fold + "(" + mine + ", " + combination_of(fold) + ");");
   };
   for (const PlanNode *fold : folds)
     folded(*fold);

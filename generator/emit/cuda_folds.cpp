@@ -67,8 +67,7 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, Result 
   if (fold.partner == kNone) {
     const std::string c_type = Spelling::arithmetic(type);
     spelling().helper(team_.helper);
-    const std::string folded = team_.fold + "(" + mine + ", [](" + c_type + " " + a + ", " + c_type + " " + b +
-                               ") { return " + c_type + "(" + printer_.combined(fold, a, {b}).text + "); })";
+    const std::string folded = team_.fold + "(" + mine + ", " + combination_of(fold) + ")";
     // What is in memory is read and written by one thread, when all have come through the fold.
     const bool memory = in_memory(fold.target);
     const std::string whole = memory ? names_.claim("whole") : folded;

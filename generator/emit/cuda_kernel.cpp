@@ -1,7 +1,8 @@
 // Three mappings. item_per_thread: neighbouring threads take neighbouring work items, each runs the rest alone.
 // item_per_block: the threads of a block walk the statements of one item together; parallel loops are strided over the
-// threads, reductions end in a fold over the block, ordered loops are run by one thread. Barriers stand where memory
-// that one statement writes is touched by another. item_per_column: both, one along each side of the block.
+// threads, reductions end in a fold over the block, scans go in tiles, other ordered loops are run by one thread.
+// Barriers stand where memory that one statement writes is touched by another. item_per_column: both, one along each
+// side of the block.
 #include "emit/cuda_kernel.h"
 
 #include <algorithm>
@@ -13,8 +14,7 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kSharedTiles = 32 * 1024; // tiles up to this size lie in shared memory
-constexpr int64_t kMostBlocks = 1024;       // with tiles in the workspace
+constexpr int64_t kMostBlocks = 1024; // with tiles in the workspace
 
 } // namespace
 
@@ -116,8 +116,9 @@ bool CudaKernel::is_used_after(size_t finish, VarId var) const {
 void CudaKernel::collect_block_lists(const std::vector<PlanNode> &list) {
   block_lists_.insert(&list);
   for (const PlanNode &node : list) {
+    widen_buffers(node);
     const bool together = node.kind == PlanNode::Kind::branch || node.kind == PlanNode::Kind::repeat ||
-                          node.kind == PlanNode::Kind::steps;
+                          node.kind == PlanNode::Kind::steps || !own_buffers(node).empty();
     if (!together)
       continue;
     collect_block_lists(node.body);
@@ -298,19 +299,31 @@ void CudaKernel::block_phase(const Phase &phase, const std::vector<const PlanNod
   const std::string items = chain.empty() ? "1" : items_text(chain);
   if (tiles)
     take_tiles(body);
-  if (!chain.empty()) {
-    out().add("for (Index item = Index(blockIdx.x); item < " + items + "; item += Index(gridDim.x)) {");
-    decode(chain, "item");
-    name_rows(chain);
-    guard_work_item(chain, "continue");
-  }
-  phase_nodes(body);
-  if (!chain.empty()) {
-    if (tiles && shared_.empty())
-      out().add("__syncthreads();");
-    out().add("}");
-  }
+  const std::string text = printer_.captured([&] {
+    if (!chain.empty()) {
+      decode(chain, "item");
+      name_rows(chain);
+      guard_work_item(chain, "continue");
+    }
+    phase_nodes(body);
+  });
+  // Scans of rows that have a warp each do not meet those of other rows.
+  const bool rows = !chain.empty() && !tiles && text.find("block_scan") != std::string::npos &&
+                    text.find("__syncthreads") == std::string::npos && text.find("broadcast(") == std::string::npos;
+  if (chain.empty())
+    out().append(text);
+  else
+    out().append(
+        std::string(rows ? "for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < "
+                         : "for (Index item = Index(blockIdx.x); item < ") +
+        items + (rows ? "; item += Index(gridDim.x) * Index(blockDim.y)) {\n" : "; item += Index(gridDim.x)) {\n") +
+        text + (tiles && shared_.empty() ? "__syncthreads();\n}\n" : "}\n"));
   Launch launch{items};
+  if (rows) {
+    launch.threads = spelling().helper("scan_threads") + "(" + longest_length() + ", " + items + ")";
+    launch.blocks = spelling().helper("smaller") + "(" + spelling().helper("ceil_div") + "(" + items + ", " +
+                    launch.threads + ".y), int64_t{1} << 30)";
+  }
   launch.tiles = tiles;
   launch.folds = folds_;
   launch.together = together_;

@@ -15,8 +15,9 @@ namespace kgen {
 constexpr int kBlockThreads = 256;     // of maps
 constexpr int kMostBlockThreads = 512; // that share a work item: with more, ptxas keeps to 32 registers and spills
 constexpr int kMostNested = 64;
-constexpr int64_t kMostChunks = 1024; // of a fold, each by a block
-constexpr int kFoldBytes = 32 * 16;   // one slot a warp for folds over the block
+constexpr int64_t kSharedTiles = 32 * 1024; // tiles up to this size lie in shared memory
+constexpr int64_t kMostChunks = 1024;       // of a fold, each by a block
+constexpr int kFoldBytes = 32 * 16;         // one slot a warp for folds over the block
 
 // Names that loops of one kernel share.
 class PackNames {
@@ -36,6 +37,12 @@ struct PackNeeds {
   std::map<std::string, int64_t> multiples; // sizes, and of what they must be multiples
   void add_array(const std::string &name);
   std::string condition(Spelling &spelling) const;
+};
+
+// A part of a loop's body: what is done for each position of a thread, or once.
+struct LoopPiece {
+  std::string text;
+  bool each = true;
 };
 
 // What threads have loaded of their row, in shared memory.
@@ -145,6 +152,9 @@ private:
   void block_list(const std::vector<PlanNode> &list);
   void block_node(const PlanNode &node, const std::vector<PlanNode> &siblings);
   void block_loop(const PlanNode &node);
+  std::set<VarId> own_buffers(const PlanNode &loop);
+  void widen_buffers(const PlanNode &loop);
+  void rounds_of_block(const PlanNode &loop);
   bool in_memory(VarId var) const;
   Shares begin_shares(const std::vector<const PlanNode *> &folds);
   void end_shares(const Shares &shares);
@@ -152,6 +162,21 @@ private:
   void fold_shares(const PlanNode &fold, const Shares &shares, Result of = Result::item);
   void block_reduction(const PlanNode &node);
   void block_in_order(const PlanNode &node);
+  void block_scans(const PlanNode &loop);
+  void packed_scans(const PlanNode &loop, const std::string &tile);
+  std::vector<LoopPiece> scan_pieces(const PlanNode &loop, int together, const std::string &position,
+                                     const std::string &takes_part);
+  // What a scan along a shared loop becomes.
+  struct Scanned {
+    std::string declarations, // of the tile
+        values,               // for each position, before the scan
+        scan,                 // of the block
+        result;               // for each position, behind it
+  };
+  std::string combination_of(const PlanNode &step);
+  Scanned scan_of(const PlanNode &scan, int together, const std::string &position, const std::string &takes_part);
+  std::vector<std::pair<VarId, std::string>> keep_between(const PlanNode &loop, int together,
+                                                          const std::string &position, std::string &declarations);
   void block_steps(const PlanNode &node);
   void barrier_after(const PlanNode &node);
   Code agreed_condition(const PlanNode &node);

@@ -44,27 +44,30 @@ public:
 
   const std::string &first() const { return first_; }
 
-  void print(const std::string &end) {
+  const std::string &position() const { return i_; }
+
+  // All that is in the loop, for each position; or what `pieces` makes of it.
+  void print(const std::string &end, const std::function<std::vector<LoopPiece>()> &pieces = {}) {
     printer_.held = places_;
     printer_.takes_part = i_ + " < " + remaining_;
-    Lines body;
-    std::swap(body, printer_.lines);
-    printer_.list(loop_.body);
-    std::swap(body, printer_.lines);
+    std::vector<LoopPiece> body;
+    if (pieces)
+      body = pieces();
+    else
+      body = {{printer_.captured([&] { printer_.list(loop_.body); })}};
     printer_.held.clear();
     printer_.takes_part.clear();
+    std::string rest;
+    for (const LoopPiece &piece : body)
+      rest += piece.each ? for_positions(piece.text) : piece.text;
     std::string text = "const Index " + remaining_ + " = Index(" + end + " - " + first_ + ");\n";
     for (const Declaration &pack : declarations_)
       if (pack.value.empty())
         text += pack.type + " " + pack.name + ";\n";
-      else if (mentions_word(body.text(), pack.name))
+      else if (mentions_word(rest, pack.name))
         text += (stored_.count(pack.name) == 0 ? "const auto " : "auto ") + pack.name + " = " + pack.value + ";\n" +
                 pack.keep;
-    text += "#pragma unroll\nfor (int " + i_ + " = 0; " + i_ + " < " + count_ + "; ++" + i_ + ") {\n";
-    if (mentions_word(body.text(), index_)) // beyond the end, the last position is computed again
-      text += "const Index " + index_ + " = " + first_ + " + (" + i_ + " < " + remaining_ + " ? " + i_ + " : " +
-              remaining_ + " - 1);\n";
-    printer_.lines.append(text + body.text() + "}\n" + stores_);
+    printer_.lines.append(text + rest + stores_);
   }
 
 private:
@@ -72,6 +75,14 @@ private:
     std::string name, type, value; // no value: it is only stored
     std::string keep;              // puts it where later loops find it
   };
+
+  std::string for_positions(const std::string &body) const {
+    std::string text = "#pragma unroll\nfor (int " + i_ + " = 0; " + i_ + " < " + count_ + "; ++" + i_ + ") {\n";
+    if (mentions_word(body, index_)) // beyond the end, the last position is computed again
+      text += "const Index " + index_ + " = " + first_ + " + (" + i_ + " < " + remaining_ + " ? " + i_ + " : " +
+              remaining_ + " - 1);\n";
+    return text + body + "}\n";
+  }
 
   void collect(const PlanNode &node) {
     for (ExprId id : expressions_of(node))
@@ -86,6 +97,8 @@ private:
         collect(child);
     if (node.target != kNone && node.kind == PlanNode::Kind::assign)
       hold(node.target, {}, printer_.guard(node.target, {}), false);
+    if (node.kind == PlanNode::Kind::scan_step)
+      hold(node.partner, {}, printer_.guard(node.partner, {}), false);
   }
 
   // The elements of the access, for all positions of the thread, have a variable from now on.
@@ -223,8 +236,8 @@ int CudaKernel::positions_shared(const std::vector<PlanNode> &list) {
       least = least > 1 ? std::min(least, together) : together;
   };
   for (const PlanNode &node : list) {
-    if (node.kind == PlanNode::Kind::loop && node.order != PlanNode::Order::ordered)
-      note(positions_of(chain_of(node, kMostNested, node.order)));
+    if (node.kind == PlanNode::Kind::loop)
+      note(positions_of(chain_of(node, node.order == PlanNode::Order::ordered ? 1 : kMostNested, node.order)));
     else if (is_composite(node))
       for (const auto *inner : {&node.body, &node.otherwise, &node.step})
         note(positions_shared(*inner));
@@ -267,6 +280,15 @@ bool CudaKernel::packed_loop(const std::vector<const PlanNode *> &chain, const P
   packs.print(end);
   out().add("}");
   return true;
+}
+
+// The tiles of a scan, of which a thread takes several positions.
+void CudaKernel::packed_scans(const PlanNode &loop, const std::string &tile) {
+  PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together_, zero(), &kept_);
+  out().add("const Index " + packs.first() + " = " + tile + " + Index(threadIdx.x) * " + std::to_string(together_) +
+            ";");
+  packs.print(at_least(code_of(printer_.range(loop).end), binding::kAdd),
+              [&] { return scan_pieces(loop, together_, packs.position(), printer_.takes_part); });
 }
 
 ExprId CudaKernel::zero() { return make_constant(plan_.kernel, Type::i64, 0, 0); }

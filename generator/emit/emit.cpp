@@ -114,11 +114,12 @@ std::vector<std::string> helper_texts(const Templates &templates, TargetKind tar
                                       const std::set<std::string> &wanted) {
   HelperSections sections;
   sections.add(templates.text("common/helpers.h"));
-  sections.add(templates.text(target == TargetKind::cuda ? "cuda/helpers.h" : "openmp/helpers.h"));
-  if (target == TargetKind::openmp) {
-    for (const char *file : {"openmp/lanes.h", "openmp/folds.h", "openmp/conversions.h", "openmp/maths.h"})
-      sections.add(templates.text(file));
-  }
+  const std::vector<std::string> files =
+      target == TargetKind::cuda ? std::vector<std::string>{"cuda/helpers.h", "cuda/scans.h"}
+                                 : std::vector<std::string>{"openmp/helpers.h", "openmp/lanes.h", "openmp/folds.h",
+                                                            "openmp/conversions.h", "openmp/maths.h"};
+  for (const std::string &file : files)
+    sections.add(templates.text(file));
   std::set<std::string> needed;
   std::vector<std::string> todo(wanted.begin(), wanted.end());
   while (!todo.empty()) {

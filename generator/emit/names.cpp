@@ -15,18 +15,19 @@ namespace {
 const std::set<std::string> kHelpers = {
     // Functions.
     "above", "absolute", "across", "any_lane", "atomic_add", "atomic_add_bf16", "atomic_add_f16", "below", "bits_as",
-    "block_fold", "broadcast", "ceil_div", "choose", "column_fold", "convert", "copy_bits", "divide", "each_lane",
-    "finish_stores", "first_above", "first_below", "floor_div", "floor_mod", "fold_best", "for_lanes", "for_lines",
-    "for_lanes_down", "from_bf16", "from_f16", "from_lane", "gather", "in_lane", "into_line", "is_inf", "is_last_block",
-    "is_nan", "keep", "larger", "load", "load_every", "load_field", "load_inside", "load_pack", "longest_row",
-    "mask_of", "maximum", "minimum", "padded_bytes", "pick_field", "positions", "positions_as", "prefetch", "quotient",
+    "any_of_row", "block_fold", "block_scan", "block_scan_in_order", "block_scan_linear", "block_scan_products",
+    "broadcast", "ceil_div", "choose", "column_fold", "convert", "copy_bits", "divide", "each_lane", "finish_stores",
+    "first_above", "first_below", "floor_div", "floor_mod", "fold_best", "for_lanes", "for_lanes_down", "for_lines",
+    "from_bf16", "from_f16", "from_lane", "gather", "in_lane", "into_line", "is_inf", "is_last_block", "is_nan", "keep",
+    "larger", "load", "load_every", "load_field", "load_inside", "load_pack", "longest_row", "mask_of", "maximum",
+    "minimum", "padded_bytes", "pick_field", "positions", "positions_as", "prefetch", "quotient", "scan_threads",
     "random_uniform", "remainder_of", "row_at", "row_fold", "rsqrt", "saturate", "scan_before", "scan_lanes",
     "share_of", "shift_left", "shift_right", "sigmoid", "smaller", "store", "store_around", "store_every", "store_pack",
     "table_at", "take", "thread_count", "thread_number", "to_bf16", "to_f16", "turn_tile", "wrapping_absolute",
     "wrapping_add", "wrapping_multiply", "wrapping_negate", "wrapping_subtract", "write_around",
     // Types and numbers.
-    "AllLanes", "FirstLanes", "IntegerOf", "kLanes16", "kLanes32", "kLanes64", "kLanes8", "kVectorBytes", "Lanes",
-    "LanesOf", "Mask", "VectorOf"};
+    "AllLanes", "Scaled", "Steps", "FirstLanes", "IntegerOf", "kLanes16", "kLanes32", "kLanes64", "kLanes8",
+    "kVectorBytes", "Lanes", "LanesOf", "Mask", "VectorOf"};
 
 // Keywords of C++ and CUDA, and macros of the headers that emitted files include.
 constexpr const char *kReserved[] = {

@@ -44,6 +44,8 @@ public:
   // Prints what stands inside nested loops. On the CPU, where a row of a ragged axis begins and how long it is get
   // names.
   void inside_loops(const std::vector<const PlanNode *> &loops, const std::function<void()> &print);
+  // What is printed meanwhile, instead of printing it.
+  std::string captured(const std::function<void()> &print);
   // Declarations that must stand before this node of the list.
   void declare_before(const std::vector<PlanNode> &list, size_t index);
 
@@ -88,6 +90,7 @@ public:
   std::string step_guard(Statuses &statuses, const std::string &leave = "continue");
   void mark_declared(VarId var) { declared_[var] = true; }
   bool is_declared(VarId var) { return declared_[var]; }
+  std::string storage_type(VarId var) const;
   void rename(VarId var, const std::string &name) { var_names_[var] = name; }
   void rename_axis(AxisId axis, const std::string &name) { axis_names_[axis] = name; }
   // Elements of arrays that are in registers: "x[n]" -> what holds it.
@@ -144,7 +147,6 @@ private:
   void loop(const PlanNode &node);
   void steps(const PlanNode &node);
   bool starts_here(VarId var, const std::vector<PlanNode> &siblings);
-  std::string storage_type(VarId var) const;
   std::string array_elements(VarId var);
 
   std::vector<std::string> axis_names_, grid_names_, var_names_;

@@ -120,6 +120,14 @@ void Printer::list(const std::vector<PlanNode> &nodes) {
   }
 }
 
+std::string Printer::captured(const std::function<void()> &print) {
+  Lines inner;
+  std::swap(inner, lines);
+  print();
+  std::swap(inner, lines);
+  return inner.text();
+}
+
 void Printer::node(const PlanNode &n, const std::vector<PlanNode> &siblings) {
   if (lanes != nullptr && lanes->node(n, siblings))
     return;
@@ -381,11 +389,7 @@ void Printer::inside_loops(const std::vector<const PlanNode *> &loops, const std
     add(axis_names_[id] + "_start", row_start(id, axis_names_[axis.over]));
     add(axis_names_[id] + "_count", row_length(id, axis_names_[axis.over]).text);
   }
-  Lines outer;
-  std::swap(outer, lines);
-  print();
-  std::swap(outer, lines);
-  std::string text = outer.text();
+  std::string text = captured(print);
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
     named.erase(row->value);
     if (mentions_word(text, row->variable))

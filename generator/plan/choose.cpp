@@ -101,12 +101,7 @@ void map_phase(const Kernel &kernel, Phase &phase, TargetKind target) {
     if (i + 1 < phase.split)
       node = &node->body.front();
   }
-  const bool steps = std::any_of(phase.nodes.begin(), phase.nodes.end(), [](const PlanNode &n) {
-    bool found = false;
-    for_each_node(n, [&](const PlanNode &inner) { found = found || inner.kind == PlanNode::Kind::steps; });
-    return found;
-  });
-  if (lane_in_split && !has_inner_parallel_loop(root, 0, phase.split) && !steps)
+  if (lane_in_split && !has_inner_parallel_loop(root, 0, phase.split))
     phase.mapping = Phase::Mapping::item_per_thread;
 }
 

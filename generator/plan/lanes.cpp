@@ -287,26 +287,35 @@ bool LaneAnalysis::ends_by_lane(const PlanNode &repeat, AxisId lane) const {
   return jumps_differ(repeat.body);
 }
 
-// Lanes can run on together where regrouping changes no more than roundings: products of some lanes alone may overflow.
-bool LaneAnalysis::runs_along(const PlanNode &scan, const PlanNode &loop) const {
-  const Var &carry = kernel_.vars[scan.target];
-  const bool regroups = scan.scan == ScanKind::sum || scan.scan == ScanKind::max ||
-                        (scan.scan == ScanKind::product && !is_floating(carry.type));
-  return regroups && carry.type != Type::boolean && scan.axis == loop.axis &&
-         plan_.storage[scan.target].kind == Storage::Kind::scalar && !scopes().of(scan.target).open.contains(loop.axis);
+// Products of some lanes alone may overflow where the whole does not.
+bool LaneAnalysis::regroups(const PlanNode &scan) const {
+  return scan.scan == ScanKind::sum || scan.scan == ScanKind::max ||
+         (scan.scan == ScanKind::product && !is_floating(kernel_.vars[scan.target].type));
+}
+
+bool LaneAnalysis::has_scans_only(const PlanNode &loop) const {
+  bool fits = true;
+  for (const PlanNode &child : loop.body)
+    for_each_node(child, [&](const PlanNode &n) {
+      if (n.kind == PlanNode::Kind::scan_step && n.axis == loop.axis)
+        fits = fits && &n == &child && plan_.storage[n.target].kind == Storage::Kind::scalar &&
+               !scopes().of(n.target).open.contains(loop.axis);
+      // Of equals the first is taken, which is met last.
+      fits = fits && !(loop.reversed && folds_over(n, loop.axis) && n.partner != kNone);
+    });
+  return fits;
 }
 
 bool LaneAnalysis::possible(const PlanNode &loop) const {
   if (loop.kind != PlanNode::Kind::loop || loop.parts > 0 || plan_.shares.contains(loop.axis))
     return false;
   if (loop.order == PlanNode::Order::ordered) {
-    bool fits = true; // whatever must go in order is a scan of the loop itself
-    for (const PlanNode &child : loop.body)
-      for_each_node(child, [&](const PlanNode &n) {
-        if (n.kind == PlanNode::Kind::scan_step && n.axis == loop.axis)
-          fits = fits && &n == &child && runs_along(n, loop);
-        fits = fits && !(loop.reversed && folds_over(n, loop.axis));
-      });
+    bool fits = has_scans_only(loop);
+    for_each_node(loop, [&](const PlanNode &n) {
+      if (n.kind == PlanNode::Kind::scan_step && n.axis == loop.axis)
+        fits = fits && regroups(n) && kernel_.vars[n.target].type != Type::boolean;
+      fits = fits && !(loop.reversed && folds_over(n, loop.axis));
+    });
     if (!fits)
       return false;
   }
@@ -396,7 +405,7 @@ bool LaneAnalysis::possible(const PlanNode &node, const PlanNode &loop, bool mas
     }
     return target_fits(node, lane, masked);
   case PlanNode::Kind::scan_step:
-    return !masked && (runs_along(node, loop) || (node.axis != lane && target_fits(node, lane, masked)));
+    return !masked && (node.axis == lane || target_fits(node, lane, masked));
   case PlanNode::Kind::branch: {
     const bool inner = masked || varies(node.condition, lane);
     return all(node.body, inner) && all(node.otherwise, inner);

@@ -43,6 +43,10 @@ public:
   // Does the loop go through an array in strides whose elements are neighbours along the other axis?
   bool crosses(const PlanNode &loop, AxisId other) const;
   bool hazardous(ExprId id) const;
+  // Is whatever must go in order along the loop a scan, all of which is a statement of the loop itself?
+  bool has_scans_only(const PlanNode &loop) const;
+  // May a scan be regrouped: does that change no more than roundings?
+  bool regroups(const PlanNode &scan) const;
   // Can the iterations of the loop be lanes at all?
   bool possible(const PlanNode &loop) const;
   // The loops to take: no two of them nested.
@@ -51,7 +55,6 @@ public:
 private:
   const Scopes &scopes() const { return scopes_ ? *scopes_ : scopes_.emplace(plan_); }
   bool find_varying(ExprId id, AxisId lane) const;
-  bool runs_along(const PlanNode &scan, const PlanNode &loop) const;
   bool possible(const PlanNode &node, const PlanNode &loop, bool masked) const;
   bool target_fits(const PlanNode &node, AxisId lane, bool masked) const;
   LaneStep buffer_step(VarId var, const std::vector<Coordinate> &coords, AxisId lane) const;

@@ -31,8 +31,8 @@ std::optional<int> field_of(const Kernel &kernel, const Var &var, size_t first, 
   return static_cast<int>(field);
 }
 
-// Nothing but values of one position, folds of `loop`, and arrays where `may_set` says that they can be set; under a
-// condition those that have been set before it.
+// Nothing but values of one position, folds and scans of `loop`, and arrays where `may_set` says that they can be set;
+// under a condition those that have been set before it.
 bool is_simple(const Plan &plan, const std::vector<PlanNode> &list, const PlanNode &loop,
                const std::function<bool(VarId)> &may_set) {
   std::set<VarId> set;
@@ -40,8 +40,10 @@ bool is_simple(const Plan &plan, const std::vector<PlanNode> &list, const PlanNo
   return std::all_of(list.begin(), list.end(), [&](const PlanNode &n) {
     if (n.kind == PlanNode::Kind::branch)
       return is_simple(plan, n.body, loop, once_more) && is_simple(plan, n.otherwise, loop, once_more);
-    if (n.kind == PlanNode::Kind::fold_step && loop.order == PlanNode::Order::reduction)
+    if (n.kind == PlanNode::Kind::fold_step && loop.order != PlanNode::Order::parallel)
       return n.reduced.contains(loop.axis);
+    if (n.kind == PlanNode::Kind::scan_step && n.axis == loop.axis)
+      return plan.storage[n.partner].kind == Storage::Kind::scalar || may_set(n.partner);
     if (n.kind != PlanNode::Kind::assign || n.scatter_add || !n.indices.empty() || !n.coords.empty())
       return false;
     if (plan.storage[n.target].kind == Storage::Kind::scalar)
@@ -65,10 +67,10 @@ bool hangs_on_locals(const Plan &plan, const std::vector<Coordinate> &coords) {
 }
 
 // Does the loop go over all positions of its axis, whatever the others do?
-bool is_plain(const Plan &plan, const PlanNode &loop) {
+bool is_plain(const Plan &plan, const LaneAnalysis &lanes, const PlanNode &loop) {
   const Axis &axis = plan.kernel.axes[loop.axis];
-  return loop.kind == PlanNode::Kind::loop && loop.order != PlanNode::Order::ordered && axis.ragged == kNone &&
-         axis.uniform && axis.start.is_integer(0);
+  return loop.kind == PlanNode::Kind::loop && axis.ragged == kNone && axis.uniform && axis.start.is_integer(0) &&
+         (loop.order != PlanNode::Order::ordered || lanes.has_scans_only(loop));
 }
 
 void for_each_access(const Plan &plan, const PlanNode &loop, const Accessed &visit) {
@@ -184,7 +186,7 @@ std::optional<PackedAccess> packed_access(const Plan &plan, const LaneAnalysis &
 int positions_together(const Plan &plan, const PlanNode &loop) {
   const Axis &axis = plan.kernel.axes[loop.axis];
   const LaneAnalysis lanes(plan);
-  const bool simple = is_plain(plan, loop) && is_simple(plan, loop.body, loop, [&](VarId var) {
+  const bool simple = is_plain(plan, lanes, loop) && is_simple(plan, loop.body, loop, [&](VarId var) {
                         const auto packed = packed_access(plan, lanes, var, {}, loop.axis);
                         return packed && packed->fields == 1;
                       });
@@ -219,9 +221,9 @@ std::optional<Crossing> crossing(const Plan &plan, const std::vector<const PlanN
   const LaneAnalysis lanes(plan);
   const PlanNode &loop = *chain.back();
   const auto found = std::find_if(chain.rbegin() + 1, chain.rend(), [&](const PlanNode *outer) {
-    return is_plain(plan, *outer) && lanes.crosses(loop, outer->axis);
+    return is_plain(plan, lanes, *outer) && lanes.crosses(loop, outer->axis);
   });
-  if (found == chain.rend() || !is_plain(plan, loop))
+  if (found == chain.rend() || !is_plain(plan, lanes, loop))
     return std::nullopt;
   const AxisId other = (*found)->axis;
   const bool simple = is_simple(plan, loop.body, loop, [&](VarId var) {

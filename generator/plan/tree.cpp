@@ -340,14 +340,17 @@ private:
     LimitList limits;         // of the head
     std::set<VarId> drawn;    // locals of absorbed statements: private to each iteration
     std::set<int> directions; // of scans
+    std::set<VarId> turned;   // what comes of scans in the other direction, which go before
     Touched inside(axis), behind(axis);
     for (size_t i = 0; i < items.size(); ++i) {
       const Item &item = items[i];
       const int direction = direction_of(item.node, axis);
       const bool absorb = open.empty() && banned.count(i) == 0 && absorbable(item);
       const bool concerned = behind.concerns(item.accesses, item.jumps);
+      const bool turns = direction != 0 && directions.count(-direction) != 0;
+      const bool follows = reads_of(item, turned) && !inside.concerns(item.accesses, item.jumps);
       const bool joins =
-          !concerned && (direction == 0 || directions.count(-direction) == 0) && inside.aligned(item.accesses, drawn) &&
+          !concerned && !turns && !follows && inside.aligned(item.accesses, drawn) &&
           (absorb || (may_join(item, axis, open) && (head == nullptr || limits == loop_limits(item, axis))));
       if (joins) {
         members.push_back(i);
@@ -364,6 +367,9 @@ private:
         inside.add(item.accesses, item.jumps);
       } else if (!concerned && !inside.concerns(item.accesses, item.jumps)) {
         before.push_back(i);
+        for (const Access &a : item.accesses)
+          if (a.write && (turns || follows))
+            turned.insert(a.memory);
       } else {
         after.push_back(i);
         behind.add(item.accesses, item.jumps);
@@ -371,6 +377,11 @@ private:
     }
     leave_to_readers(items, inside, members, after);
     start_late(items, before, members, after);
+  }
+
+  static bool reads_of(const Item &item, const std::set<VarId> &memory) {
+    return std::any_of(item.accesses.begin(), item.accesses.end(),
+                       [&](const Access &a) { return !a.write && memory.count(a.memory) != 0; });
   }
 
   // What starts a fold waits for its steps.

@@ -1,6 +1,7 @@
 """Rows that several blocks share give the same bits on all devices: as clusters that meet in shared memory (compute
 capability 9.0), and as blocks that meet in global memory (8.0). A device with too few multiprocessors for all blocks of a
-row computes it in other parts. All are compared with NumPy in double precision.
+row computes it in other parts. So do scans, whose tiles several warps share. All are compared with NumPy in double
+precision.
 
 --mutants breaks the templates, one rule at a time, and asks that the model or the results show each of them.
 """
@@ -41,23 +42,55 @@ def logsumexp(x):
     return m + numpy.log(numpy.exp(x - m[:, None]).sum(axis=-1))
 
 
+def linear_recurrence(x):
+    h, out = numpy.zeros(x.shape[:-1]), numpy.empty_like(x)
+    for n in range(x.shape[-1]):
+        h = 0.5 * h + x[..., n]
+        out[..., n] = h
+    return out
+
+
 CASES = [  # spec, shape of x, function, name of the result
     ("norm/log_softmax.toml", (3, 20000), log_softmax, "y"),  # four blocks a row
     ("norm/log_softmax.toml", (2, 20003), log_softmax, "y"),  # rows that do not begin at whole accesses
     ("norm/instance_norm.toml", (1, 2, 130, 130), instance_norm, "y"),
     ("reduce/logsumexp.toml", (3, 34000), logsumexp, "y"),  # eight
     ("norm/log_softmax.toml", (1, 70000), log_softmax, "y"),  # more than a cluster has
+    ("scan/cumsum.toml", (2, 5000), lambda x: x.cumsum(-1), "inclusive"),  # three tiles of 16 warps
+    ("scan/cumsum.toml", (2, 5003), lambda x: x.cumsum(-1) - x, "exclusive"),
+    ("scan/cumsum.toml", (3, 5003), lambda x: x[:, ::-1].cumsum(-1)[:, ::-1], "reverse"),
+    ("../tests/cuda_model/specs/decay.toml", (2, 5003), linear_recurrence, "y"),
 ]
 
-MUTANTS = [  # device, text of templates/cuda/helpers.h, what stands there instead, of which of its places
-    ("clusters", "    meet();\n", "", 0),  # after each block has told the others what it found
-    ("grid", "    meet();\n", "", 0),
-    ("clusters", "folds++ % 2 * chunks", "folds++ * 0", 0),  # one set of slots: a fast block overwrites what is read
-    ("grid", "folds++ % 2 * chunks", "folds++ * 0", 0),
-    ("clusters", "      meet(); // before", "      {} // before", 0),  # writes into a block that has not begun
-    ("grid", "    __syncthreads();\n  }\n};", "  }\n};", 0),  # threads that do not wait for the one that waits
-    ("grid", "< 0) __nanosleep(32)", "< -1) __nanosleep(32)", 0),  # the last block is not waited for
-    ("grid", "how.val.cooperative = 1;", "", 0),  # blocks wait for others that never begin
+# What mutants are tried on: several rows a team, several tiles a row.
+TRIALS = {
+    "rows": ("norm/log_softmax.toml", (6, 20000), log_softmax, "y"),
+    "scan": ("scan/cumsum.toml", (2, 5000), lambda x: x.cumsum(-1), "inclusive"),
+    "from the end": ("scan/cumsum.toml", (2, 5000), lambda x: x[:, ::-1].cumsum(-1)[:, ::-1], "reverse"),
+    "recurrence": ("../tests/cuda_model/specs/decay.toml", (2, 5000), linear_recurrence, "y"),
+    "in order": ("../tests/cuda_model/specs/products.toml", (2, 5000), lambda x: x.cumprod(-1), "p"),  # which underflow
+}
+
+MUTANTS = [  # trial, device, text of templates/cuda, what stands there instead, of which of its places
+    ("rows", "clusters", "    meet();\n", "", 0),  # after each block has told the others what it found
+    ("rows", "grid", "    meet();\n", "", 0),
+    ("rows", "clusters", "folds++ % 2 * chunks", "folds++ * 0", 0),  # one set of slots: a fast block overwrites what is read
+    ("rows", "grid", "folds++ % 2 * chunks", "folds++ * 0", 0),
+    ("rows", "clusters", "      meet(); // before", "      {} // before", 0),  # writes into a block that has not begun
+    ("rows", "grid", "    __syncthreads();\n  }\n};", "  }\n};", 0),  # threads that do not wait for the one that waits
+    ("rows", "grid", "< 0) __nanosleep(32)", "< -1) __nanosleep(32)", 0),  # the last block is not waited for
+    ("rows", "grid", "how.val.cooperative = 1;", "", 0),  # blocks wait for others that never begin
+    ("scan", "clusters", "    __syncthreads();\n    for (unsigned warp = 0; warp", "    for (unsigned warp = 0; warp", 0),
+    ("scan", "clusters", "if (warp == thread / 32) start = carry;", "", 0),
+    ("scan", "clusters", "if (lane >= distance) total", "total", 0),
+    ("scan", "clusters", "combine(start, lane == 0 ? values[at(last)] : combine(before, values[at(last)]))",
+     "combine(start, combine(before, values[at(last)]))", 0),
+    ("from the end", "clusters", "kReverse ? threadIdx.x + distance : ", "", 0),
+    ("from the end", "clusters", "kReverse ? blockDim.x - 1 - threadIdx.x : threadIdx.x, lane", "threadIdx.x, lane", 0),
+    ("recurrence", "clusters", "next.factor.times(term) + next.term", "next.term", 0),
+    ("recurrence", "clusters", "(half ? 1 : 0)", "0", 0),
+    ("in order", "clusters", "    if (warps > 1) __syncthreads();\n  }", "  }", 0),
+    ("in order", "clusters", "if (warp > 0) carry = slots[warp - 1];", "", 0),
 ]
 
 
@@ -73,14 +106,15 @@ def is_far(found, want):
     return not numpy.abs(found - want).max() <= 1e-5 * max(1, numpy.abs(want).max())
 
 
-def survives(kgen, model, folder, device, templates):
-    """Does the first case, several rows a team, give the right results under each of some orders?"""
-    x = numpy.random.default_rng(1).standard_normal((6, 20000)).astype(numpy.float32)
+def survives(kgen, model, folder, trial, device, templates):
+    """Does the trial give the right results under each of some orders?"""
+    spec, shape, function, result = TRIALS[trial]
+    x = numpy.random.default_rng(1).standard_normal(shape).astype(numpy.float32)
     numpy.save(folder / "x.npy", x)
-    want = log_softmax(x.astype(numpy.float64))
+    want = function(x.astype(numpy.float64))
     for seed in range(1, 7):
         settings = {**DEVICES[device][0], "KGEN_MODEL_SEED": str(seed), "KGEN_MODEL_SMS": "2"}
-        found, error = run(kgen, model, folder, "norm/log_softmax.toml", x.shape, "y", settings, ["--templates", templates])
+        found, error = run(kgen, model, folder, spec, shape, result, settings, ["--templates", templates])
         if "error:" in error:
             sys.exit(f"does not compile: {error}")
         if found is None or is_far(found, want):
@@ -90,18 +124,18 @@ def survives(kgen, model, folder, device, templates):
 
 def try_mutants(kgen, model, folder):
     failed = 0
-    for device in ("clusters", "grid"):
-        if not survives(kgen, model, folder, device, ROOT / "templates"):
-            sys.exit(f"the test fails on {device} without any mutant")
-    for number, (device, text, instead, place) in enumerate(MUTANTS):
+    for trial, device in sorted({mutant[:2] for mutant in MUTANTS}):
+        if not survives(kgen, model, folder, trial, device, ROOT / "templates"):
+            sys.exit(f"{trial} fails on {device} without any mutant")
+    for number, (trial, device, text, instead, place) in enumerate(MUTANTS):
         templates = folder / f"templates{number}"
         shutil.copytree(ROOT / "templates", templates)
-        helpers = templates / "cuda/helpers.h"
-        parts = helpers.read_text().split(text)
-        if len(parts) < 2:
+        helpers = [file for file in sorted(templates.glob("cuda/*.h")) if text in file.read_text()]
+        if not helpers:
             sys.exit(f"nothing to break: {text!r}")
-        helpers.write_text(text.join(parts[: place + 1]) + instead + text.join(parts[place + 1 :]))
-        if survives(kgen, model, folder, device, templates):
+        parts = helpers[0].read_text().split(text)
+        helpers[0].write_text(text.join(parts[: place + 1]) + instead + text.join(parts[place + 1 :]))
+        if survives(kgen, model, folder, trial, device, templates):
             failed += 1
             print(f"not noticed on {device}: {instead!r} instead of {text!r}")
     print(f"{len(MUTANTS) - failed} passed, {failed} failed")

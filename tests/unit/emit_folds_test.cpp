@@ -26,6 +26,28 @@ TEST_CASE("a block folds by shuffles, and has a slot a warp") {
   CHECK(has(text, "shape.blocks, dim3(shape.threads, shape.together), 512, stream"));
 }
 
+TEST_CASE("threads never write into one buffer for different turns of the loop that they share") {
+  const std::string few = cuda_text(R"spec(tables.rows = { type = "i32[S]", sorted = true, range = "cdiv(M, 8)" }
+inputs.a = { type = "f32[S, M=8, K=4]", block = ["squeeze", "whole", "whole"], index = ["s", 0, 0] }
+inputs.x = { type = "f32[K=4, N]", block = [4, 16], index = [0, "j"] }
+outputs.z = { type = "f32[M, N]", block = [8, 16], index = ["rows[s]", "j"], partial = true }
+grid.j = { size = "cdiv(N, 16)", semantics = "parallel" }
+grid.s = { size = "S", semantics = "arbitrary" }
+)spec",
+                                    "if (first(z)) z = 0;\nz += dot(a, x, K);");
+  CHECK(has(few, "Index n = Index(j * 16) + Index(threadIdx.x)"));
+  CHECK(has(few, "total[m * 16 + n - j * 16] = 0.0f;")); // an element for each of them
+  const std::string many = cuda_text(R"spec(tables.starts = "i64[B + 1]"
+axes.N = { ragged = "starts", over = "B" }
+inputs.x = "f32[B, N, H]"
+outputs.y = "f32[B, N, H]"
+outputs.c = "i64[B]"
+)spec",
+                                     "y = cumsum(x, N) - max(x, N);\nc = argmax(sum(x, H), N);");
+  CHECK(has(many, "for (Index h = 0; h < H; ++h) {")); // all threads together
+  CHECK(has(many, "for (Index n_tile = 0; n_tile < n_count; n_tile += Index(blockDim.x))"));
+}
+
 TEST_CASE("a pair goes to another lane member by member") {
   const std::string text =
       cuda_text("inputs.x = \"f64[M, N]\"\noutputs.s = \"i64[M]\"\n", "s = argmax(x, N);", "T from_lane");

@@ -151,6 +151,27 @@ carry += sum(x, M);
   CHECK(text.find("for M: in order\n        for N: parallel\n") != std::string::npos);
 }
 
+TEST_CASE("what comes of a scan from the end alone is stored by its own loop") {
+  const Plan plan = plan_of(R"(kernel = "both_ways"
+inputs.x = "f32[M, N]"
+outputs.up = "f32[M, N]"
+outputs.down = "f32[M, N]"
+outputs.both = "f32[M, N]"
+body = '''
+up = cumsum(x, N);
+real rest = cumsum_reverse(x, N);
+down = rest * 2;
+both = up + cummax_reverse(x, N);
+''')");
+  const std::string text = shape(plan);
+  CHECK(
+      text.find(
+          "rest = running\n      down = rest * 2.0\n      running = scan through carry of x\n    for N: in order\n") !=
+      std::string::npos);
+  CHECK(text.find("both = up_here + running\n", text.find("for N: in order\n")) != std::string::npos);
+  CHECK(text.find("buffer of each worker N\n") == text.rfind("buffer of each worker N\n")); // of what `both` needs
+}
+
 TEST_CASE("an output that is read where it was written is read from a variable; at other points, or written twice, "
           "from memory") {
   const auto text_of = [](const std::string &body) {
@@ -226,6 +247,18 @@ inputs.x = "f32[M, N]"
 outputs.s = "f32[N]"
 body = 's = sum(x, M);'
 )";
+  const std::string steps = R"(kernel = "steps"
+inputs.x = "f32[M, N]"
+outputs.y = "f32[M, N]"
+scratch.carry = "f32[N]"
+grid.i = { axis = "M", block = 64, semantics = "arbitrary" }
+body = '''
+if (first(i)) carry = 0;
+y = carry + cumsum(x, M);
+carry += sum(x, M);
+'''
+)";
+  CHECK(plan_of(steps, TargetKind::cuda).phases[0].mapping == Phase::Mapping::item_per_thread);
   CHECK(plan_of(columns, TargetKind::cuda).phases[0].mapping == Phase::Mapping::item_per_thread);
 }
 

@@ -1,0 +1,100 @@
+// How the threads of a CUDA block share a scan: none of them goes through a row alone.
+#include <doctest/doctest.h>
+
+#include "emit_testing.h"
+
+namespace kgen {
+namespace {
+
+std::string cuda_text(const std::string &operands, const std::string &body) {
+  return emitted_text("kernel = \"k\"\ndoc = \"d\"\n" + operands + "body = '''\n" + body + "\n'''\n", ".cu",
+                      "__global__");
+}
+
+// Does one thread go through a loop while the others wait?
+bool waits(const std::string &text) { return text.find("if (threadIdx.x == 0) { for (") != std::string::npos; }
+
+const std::string kRows = "inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\n";
+
+TEST_CASE("a block scans a row tile by tile, in wide accesses") {
+  const std::string text = cuda_text(kRows, "y = 2 * cumsum(x * x, N);");
+  CHECK(has(text,
+            "for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) { const Index n_first = n_tile + "
+            "Index(threadIdx.x) * 4; const Index remaining = Index(N - n_first); const auto x_pack = "
+            "load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);"));
+  CHECK(has(text, "for (int i = 0; i < 4; ++i) { running[i] = i < remaining ? x_pack[i] * x_pack[i] : 0.0f; } "
+                  "block_scan<false, false>(running, carry, [](float a, float b) { return float(a + b); });"));
+  CHECK(has(text, "y_pack[i] = 2.0f * running[i]; } store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);"));
+  // Short rows have few threads, several rows a block.
+  CHECK(has(text, "for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M; item += "
+                  "Index(gridDim.x) * Index(blockDim.y)) {"));
+  CHECK(has(text, "smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512, stream"));
+  CHECK(!waits(text));
+}
+
+TEST_CASE("no scan along a row waits for one thread") {
+  for (const char *type : {"f32", "f64", "bf16", "i8", "u16", "i32", "i64"})
+    for (const char *form : {"cumsum", "cumsum_exclusive", "cumsum_reverse", "cumsum_reverse_exclusive", "cumprod",
+                             "cumprod_exclusive", "cumprod_reverse", "cumprod_reverse_exclusive", "cummax"}) {
+      const std::string text =
+          cuda_text("inputs.x = \"" + std::string(type) + "[M, N]\"\noutputs.y = \"" + type + "[M, N]\"\n",
+                    "y = " + std::string(form) + "(x, N);");
+      CHECK_MESSAGE(!waits(text), type, " ", form);
+      CHECK(has(text, "block_scan"));
+    }
+}
+
+TEST_CASE("a single long row is scanned by all threads of a block") {
+  const std::string text = cuda_text("inputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\n", "y = cumsum(x, N);");
+  CHECK(has(text, "block_scan<false, false>(running, carry,"));
+  CHECK(!waits(text));
+}
+
+TEST_CASE("rows whose loops wait for each other have a block each") {
+  const std::string text = cuda_text(
+      kRows, "real rest = cumsum_reverse(x * x, N);\ny = cumsum(x, N) - at(rest, N = size(N) - 1 - index(N));");
+  CHECK(has(text, "__syncthreads();"));
+  CHECK(has(text, "for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {"));
+}
+
+TEST_CASE("from the end, tiles begin where they would from the start") {
+  const std::string text = cuda_text(kRows, "y = cumsum_reverse_exclusive(x, N);");
+  CHECK(has(text, "const Index tile_length = Index(blockDim.x) * 4; for (Index n_tile = Index((N + tile_length - 1) / "
+                  "tile_length) * tile_length; (n_tile -= tile_length) >= 0;) {"));
+  CHECK(has(text, "block_scan<true, true>(running, carry,"));
+}
+
+TEST_CASE("what is set before a scan and read behind it is kept for each position") {
+  const std::string text = cuda_text(kRows, "real e = exp(x);\ny = e / (1 + cumsum(e, N));");
+  CHECK(has(text, "float e[4]; float running[4];"));
+  CHECK(has(text, "e[i] = expf(x_pack[i]); running[i] = i < remaining ? e[i] : 0.0f;"));
+  CHECK(has(text, "y_pack[i] = e[i] / (1.0f + running[i]);"));
+}
+
+TEST_CASE("folds of the same loop leave out what is past the end") {
+  const std::string text = cuda_text(kRows + "outputs.s = \"f32[M]\"\n", "y = cumsum(x, N);\ns = max(y, N);");
+  CHECK(has(text, "block_scan<false, false>(running, carry,"));
+  CHECK(has(text, "if (i < remaining) { greatest_own = maximum(greatest_own,"));
+}
+
+TEST_CASE("products of floats and recurrences go by helpers that look whether parts stay in range") {
+  CHECK(has(cuda_text(kRows, "y = cumprod(x, N);"), "block_scan_products<false, false>(running, carry);"));
+  const std::string text = cuda_text(kRows + "inputs.d = \"f32[M, N]\"\n", "y = linrec(d, x, N);");
+  CHECK(has(text, "running_factor[i] = i < remaining ? d_pack[i] : 1.0f; running_term[i] = i < remaining ? x_pack[i] : "
+                  "0.0f; }"));
+  CHECK(has(text, "block_scan_linear<false, false>(running, carry, running_factor, running_term);"));
+  CHECK(!waits(text));
+}
+
+TEST_CASE("rows of their own lengths are scanned an element a thread") {
+  const std::string text = cuda_text(
+      "tables.starts = \"i32[M + 1]\"\naxes.N = { ragged = \"starts\", over = \"M\" }\ninputs.x = \"f32[M, N]\"\n"
+      "outputs.y = \"f32[M, N]\"\n",
+      "y = cumsum(x, N);");
+  CHECK(has(text, "const Index n = n_tile + Index(threadIdx.x);"));
+  CHECK(has(text, "const float running = block_scan<false, false>(running_value, carry,"));
+  CHECK(!waits(text));
+}
+
+} // namespace
+} // namespace kgen
