@@ -854,7 +854,7 @@ extern "C" int running_cumsum_f32_cuda(const float* x, float* y, int64_t M, int6
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? running_cumsum_f32<int32_t>(x, y, M, N, queue) : running_cumsum_f32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumsum_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream) {
@@ -868,7 +868,7 @@ extern "C" int running_cumsum_f64_cuda(const double* x, double* y, int64_t M, in
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? running_cumsum_f64<int32_t>(x, y, M, N, queue) : running_cumsum_f64<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumsum_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream) {
@@ -882,7 +882,7 @@ extern "C" int running_cumsum_i32_cuda(const int32_t* x, int32_t* y, int64_t M, 
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? running_cumsum_i32<int32_t>(x, y, M, N, queue) : running_cumsum_i32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumsum_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
@@ -897,7 +897,7 @@ extern "C" int running_cumsum_exclusive_f32_cuda(const float* x, float* y, int64
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumsum_exclusive_f32<int32_t>(x, y, M, N, queue)
                                   : running_cumsum_exclusive_f32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumsum_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
@@ -912,7 +912,7 @@ extern "C" int running_cumsum_exclusive_f64_cuda(const double* x, double* y, int
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumsum_exclusive_f64<int32_t>(x, y, M, N, queue)
                                   : running_cumsum_exclusive_f64<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumsum_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
@@ -927,7 +927,7 @@ extern "C" int running_cumsum_exclusive_i32_cuda(const int32_t* x, int32_t* y, i
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumsum_exclusive_i32<int32_t>(x, y, M, N, queue)
                                   : running_cumsum_exclusive_i32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumsum_reverse_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream) {
@@ -941,7 +941,7 @@ extern "C" int running_cumsum_reverse_f32_cuda(const float* x, float* y, int64_t
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumsum_reverse_f32<int32_t>(x, y, M, N, queue)
                                   : running_cumsum_reverse_f32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumsum_reverse_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
@@ -956,7 +956,7 @@ extern "C" int running_cumsum_reverse_f64_cuda(const double* x, double* y, int64
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumsum_reverse_f64<int32_t>(x, y, M, N, queue)
                                   : running_cumsum_reverse_f64<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumsum_reverse_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
@@ -971,7 +971,7 @@ extern "C" int running_cumsum_reverse_i32_cuda(const int32_t* x, int32_t* y, int
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumsum_reverse_i32<int32_t>(x, y, M, N, queue)
                                   : running_cumsum_reverse_i32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumsum_reverse_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
@@ -986,7 +986,7 @@ extern "C" int running_cumsum_reverse_exclusive_f32_cuda(const float* x, float* 
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumsum_reverse_exclusive_f32<int32_t>(x, y, M, N, queue)
                                   : running_cumsum_reverse_exclusive_f32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumsum_reverse_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
@@ -1001,7 +1001,7 @@ extern "C" int running_cumsum_reverse_exclusive_f64_cuda(const double* x, double
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumsum_reverse_exclusive_f64<int32_t>(x, y, M, N, queue)
                                   : running_cumsum_reverse_exclusive_f64<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumsum_reverse_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
@@ -1016,7 +1016,7 @@ extern "C" int running_cumsum_reverse_exclusive_i32_cuda(const int32_t* x, int32
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumsum_reverse_exclusive_i32<int32_t>(x, y, M, N, queue)
                                   : running_cumsum_reverse_exclusive_i32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumprod_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream) {
@@ -1030,7 +1030,7 @@ extern "C" int running_cumprod_f32_cuda(const float* x, float* y, int64_t M, int
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumprod_f32<int32_t>(x, y, M, N, queue)
                                   : running_cumprod_f32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumprod_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream) {
@@ -1044,7 +1044,7 @@ extern "C" int running_cumprod_f64_cuda(const double* x, double* y, int64_t M, i
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumprod_f64<int32_t>(x, y, M, N, queue)
                                   : running_cumprod_f64<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumprod_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream) {
@@ -1058,7 +1058,7 @@ extern "C" int running_cumprod_i32_cuda(const int32_t* x, int32_t* y, int64_t M,
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumprod_i32<int32_t>(x, y, M, N, queue)
                                   : running_cumprod_i32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumprod_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
@@ -1073,7 +1073,7 @@ extern "C" int running_cumprod_exclusive_f32_cuda(const float* x, float* y, int6
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumprod_exclusive_f32<int32_t>(x, y, M, N, queue)
                                   : running_cumprod_exclusive_f32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumprod_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
@@ -1088,7 +1088,7 @@ extern "C" int running_cumprod_exclusive_f64_cuda(const double* x, double* y, in
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumprod_exclusive_f64<int32_t>(x, y, M, N, queue)
                                   : running_cumprod_exclusive_f64<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumprod_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
@@ -1103,7 +1103,7 @@ extern "C" int running_cumprod_exclusive_i32_cuda(const int32_t* x, int32_t* y, 
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumprod_exclusive_i32<int32_t>(x, y, M, N, queue)
                                   : running_cumprod_exclusive_i32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumprod_reverse_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
@@ -1118,7 +1118,7 @@ extern "C" int running_cumprod_reverse_f32_cuda(const float* x, float* y, int64_
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumprod_reverse_f32<int32_t>(x, y, M, N, queue)
                                   : running_cumprod_reverse_f32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumprod_reverse_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
@@ -1133,7 +1133,7 @@ extern "C" int running_cumprod_reverse_f64_cuda(const double* x, double* y, int6
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumprod_reverse_f64<int32_t>(x, y, M, N, queue)
                                   : running_cumprod_reverse_f64<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumprod_reverse_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
@@ -1148,7 +1148,7 @@ extern "C" int running_cumprod_reverse_i32_cuda(const int32_t* x, int32_t* y, in
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumprod_reverse_i32<int32_t>(x, y, M, N, queue)
                                   : running_cumprod_reverse_i32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumprod_reverse_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
@@ -1163,7 +1163,7 @@ extern "C" int running_cumprod_reverse_exclusive_f32_cuda(const float* x, float*
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumprod_reverse_exclusive_f32<int32_t>(x, y, M, N, queue)
                                   : running_cumprod_reverse_exclusive_f32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumprod_reverse_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
@@ -1178,7 +1178,7 @@ extern "C" int running_cumprod_reverse_exclusive_f64_cuda(const double* x, doubl
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumprod_reverse_exclusive_f64<int32_t>(x, y, M, N, queue)
                                   : running_cumprod_reverse_exclusive_f64<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumprod_reverse_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
@@ -1193,7 +1193,7 @@ extern "C" int running_cumprod_reverse_exclusive_i32_cuda(const int32_t* x, int3
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumprod_reverse_exclusive_i32<int32_t>(x, y, M, N, queue)
                                   : running_cumprod_reverse_exclusive_i32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cummax_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream) {
@@ -1207,7 +1207,7 @@ extern "C" int running_cummax_f32_cuda(const float* x, float* y, int64_t M, int6
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? running_cummax_f32<int32_t>(x, y, M, N, queue) : running_cummax_f32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cummax_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream) {
@@ -1221,7 +1221,7 @@ extern "C" int running_cummax_f64_cuda(const double* x, double* y, int64_t M, in
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? running_cummax_f64<int32_t>(x, y, M, N, queue) : running_cummax_f64<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cummax_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream) {
@@ -1235,7 +1235,7 @@ extern "C" int running_cummax_i32_cuda(const int32_t* x, int32_t* y, int64_t M, 
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? running_cummax_i32<int32_t>(x, y, M, N, queue) : running_cummax_i32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" __attribute__((weak)) const char* running_error(int status) {
@@ -1255,6 +1255,8 @@ extern "C" __attribute__((weak)) const char* running_error(int status) {
     case 6:
       return "y must not overlap x";
     case 7:
+      return "there is not enough memory for the workspace";
+    case 8:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

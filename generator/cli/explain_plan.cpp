@@ -30,7 +30,9 @@ public:
       taken_ = lanes_.choose();
     for (size_t p = 0; p < plan_.phases.size(); ++p) {
       const Phase &phase = plan_.phases[p];
-      out[0].rows.push_back({{"phase", std::to_string(p + 1), true}, {"does", work(phase)}, {"family", family(phase)}});
+      out[0].rows.push_back({{"phase", std::to_string(p + 1), true},
+                             {"does", work(phase) + condition_words(plan_, phase)},
+                             {"family", family(phase)}});
       if (!cuda_)
         for (const PlanNode &node : phase.nodes)
           inner_loops(node, p, out[1].rows);

@@ -70,8 +70,7 @@ public:
   }
 
   std::string kernel_function() {
-    for (const Phase &phase : plan_.phases)
-      print(phase);
+    phases();
     std::string body = printer_.lines.text(), head;
     if (needs_workspace()) {
       head += workspace_declaration(name(), function_);
@@ -137,6 +136,21 @@ private:
                        "() * space.thread_bytes;");
     for (const Buffer *b : used)
       printer_.lines.add(pointer(*b, mine));
+  }
+
+  // Those that are left out where a row is one share stand under one condition.
+  void phases() {
+    AxisId several = kNone;
+    for (const Phase &phase : plan_.phases) {
+      if (phase.several != several) {
+        if (several != kNone)
+          printer_.lines.add("}");
+        several = phase.several;
+        if (several != kNone)
+          printer_.lines.add("if (" + printer_.size_text(plan_.kernel.axes[several].block) + " > 1) {");
+      }
+      print(phase);
+    }
   }
 
   void print(const Phase &phase) {

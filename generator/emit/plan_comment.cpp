@@ -44,6 +44,10 @@ std::string worker_words(const Phase &phase) {
   return words[static_cast<size_t>(phase.mapping)];
 }
 
+std::string condition_words(const Plan &plan, const Phase &phase) {
+  return phase.several == kNone ? "" : ", where there are several " + plan.kernel.axes[phase.several].name;
+}
+
 std::string kept_words(const Plan &plan, const Phase &phase) {
   std::vector<std::string> kept;
   for (VarId var : phase.kept)
@@ -55,7 +59,7 @@ std::string plan_comment(const Plan &plan, const Facts &facts) {
   std::vector<std::string> sentences;
   for (size_t i = 0; i < plan.phases.size(); ++i)
     if (plan.target == TargetKind::openmp || is_kernel(plan, i))
-      sentences.push_back(phase_sentence(plan, plan.phases[i]));
+      sentences.push_back(phase_sentence(plan, plan.phases[i]) + condition_words(plan, plan.phases[i]));
   std::string text;
   for (size_t i = 0; i < sentences.size(); ++i)
     text += (sentences.size() > 1 ? "Phase " + std::to_string(i + 1) + ": " : "Plan: ") + sentences[i] + ".\n";

@@ -11,6 +11,7 @@
 #include "plan/plan.h"
 #include "plan/prune.h"
 #include "plan/scatters.h"
+#include "plan/share_scans.h"
 #include "plan/shares.h"
 #include "plan/storage.h"
 #include "plan/tree.h"
@@ -235,6 +236,7 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
     map_phase(plan.kernel, phase, target);
   if (target == TargetKind::openmp) {
     share_folds(plan);
+    share_scans(plan);
     copy_small_targets(plan);
   }
   for (Phase &phase : plan.phases)

@@ -63,6 +63,7 @@ struct PlanNode {
   Order order = Order::parallel; // may iterations run at once; do folds finish after it; or must they go in order
   bool reversed = false;         // an ordered loop that counts down
   AxisId share = kNone;          // goes over the part of its range that belongs to the current position of this axis
+  int64_t share_step = 1;        // shares begin at multiples of so many positions
   int64_t parts = 0;             // goes over parts of so many positions; loops over the axis inside go over one part
   std::vector<std::pair<VarId, int>> limits; // (var, dim): windows that bound the loop
 };
@@ -100,8 +101,9 @@ struct Phase {
   int split = 0;
   std::vector<VarId> partials; // accumulators of a chunked phase, and the best values of its argmax and argmin
   Mapping mapping = Mapping::item_per_block;
-  bool divided = false; // CUDA: blocks share the folds of a column where columns are few; emit finds out
-  AxisId lane = kNone;  // the axis whose loop runs over neighbouring elements of memory
+  bool divided = false;   // CUDA: blocks share the folds of a column where columns are few; emit finds out
+  AxisId lane = kNone;    // the axis whose loop runs over neighbouring elements of memory
+  AxisId several = kNone; // OpenMP: left out unless there are several of these shares
   // CUDA: arrays that a row reads once and keeps in shared memory where it fits; emit finds out.
   std::vector<VarId> kept;
 };

@@ -78,6 +78,8 @@ private:
                          ", part of a block or several an item"}[static_cast<size_t>(p.mapping)];
     if (p.lane != kNone)
       head += ", lanes along " + kernel_.axes[p.lane].name;
+    if (p.several != kNone)
+      head += ", where there are several " + kernel_.axes[p.several].name;
     line(0, head + thread_words(plan_, p));
     for (const PlanNode &n : p.nodes)
       node(n, 1);
