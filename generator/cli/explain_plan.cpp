@@ -8,6 +8,7 @@
 #include "plan/exprs.h"
 #include "plan/lanes.h"
 #include "plan/packs.h"
+#include "plan/share_lists.h"
 #include "support/text.h"
 
 namespace kgen {

@@ -15,7 +15,4 @@ Plan emitted_plan(const Spec &spec, const Variation &variation, TargetKind targe
 std::string worker_words(const Phase &phase);
 std::string kept_words(const Plan &plan, const Phase &phase);
 
-// Where the phase is not always gone through: ", where there are several N_shares".
-std::string condition_words(const Plan &plan, const Phase &phase);
-
 } // namespace kgen

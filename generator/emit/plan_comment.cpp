@@ -2,6 +2,7 @@
 #include "emit/emitted_plan.h"
 #include "emit/target_file.h"
 #include "plan/packs.h"
+#include "plan/share_lists.h"
 
 namespace kgen {
 namespace {
@@ -42,10 +43,6 @@ std::string phase_sentence(const Plan &plan, const Phase &phase) {
 std::string worker_words(const Phase &phase) {
   const char *words[] = {"a thread", "some threads of a block", "a block", "part of a block, or several, by length,"};
   return words[static_cast<size_t>(phase.mapping)];
-}
-
-std::string condition_words(const Plan &plan, const Phase &phase) {
-  return phase.several == kNone ? "" : ", where there are several " + plan.kernel.axes[phase.several].name;
 }
 
 std::string kept_words(const Plan &plan, const Phase &phase) {

@@ -31,6 +31,16 @@ std::string free_share_name(const Kernel &kernel, const Axis &shared) {
   return name;
 }
 
+std::string condition_words(const Plan &plan, const Phase &phase) {
+  if (phase.when == kNone)
+    return "";
+  const Kernel &kernel = plan.kernel;
+  const ExprId first = kernel.expr(phase.when).args[0];
+  const bool counts = kernel.expr(first).op == Op::block;
+  return std::string(phase.unless ? ", unless " : ", where ") +
+         (counts ? "there are several " + kernel.axes[kernel.expr(first).axis].name : print(kernel, phase.when));
+}
+
 bool ShareLists::has_room() const { return kernel_.axes.size() < kMostAxes; }
 
 const PlanNode *ShareLists::find_chain(const Phase &phase) {
@@ -90,6 +100,18 @@ void ShareLists::add_axis(AxisId shared, Size size) {
   axis_ = static_cast<AxisId>(kernel_.axes.size()) - 1;
   plan_.axis_order.insert(plan_.axis_order.begin(), axis_);
   plan_.shares |= AxisSet::of(axis_);
+}
+
+ExprId ShareLists::count() {
+  Expr count;
+  count.op = Op::block; // by its name, where the size is a formula
+  count.type = Type::i64;
+  count.axis = axis_;
+  return kernel_.add(std::move(count));
+}
+
+ExprId ShareLists::has_several() {
+  return make_op(kernel_, Op::gt, Type::boolean, {count(), make_constant(kernel_, Type::i64, 1, 0)});
 }
 
 PlanNode ShareLists::in_chain(const PlanNode &root, std::vector<PlanNode> body, size_t depth) const {

@@ -14,6 +14,9 @@ bool is_long_axis(const Axis &axis, int64_t least);
 // What the axis that counts shares of this one may be called: `N_shares`.
 std::string free_share_name(const Kernel &kernel, const Axis &shared);
 
+// Where the phase is not always gone through: ", where N <= 524288".
+std::string condition_words(const Plan &plan, const Phase &phase);
+
 class ShareLists {
 public:
   explicit ShareLists(Plan &plan) : plan_(plan), kernel_(plan.kernel) {}
@@ -33,6 +36,9 @@ public:
 
   // The number of items of the work list; in columns, of so many neighbours.
   Size items(int64_t columns) const;
+
+  ExprId count(); // of the shares
+  ExprId has_several();
 
   // Takes the axis of another phase that is shared alike, or adds one.
   void add_axis(AxisId shared, Size size);

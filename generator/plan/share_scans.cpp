@@ -9,6 +9,7 @@
 #include "plan/access.h"
 #include "plan/exprs.h"
 #include "plan/lanes.h"
+#include "plan/scopes.h"
 #include "plan/share_lists.h"
 #include "plan/storage.h"
 
@@ -27,7 +28,8 @@ using Nodes = std::vector<PlanNode>;
 
 class Scans {
 public:
-  Scans(Plan &plan, size_t phase) : plan_(plan), kernel_(plan.kernel), lanes_(plan), lists_(plan), phase_(phase) {}
+  Scans(Plan &plan, size_t phase)
+      : plan_(plan), kernel_(plan.kernel), lanes_(plan), scopes_(plan), lists_(plan), phase_(phase) {}
 
   bool run() {
     const Phase &phase = plan_.phases[phase_];
@@ -88,7 +90,7 @@ private:
   }
 
   // Do the rounds of the loops meet in the scans only?
-  bool all_apart() const {
+  bool all_apart() {
     std::set<VarId> carries, written;
     bool fits = true;
     for (const PlanNode &root : nodes_)
@@ -104,8 +106,11 @@ private:
                n.parts == 0;
       });
     for (const PlanNode &root : nodes_)
-      for (const Access &a : accesses_of(kernel_, root))
-        fits = fits && (carries.count(a.var) != 0 || written.count(a.memory) == 0 || a.aligned.contains(axis_));
+      for (const Access &a : accesses_of(kernel_, root)) {
+        const bool here = a.aligned.contains(axis_) || scopes_.of(a.var).open.contains(axis_);
+        fits = fits && (here || carries.count(a.var) != 0 || written.count(a.memory) == 0);
+        writers_[a.memory] += a.write;
+      }
     return fits;
   }
 
@@ -160,11 +165,8 @@ private:
 
   // Statements that write the variable's memory.
   int writers(VarId var) const {
-    int count = 0;
-    for (const PlanNode &root : nodes_)
-      for (const Access &a : accesses_of(kernel_, root))
-        count += a.write && a.memory == memory_of(kernel_, var);
-    return count;
+    const auto found = writers_.find(memory_of(kernel_, var));
+    return found == writers_.end() ? 0 : found->second;
   }
 
   void add_axis(const PlanNode *loop) {
@@ -203,7 +205,7 @@ private:
     out[1].nodes = around(starts());
     put(out[2], lists_.over_shares(PlanNode::Order::parallel, around(scans())));
     if (!kernel_.axes[shares].size.is_integer())
-      out[0].several = out[1].several = shares;
+      out[0].when = out[1].when = lists_.has_several();
     if (serial) {
       const auto rest = [&](auto begin, auto end, auto at) {
         Phase others = phase;
@@ -371,11 +373,7 @@ private:
     if (!reverse)
       return make_op(kernel_, Op::gt, Type::boolean, {share, make_constant(kernel_, Type::i64, 0, 0)});
     const ExprId next = make_op(kernel_, Op::add, Type::i64, {share, make_constant(kernel_, Type::i64, 1, 0)});
-    Expr count;
-    count.op = Op::block; // by its name, where the size is a formula
-    count.type = Type::i64;
-    count.axis = lists_.axis();
-    return make_op(kernel_, Op::lt, Type::boolean, {next, kernel_.add(std::move(count))});
+    return make_op(kernel_, Op::lt, Type::boolean, {next, lists_.count()});
   }
 
   PlanNode assign(VarId target, ExprId value, const Place &place) const {
@@ -390,12 +388,14 @@ private:
   Plan &plan_;
   Kernel &kernel_;
   const LaneAnalysis lanes_;
+  const Scopes scopes_; // as long as no node has changed
   ShareLists lists_;
   const size_t phase_;
   AxisId axis_ = kNone;
   size_t first_ = 0, last_ = 0; // of the list
   Nodes nodes_;                 // between them
   bool columns_ = false;
+  std::map<VarId, int> writers_; // of memory, in the nodes
   std::vector<Scan> scans_;
   std::vector<Total> totals_;
   std::vector<Start> starts_;

@@ -75,14 +75,19 @@ body = 's = sum(x, N) / 2;'
                   "store_around(&s[m], active, quotient(total, 2.0f), around_caches);"));
 }
 
-TEST_CASE("a row that is gone through twice stays with one worker, who finds it in the cache the second time") {
+TEST_CASE(
+    "a row that is gone through twice stays with one worker while the caches hold it, and is shared beyond that") {
   const std::string text = openmp_text(R"(
 kernel = "rows"
 inputs.x = "f32[M, N]"
 outputs.y = "f32[M, N]"
 body = 'y = x / sum(x, N);'
 )");
-  CHECK(!has(text, "N_shares"));
+  CHECK(has(text, "if (N <= 1048576) { const bool around_caches = M * N * 4 >= kBeyondCaches; OMP(omp parallel) {"));
+  CHECK(has(text, "total_part[n_share * M + m] = total3;"));
+  CHECK(has(text, "const float total5 = total2[m];"));
+  CHECK(
+      has(text, "store_around(&y[m * N + n], active, quotient(load(&x[m * N + n], active), total5), around_caches2);"));
 }
 
 TEST_CASE("a fold along few rows keeps one total a lane") {

@@ -71,12 +71,18 @@ body = '''
 real e = exp(x - max(x, N));
 y = e / sum(e, N);
 ''')");
-  REQUIRE(plan.phases.size() == 1);
+  REQUIRE(plan.phases.size() == 4);
   CHECK(plan.phases[0].split == 1);
   int buffers = 0;
   for (const Storage &s : plan.storage)
     buffers += s.kind == Storage::Kind::worker ? 1 : 0;
   CHECK(buffers == 1);
+  // Longer rows are shared: the totals of shares, those of rows, and the last loop over shares.
+  for (size_t i = 0; i < 4; ++i)
+    CHECK(plan.phases[i].unless == (i > 0));
+  CHECK(plan.phases[1].split == 2);
+  CHECK(plan.phases[2].kind == Phase::Kind::serial);
+  CHECK(plan.phases[3].split == 2);
 }
 
 TEST_CASE("what is cheap is computed again instead of being stored") {
