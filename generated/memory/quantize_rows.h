@@ -19,31 +19,37 @@ extern "C" {
 // q: i8[M, N]
 // scale: f32[M]
 /* @function quantize_rows_f32 args: in x f32 [M, N]; out q i8 [M, N]; out scale f32 [M]; size M; size N;
- * workspace workspace */
+ * workspace workspace; workspace_openmp workspace */
 int64_t quantize_rows_f32_cuda_workspace(int64_t M, int64_t N);
 int quantize_rows_f32_cuda(const float* x, int8_t* q, float* scale, int64_t M, int64_t N, void* workspace,
                            int64_t workspace_bytes, void* stream);
-int quantize_rows_f32_openmp(const float* x, int8_t* q, float* scale, int64_t M, int64_t N);
+int64_t quantize_rows_f32_openmp_workspace(int64_t M, int64_t N);
+int quantize_rows_f32_openmp(const float* x, int8_t* q, float* scale, int64_t M, int64_t N, void* workspace,
+                             int64_t workspace_bytes);
 
 // x: bf16[M, N]
 // q: i8[M, N]
 // scale: f32[M]
 /* @function quantize_rows_bf16 args: in x bf16 [M, N]; out q i8 [M, N]; out scale f32 [M]; size M; size N;
- * workspace workspace */
+ * workspace workspace; workspace_openmp workspace */
 int64_t quantize_rows_bf16_cuda_workspace(int64_t M, int64_t N);
 int quantize_rows_bf16_cuda(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N, void* workspace,
                             int64_t workspace_bytes, void* stream);
-int quantize_rows_bf16_openmp(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N);
+int64_t quantize_rows_bf16_openmp_workspace(int64_t M, int64_t N);
+int quantize_rows_bf16_openmp(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N,
+                              void* workspace, int64_t workspace_bytes);
 
 // x: f16[M, N]
 // q: i8[M, N]
 // scale: f32[M]
 /* @function quantize_rows_f16 args: in x f16 [M, N]; out q i8 [M, N]; out scale f32 [M]; size M; size N;
- * workspace workspace */
+ * workspace workspace; workspace_openmp workspace */
 int64_t quantize_rows_f16_cuda_workspace(int64_t M, int64_t N);
 int quantize_rows_f16_cuda(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N, void* workspace,
                            int64_t workspace_bytes, void* stream);
-int quantize_rows_f16_openmp(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N);
+int64_t quantize_rows_f16_openmp_workspace(int64_t M, int64_t N);
+int quantize_rows_f16_openmp(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N,
+                             void* workspace, int64_t workspace_bytes);
 
 // What a status means.
 const char* quantize_rows_error(int status);

@@ -622,15 +622,15 @@ extern "C" int quantize_rows_f32_cuda(const float* x, int8_t* q, float* scale, i
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const QuantizeRowsF32Workspace space(M, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 13;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 13;
+    return 12;
   const cudaError_t error =
       small ? quantize_rows_f32<int32_t>(x, q, scale, M, N, static_cast<char*>(memory), queue)
             : quantize_rows_f32<int64_t>(x, q, scale, M, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 12;
+  return error == cudaSuccess ? 0 : 13;
 }
 
 extern "C" int64_t quantize_rows_bf16_cuda_workspace(int64_t M, int64_t N) {
@@ -654,15 +654,15 @@ extern "C" int quantize_rows_bf16_cuda(const uint16_t* x, int8_t* q, float* scal
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const QuantizeRowsBf16Workspace space(M, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 13;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 13;
+    return 12;
   const cudaError_t error =
       small ? quantize_rows_bf16<int32_t>(x, q, scale, M, N, static_cast<char*>(memory), queue)
             : quantize_rows_bf16<int64_t>(x, q, scale, M, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 12;
+  return error == cudaSuccess ? 0 : 13;
 }
 
 extern "C" int64_t quantize_rows_f16_cuda_workspace(int64_t M, int64_t N) {
@@ -686,15 +686,15 @@ extern "C" int quantize_rows_f16_cuda(const uint16_t* x, int8_t* q, float* scale
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const QuantizeRowsF16Workspace space(M, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 13;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 13;
+    return 12;
   const cudaError_t error =
       small ? quantize_rows_f16<int32_t>(x, q, scale, M, N, static_cast<char*>(memory), queue)
             : quantize_rows_f16<int64_t>(x, q, scale, M, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 12;
+  return error == cudaSuccess ? 0 : 13;
 }
 
 extern "C" __attribute__((weak)) const char* quantize_rows_error(int status) {
@@ -724,9 +724,9 @@ extern "C" __attribute__((weak)) const char* quantize_rows_error(int status) {
     case 11:
       return "scale must not overlap x";
     case 12:
-      return "a CUDA call failed; cudaGetLastError says why";
-    case 13:
       return "there is not enough memory for the workspace";
+    case 13:
+      return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";
 }

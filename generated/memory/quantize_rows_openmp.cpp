@@ -2,12 +2,17 @@
 //
 // quantize_rows: scale = max(abs(x)) / 127 of each row, q = x / scale, rounded
 //
-// Plan: threads share M, neighbours along N.
+// Phase 1: threads share M, neighbours along N, where size(N) <= 1048576.
+// Phase 2: threads share N_shares, M, neighbours along N, unless size(N) <= 1048576.
+// Phase 3: one thread does the rest, unless size(N) <= 1048576.
+// Phase 4: threads share N_shares, M, neighbours along N, unless size(N) <= 1048576.
+// Through the workspace: scale_here, greatest_part.
 // Bytes that quantize_rows_f32 must move: 4 * N * M read, N * M + 4 * M written.
 
 #include "quantize_rows.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <limits>
@@ -23,9 +28,22 @@
 
 namespace {
 
+inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
 template <class A, class B>
 inline auto smaller(A a, B b) {
   return a < b ? a : b;
+}
+
+template <class A, class B>
+inline auto larger(A a, B b) {
+  return a > b ? a : b;
 }
 
 // NaN where either is NaN; of equals the first.
@@ -60,6 +78,24 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
+}
+
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  int64_t size = 0;
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
+    total = INT64_MAX / 2;
+  return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -547,97 +583,300 @@ inline Lanes<T, N> round(Lanes<T, N> x) {
   return with_sign(choose(size < kAllWhole, whole, size), x);
 }
 
-void quantize_rows_f32(const float* x, int8_t* q, float* scale, int64_t M, int64_t N) {
-  const bool around_caches = M * N >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
-      float greatest = -INFINITY;
-      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
-        greatest_lanes =
-            maximum(greatest_lanes, keep(active, absolute(load(&x[m * N + n], active)), -INFINITY));
-      });
-      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-      const float scale_here = maximum(greatest, 0.0f) / 127.0f;
-      scale[m] = scale_here;
-      for_lines<kLanes32>(around_caches, &q[m * N], 0, N, [=](int64_t n, auto active) {
-        prefetch(&x[m_ahead * N + n]);
-        store_around(
-            &q[m * N + n], active,
-            saturate<int8_t>(scale_here > 0.0f ? round(quotient(load(&x[m * N + n], active), scale_here))
-                                               : Lanes<float, kLanes32>(0.0f)),
-            around_caches);
-      });
+// Where the intermediates lie in the workspace.
+struct QuantizeRowsF32Workspace {
+  int64_t scale_here2;
+  int64_t greatest_part;
+  int64_t bytes = 0;
+
+  explicit QuantizeRowsF32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    scale_here2 = reserve(bytes, M, 4);
+    greatest_part = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void quantize_rows_f32(const float* x, int8_t* q, float* scale, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+  const QuantizeRowsF32Workspace space(M, N);
+  float* const scale_here2 = reinterpret_cast<float*>(workspace + space.scale_here2);
+  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
+  if (N <= 1048576) {
+    const bool around_caches = M * N >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m = 0; m < M; ++m) {
+        const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
+        float greatest = -INFINITY;
+        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
+        for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
+          greatest_lanes =
+              maximum(greatest_lanes, keep(active, absolute(load(&x[m * N + n], active)), -INFINITY));
+        });
+        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        const float scale_here = maximum(greatest, 0.0f) / 127.0f;
+        scale[m] = scale_here;
+        for_lines<kLanes32>(around_caches, &q[m * N], 0, N, [=](int64_t n, auto active) {
+          prefetch(&x[m_ahead * N + n]);
+          store_around(
+              &q[m * N + n], active,
+              saturate<int8_t>(scale_here > 0.0f ? round(quotient(load(&x[m * N + n], active), scale_here))
+                                                 : Lanes<float, kLanes32>(0.0f)),
+              around_caches);
+        });
+      }
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        float greatest2 = -INFINITY;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        Extreme<float, kLanes32> greatest2_lanes = -INFINITY;
+        for_lanes<kLanes32>(n_begin, n_end, [=, &greatest2_lanes](int64_t n, auto active) {
+          greatest2_lanes =
+              maximum(greatest2_lanes, keep(active, absolute(load(&x[m * N + n], active)), -INFINITY));
+        });
+        greatest2 = maximum(greatest2, across(greatest2_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        greatest_part[n_share * M + m] = greatest2;
+      }
+    }
+    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
+      Lanes<float, kLanes32> greatest3 = -INFINITY;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        greatest3 = maximum(greatest3, load(&greatest_part[n_share * M + m], active));
+      }
+      store(&scale_here2[m], active, quotient(maximum(greatest3, 0.0f), 127.0f));
+      store(&scale[m], active, load(&scale_here2[m], active));
+    });
+    const bool around_caches2 = M * N >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          const float scale_here3 = scale_here2[m];
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(
+              around_caches2, &q[m * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+                store_around(&q[m * N + n], active,
+                             saturate<int8_t>(scale_here3 > 0.0f
+                                                  ? round(quotient(load(&x[m * N + n], active), scale_here3))
+                                                  : Lanes<float, kLanes32>(0.0f)),
+                             around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
-void quantize_rows_bf16(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N) {
-  const bool around_caches = M * N >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      const int64_t m_ahead = N <= 32768 ? smaller(m + 1, M - 1) : m;
-      float greatest = -INFINITY;
-      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
-        greatest_lanes = maximum(greatest_lanes,
-                                 keep(active, absolute(from_bf16(load(&x[m * N + n], active))), -INFINITY));
-      });
-      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-      const float scale_here = maximum(greatest, 0.0f) / 127.0f;
-      scale[m] = scale_here;
-      for_lines<kLanes32>(around_caches, &q[m * N], 0, N, [=](int64_t n, auto active) {
-        prefetch(&x[m_ahead * N + n]);
-        store_around(
-            &q[m * N + n], active,
-            saturate<int8_t>(scale_here > 0.0f
-                                 ? round(quotient(from_bf16(load(&x[m * N + n], active)), scale_here))
-                                 : Lanes<float, kLanes32>(0.0f)),
-            around_caches);
-      });
+// Where the intermediates lie in the workspace.
+struct QuantizeRowsBf16Workspace {
+  int64_t scale_here2;
+  int64_t greatest_part;
+  int64_t bytes = 0;
+
+  explicit QuantizeRowsBf16Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    scale_here2 = reserve(bytes, M, 4);
+    greatest_part = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void quantize_rows_bf16(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+  const QuantizeRowsBf16Workspace space(M, N);
+  float* const scale_here2 = reinterpret_cast<float*>(workspace + space.scale_here2);
+  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
+  if (N <= 2097152) {
+    const bool around_caches = M * N >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m = 0; m < M; ++m) {
+        const int64_t m_ahead = N <= 32768 ? smaller(m + 1, M - 1) : m;
+        float greatest = -INFINITY;
+        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
+        for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
+          greatest_lanes = maximum(greatest_lanes,
+                                   keep(active, absolute(from_bf16(load(&x[m * N + n], active))), -INFINITY));
+        });
+        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        const float scale_here = maximum(greatest, 0.0f) / 127.0f;
+        scale[m] = scale_here;
+        for_lines<kLanes32>(around_caches, &q[m * N], 0, N, [=](int64_t n, auto active) {
+          prefetch(&x[m_ahead * N + n]);
+          store_around(
+              &q[m * N + n], active,
+              saturate<int8_t>(scale_here > 0.0f
+                                   ? round(quotient(from_bf16(load(&x[m * N + n], active)), scale_here))
+                                   : Lanes<float, kLanes32>(0.0f)),
+              around_caches);
+        });
+      }
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        float greatest2 = -INFINITY;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        Extreme<float, kLanes32> greatest2_lanes = -INFINITY;
+        for_lanes<kLanes32>(n_begin, n_end, [=, &greatest2_lanes](int64_t n, auto active) {
+          greatest2_lanes = maximum(
+              greatest2_lanes, keep(active, absolute(from_bf16(load(&x[m * N + n], active))), -INFINITY));
+        });
+        greatest2 = maximum(greatest2, across(greatest2_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        greatest_part[n_share * M + m] = greatest2;
+      }
+    }
+    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
+      Lanes<float, kLanes32> greatest3 = -INFINITY;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        greatest3 = maximum(greatest3, load(&greatest_part[n_share * M + m], active));
+      }
+      store(&scale_here2[m], active, quotient(maximum(greatest3, 0.0f), 127.0f));
+      store(&scale[m], active, load(&scale_here2[m], active));
+    });
+    const bool around_caches2 = M * N >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          const float scale_here3 = scale_here2[m];
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(
+              around_caches2, &q[m * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+                store_around(&q[m * N + n], active,
+                             saturate<int8_t>(
+                                 scale_here3 > 0.0f
+                                     ? round(quotient(from_bf16(load(&x[m * N + n], active)), scale_here3))
+                                     : Lanes<float, kLanes32>(0.0f)),
+                             around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
-void quantize_rows_f16(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N) {
-  const bool around_caches = M * N >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      const int64_t m_ahead = N <= 32768 ? smaller(m + 1, M - 1) : m;
-      float greatest = -INFINITY;
-      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
-        greatest_lanes =
-            maximum(greatest_lanes, keep(active, absolute(from_f16(load(&x[m * N + n], active))), -INFINITY));
-      });
-      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-      const float scale_here = maximum(greatest, 0.0f) / 127.0f;
-      scale[m] = scale_here;
-      for_lines<kLanes32>(around_caches, &q[m * N], 0, N, [=](int64_t n, auto active) {
-        prefetch(&x[m_ahead * N + n]);
-        store_around(&q[m * N + n], active,
-                     saturate<int8_t>(scale_here > 0.0f
-                                          ? round(quotient(from_f16(load(&x[m * N + n], active)), scale_here))
-                                          : Lanes<float, kLanes32>(0.0f)),
-                     around_caches);
-      });
+// Where the intermediates lie in the workspace.
+struct QuantizeRowsF16Workspace {
+  int64_t scale_here2;
+  int64_t greatest_part;
+  int64_t bytes = 0;
+
+  explicit QuantizeRowsF16Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    scale_here2 = reserve(bytes, M, 4);
+    greatest_part = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void quantize_rows_f16(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+  const QuantizeRowsF16Workspace space(M, N);
+  float* const scale_here2 = reinterpret_cast<float*>(workspace + space.scale_here2);
+  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
+  if (N <= 2097152) {
+    const bool around_caches = M * N >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m = 0; m < M; ++m) {
+        const int64_t m_ahead = N <= 32768 ? smaller(m + 1, M - 1) : m;
+        float greatest = -INFINITY;
+        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
+        for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
+          greatest_lanes = maximum(greatest_lanes,
+                                   keep(active, absolute(from_f16(load(&x[m * N + n], active))), -INFINITY));
+        });
+        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        const float scale_here = maximum(greatest, 0.0f) / 127.0f;
+        scale[m] = scale_here;
+        for_lines<kLanes32>(around_caches, &q[m * N], 0, N, [=](int64_t n, auto active) {
+          prefetch(&x[m_ahead * N + n]);
+          store_around(
+              &q[m * N + n], active,
+              saturate<int8_t>(scale_here > 0.0f
+                                   ? round(quotient(from_f16(load(&x[m * N + n], active)), scale_here))
+                                   : Lanes<float, kLanes32>(0.0f)),
+              around_caches);
+        });
+      }
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        float greatest2 = -INFINITY;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        Extreme<float, kLanes32> greatest2_lanes = -INFINITY;
+        for_lanes<kLanes32>(n_begin, n_end, [=, &greatest2_lanes](int64_t n, auto active) {
+          greatest2_lanes = maximum(greatest2_lanes,
+                                    keep(active, absolute(from_f16(load(&x[m * N + n], active))), -INFINITY));
+        });
+        greatest2 = maximum(greatest2, across(greatest2_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        greatest_part[n_share * M + m] = greatest2;
+      }
+    }
+    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
+      Lanes<float, kLanes32> greatest3 = -INFINITY;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        greatest3 = maximum(greatest3, load(&greatest_part[n_share * M + m], active));
+      }
+      store(&scale_here2[m], active, quotient(maximum(greatest3, 0.0f), 127.0f));
+      store(&scale[m], active, load(&scale_here2[m], active));
+    });
+    const bool around_caches2 = M * N >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          const float scale_here3 = scale_here2[m];
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(
+              around_caches2, &q[m * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+                store_around(
+                    &q[m * N + n], active,
+                    saturate<int8_t>(scale_here3 > 0.0f
+                                         ? round(quotient(from_f16(load(&x[m * N + n], active)), scale_here3))
+                                         : Lanes<float, kLanes32>(0.0f)),
+                    around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
 }  // namespace
 
-extern "C" int quantize_rows_f32_openmp(const float* x, int8_t* q, float* scale, int64_t M, int64_t N) {
+extern "C" int64_t quantize_rows_f32_openmp_workspace(int64_t M, int64_t N) {
+  return QuantizeRowsF32Workspace(M, N).bytes;
+}
+
+extern "C" int quantize_rows_f32_openmp(const float* x, int8_t* q, float* scale, int64_t M, int64_t N,
+                                        void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -649,11 +888,21 @@ extern "C" int quantize_rows_f32_openmp(const float* x, int8_t* q, float* scale,
   if (overlap(x, M * N * 4, q, M * N)) return 9;
   if (overlap(scale, M * 4, q, M * N)) return 10;
   if (overlap(x, M * N * 4, scale, M * 4)) return 11;
-  quantize_rows_f32(x, q, scale, M, N);
+  const QuantizeRowsF32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 12;
+  quantize_rows_f32(x, q, scale, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int quantize_rows_bf16_openmp(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N) {
+extern "C" int64_t quantize_rows_bf16_openmp_workspace(int64_t M, int64_t N) {
+  return QuantizeRowsBf16Workspace(M, N).bytes;
+}
+
+extern "C" int quantize_rows_bf16_openmp(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N,
+                                         void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, M, N})) return 3;
@@ -665,11 +914,21 @@ extern "C" int quantize_rows_bf16_openmp(const uint16_t* x, int8_t* q, float* sc
   if (overlap(x, M * N * 2, q, M * N)) return 9;
   if (overlap(scale, M * 4, q, M * N)) return 10;
   if (overlap(x, M * N * 2, scale, M * 4)) return 11;
-  quantize_rows_bf16(x, q, scale, M, N);
+  const QuantizeRowsBf16Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 12;
+  quantize_rows_bf16(x, q, scale, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int quantize_rows_f16_openmp(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N) {
+extern "C" int64_t quantize_rows_f16_openmp_workspace(int64_t M, int64_t N) {
+  return QuantizeRowsF16Workspace(M, N).bytes;
+}
+
+extern "C" int quantize_rows_f16_openmp(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N,
+                                        void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, M, N})) return 3;
@@ -681,7 +940,12 @@ extern "C" int quantize_rows_f16_openmp(const uint16_t* x, int8_t* q, float* sca
   if (overlap(x, M * N * 2, q, M * N)) return 9;
   if (overlap(scale, M * 4, q, M * N)) return 10;
   if (overlap(x, M * N * 2, scale, M * 4)) return 11;
-  quantize_rows_f16(x, q, scale, M, N);
+  const QuantizeRowsF16Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 12;
+  quantize_rows_f16(x, q, scale, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -712,9 +976,9 @@ extern "C" __attribute__((weak)) const char* quantize_rows_error(int status) {
     case 11:
       return "scale must not overlap x";
     case 12:
-      return "a CUDA call failed; cudaGetLastError says why";
-    case 13:
       return "there is not enough memory for the workspace";
+    case 13:
+      return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";
 }

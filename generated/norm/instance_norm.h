@@ -20,26 +20,29 @@ extern "C" {
 // beta: f32[C], may be null
 // y: f32[B, C, H, W]
 /* @function instance_norm_f32 args: in x f32 [B, C, H, W]; in? gamma f32 [C]; in? beta f32 [C]; out y f32 [B,
- * C, H, W]; size B; size C; size H; size W; workspace workspace */
+ * C, H, W]; size B; size C; size H; size W; workspace workspace; workspace_openmp workspace */
 int64_t instance_norm_f32_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W);
 int instance_norm_f32_cuda(const float* x, const float* gamma, const float* beta, float* y, int64_t B,
                            int64_t C, int64_t H, int64_t W, void* workspace, int64_t workspace_bytes,
                            void* stream);
+int64_t instance_norm_f32_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W);
 int instance_norm_f32_openmp(const float* x, const float* gamma, const float* beta, float* y, int64_t B,
-                             int64_t C, int64_t H, int64_t W);
+                             int64_t C, int64_t H, int64_t W, void* workspace, int64_t workspace_bytes);
 
 // x: bf16[B, C, H, W]
 // gamma: f32[C], may be null
 // beta: f32[C], may be null
 // y: bf16[B, C, H, W]
 /* @function instance_norm_bf16 args: in x bf16 [B, C, H, W]; in? gamma f32 [C]; in? beta f32 [C]; out y bf16
- * [B, C, H, W]; size B; size C; size H; size W; workspace workspace */
+ * [B, C, H, W]; size B; size C; size H; size W; workspace workspace; workspace_openmp workspace */
 int64_t instance_norm_bf16_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W);
 int instance_norm_bf16_cuda(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t B,
                             int64_t C, int64_t H, int64_t W, void* workspace, int64_t workspace_bytes,
                             void* stream);
+int64_t instance_norm_bf16_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W);
 int instance_norm_bf16_openmp(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
-                              int64_t B, int64_t C, int64_t H, int64_t W);
+                              int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
+                              int64_t workspace_bytes);
 
 // What a status means.
 const char* instance_norm_error(int status);

@@ -562,15 +562,15 @@ extern "C" int instance_norm_f32_cuda(const float* x, const float* gamma, const 
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const InstanceNormF32Workspace space(B, C, H, W);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 13;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 13;
+    return 12;
   const cudaError_t error =
       small ? instance_norm_f32<int32_t>(x, gamma, beta, y, B, C, H, W, static_cast<char*>(memory), queue)
             : instance_norm_f32<int64_t>(x, gamma, beta, y, B, C, H, W, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 12;
+  return error == cudaSuccess ? 0 : 13;
 }
 
 extern "C" int64_t instance_norm_bf16_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
@@ -595,15 +595,15 @@ extern "C" int instance_norm_bf16_cuda(const uint16_t* x, const float* gamma, co
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const InstanceNormBf16Workspace space(B, C, H, W);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 13;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 13;
+    return 12;
   const cudaError_t error =
       small ? instance_norm_bf16<int32_t>(x, gamma, beta, y, B, C, H, W, static_cast<char*>(memory), queue)
             : instance_norm_bf16<int64_t>(x, gamma, beta, y, B, C, H, W, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 12;
+  return error == cudaSuccess ? 0 : 13;
 }
 
 extern "C" __attribute__((weak)) const char* instance_norm_error(int status) {
@@ -633,9 +633,9 @@ extern "C" __attribute__((weak)) const char* instance_norm_error(int status) {
     case 11:
       return "y must not overlap beta";
     case 12:
-      return "a CUDA call failed; cudaGetLastError says why";
-    case 13:
       return "there is not enough memory for the workspace";
+    case 13:
+      return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";
 }

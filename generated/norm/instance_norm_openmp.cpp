@@ -2,12 +2,17 @@
 //
 // instance_norm: y = (x - mean) / sqrt(variance + eps) * gamma + beta over H and W
 //
-// Plan: threads share B, C, neighbours along H*W.
+// Phase 1: threads share B, C, neighbours along H*W, where size(H*W) <= 1048576.
+// Phase 2: threads share HW_shares, B, C, neighbours along H*W, unless size(H*W) <= 1048576.
+// Phase 3: one thread does the rest, unless size(H*W) <= 1048576.
+// Phase 4: threads share HW_shares, B, C, neighbours along H*W, unless size(H*W) <= 1048576.
+// Through the workspace: total, total, total_part, total_part, seen_part.
 // Bytes that instance_norm_f32 must move: 8 * C + 4 * C * W * H * B read, 4 * C * W * H * B written.
 
 #include "instance_norm.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
@@ -22,9 +27,22 @@
 
 namespace {
 
+inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
 template <class A, class B>
 inline auto smaller(A a, B b) {
   return a < b ? a : b;
+}
+
+template <class A, class B>
+inline auto larger(A a, B b) {
+  return a > b ? a : b;
 }
 
 template <class T>
@@ -47,6 +65,24 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
+}
+
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  int64_t size = 0;
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
+    total = INT64_MAX / 2;
+  return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -390,108 +426,344 @@ inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
   return upper_halves<N>(value.v == value.v ? rounded : quiet, std::make_index_sequence<N>{});
 }
 
+// Where the intermediates lie in the workspace.
+struct InstanceNormF32Workspace {
+  int64_t total3;
+  int64_t total4;
+  int64_t total_part2;
+  int64_t total_part3;
+  int64_t seen_part;
+  int64_t bytes = 0;
+
+  explicit InstanceNormF32Workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
+    const int64_t HW_shares = larger(1, smaller(floor_div(64, larger(1, B * C)), ceil_div(H * W, 16384)));
+    total3 = reserve(bytes, B * C, 4);
+    total4 = reserve(bytes, B * C, 4);
+    total_part2 = reserve(bytes, HW_shares * B * C, 4);
+    total_part3 = reserve(bytes, HW_shares * B * C, 4);
+    seen_part = reserve(bytes, HW_shares * B * C, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
 void instance_norm_f32(const float* x, const float* gamma, const float* beta, float* y, int64_t B, int64_t C,
-                       int64_t H, int64_t W) {
-  const bool around_caches = B * C * (H * W) * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t b = 0; b < B; ++b) {
-      for (int64_t c = 0; c < C; ++c) {
-        const int64_t c_ahead = H * W <= 16384 ? smaller(c + 1, C - 1) : c;
-        float total = 0.0f;
-        float seen = 0.0f;
-        float total2 = 0.0f;
-        for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
-          const int64_t hw_end = smaller(hw_first + 4096, H * W);
-          const float here = float(hw_end - hw_first);
-          float total_part = 0.0f;
-          Sum<float, kLanes32> total_part_lanes = 0.0f;
-          for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
-            total_part_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0f);
-          });
-          total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
-          const float mean = total_part / here;
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-            prefetch(&x[(b * C + c_ahead) * (H * W) + hw]);
-            const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
-            total2_lanes += keep(active, d * d, 0.0f);
-          });
-          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
-          if (seen > 0.0f) {
-            const float apart = mean - total / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
+                       int64_t H, int64_t W, char* workspace) {
+  const int64_t HW_shares = larger(1, smaller(floor_div(64, larger(1, B * C)), ceil_div(H * W, 16384)));
+  const InstanceNormF32Workspace space(B, C, H, W);
+  float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
+  float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
+  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
+  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
+  float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
+  if (H * W <= 1048576) {
+    const bool around_caches = B * C * (H * W) * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t c = 0; c < C; ++c) {
+          const int64_t c_ahead = H * W <= 16384 ? smaller(c + 1, C - 1) : c;
+          float total = 0.0f;
+          float seen = 0.0f;
+          float total2 = 0.0f;
+          for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
+            const int64_t hw_end = smaller(hw_first + 4096, H * W);
+            const float here = float(hw_end - hw_first);
+            float total_part = 0.0f;
+            Sum<float, kLanes32> total_part_lanes = 0.0f;
+            for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
+              total_part_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0f);
+            });
+            total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
+            const float mean = total_part / here;
+            Sum<float, kLanes32> total2_lanes = 0.0f;
+            for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
+              prefetch(&x[(b * C + c_ahead) * (H * W) + hw]);
+              const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
+              total2_lanes += keep(active, d * d, 0.0f);
+            });
+            total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+            if (seen > 0.0f) {
+              const float apart = mean - total / seen;
+              total2 += apart * apart * (seen * here / (seen + here));
+            }
+            total += total_part;
+            seen += here;
           }
-          total += total_part;
-          seen += here;
+          const float root = rsqrt(total2 / float(H * W) + 1e-05f);
+          for_lines<kLanes32>(
+              around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
+                const auto d_ = load(&x[(b * C + c) * (H * W) + hw], active) - total / float(H * W);
+                const auto scaled = d_ * root * (gamma != nullptr ? gamma[c] : 1.0f);
+                store_around(&y[(b * C + c) * (H * W) + hw], active,
+                             scaled + (beta != nullptr ? beta[c] : 0.0f), around_caches);
+              });
         }
-        const float root = rsqrt(total2 / float(H * W) + 1e-05f);
-        for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-          const auto d_ = load(&x[(b * C + c) * (H * W) + hw], active) - total / float(H * W);
-          const auto scaled = d_ * root * (gamma != nullptr ? gamma[c] : 1.0f);
-          store_around(&y[(b * C + c) * (H * W) + hw], active, scaled + (beta != nullptr ? beta[c] : 0.0f),
-                       around_caches);
-        });
+      }
+      if (around_caches) finish_stores();
+    }
+  } else {
+    OMP(omp parallel for collapse(3) schedule(static))
+    for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t c = 0; c < C; ++c) {
+          float total5 = 0.0f;
+          float seen2 = 0.0f;
+          float total6 = 0.0f;
+          const int64_t hw_begin = hw_share * ceil_div(H * W, 64) / HW_shares * 64,
+                        hw_end2 = smaller((hw_share + 1) * ceil_div(H * W, 64) / HW_shares * 64, H * W);
+          for (int64_t hw_first2 = hw_begin; hw_first2 < hw_end2; hw_first2 += 4096) {
+            const int64_t hw_end3 = smaller(hw_first2 + 4096, hw_end2);
+            const float here2 = float(hw_end3 - hw_first2);
+            float total_part4 = 0.0f;
+            Sum<float, kLanes32> total_part4_lanes = 0.0f;
+            for_lanes<kLanes32>(hw_first2, hw_end3, [=, &total_part4_lanes](int64_t hw, auto active) {
+              total_part4_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0f);
+            });
+            total_part4 += across(total_part4_lanes, [](auto a, auto b_) { return a + b_; });
+            const float mean2 = total_part4 / here2;
+            Sum<float, kLanes32> total6_lanes = 0.0f;
+            for_lanes<kLanes32>(hw_first2, hw_end3, [=, &total6_lanes](int64_t hw, auto active) {
+              const auto d_4 = load(&x[(b * C + c) * (H * W) + hw], active) - mean2;
+              total6_lanes += keep(active, d_4 * d_4, 0.0f);
+            });
+            total6 += across(total6_lanes, [](auto a, auto b_) { return a + b_; });
+            if (seen2 > 0.0f) {
+              const float apart2 = mean2 - total5 / seen2;
+              total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+            }
+            total5 += total_part4;
+            seen2 += here2;
+          }
+          total_part2[(hw_share * B + b) * C + c] = total5;
+          total_part3[(hw_share * B + b) * C + c] = total6;
+          seen_part[(hw_share * B + b) * C + c] = seen2;
+        }
       }
     }
-    if (around_caches) finish_stores();
+    for (int64_t b = 0; b < B; ++b) {
+      for_lanes<kLanes32>(0, C, [=](int64_t c, auto active) {
+        Lanes<float, kLanes32> total7 = 0.0f;
+        Lanes<float, kLanes32> seen3 = 0.0f;
+        Lanes<float, kLanes32> total8 = 0.0f;
+        for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
+          total7 += load(&total_part2[(hw_share * B + b) * C + c], active);
+          seen3 += load(&seen_part[(hw_share * B + b) * C + c], active);
+        }
+        for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
+          const auto apart3 = load(&total_part2[(hw_share * B + b) * C + c], active) /
+                                  load(&seen_part[(hw_share * B + b) * C + c], active) -
+                              total7 / seen3;
+          total8 += (load(&total_part3[(hw_share * B + b) * C + c], active) +
+                     apart3 * apart3 * load(&seen_part[(hw_share * B + b) * C + c], active));
+        }
+        store(&total3[b * C + c], active, total7);
+        store(&total4[b * C + c], active, total8);
+      });
+    }
+    const bool around_caches2 = B * C * (H * W) * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(3) schedule(static) nowait)
+      for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
+        for (int64_t b = 0; b < B; ++b) {
+          for (int64_t c = 0; c < C; ++c) {
+            const float total9 = total3[b * C + c];
+            const float total10 = total4[b * C + c];
+            const float root2 = rsqrt(total10 / float(H * W) + 1e-05f);
+            const int64_t hw_begin2 = hw_share * ceil_div(H * W, 64) / HW_shares * 64,
+                          hw_end4 = smaller((hw_share + 1) * ceil_div(H * W, 64) / HW_shares * 64, H * W);
+            for_lines<kLanes32>(around_caches2, &y[(b * C + c) * (H * W) + hw_begin2], hw_begin2, hw_end4,
+                                [=](int64_t hw, auto active) {
+                                  const auto d_3 =
+                                      load(&x[(b * C + c) * (H * W) + hw], active) - total9 / float(H * W);
+                                  const auto scaled2 = d_3 * root2 * (gamma != nullptr ? gamma[c] : 1.0f);
+                                  store_around(&y[(b * C + c) * (H * W) + hw], active,
+                                               scaled2 + (beta != nullptr ? beta[c] : 0.0f), around_caches2);
+                                });
+          }
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
+// Where the intermediates lie in the workspace.
+struct InstanceNormBf16Workspace {
+  int64_t total3;
+  int64_t total4;
+  int64_t total_part2;
+  int64_t total_part3;
+  int64_t seen_part;
+  int64_t bytes = 0;
+
+  explicit InstanceNormBf16Workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
+    const int64_t HW_shares = larger(1, smaller(floor_div(64, larger(1, B * C)), ceil_div(H * W, 16384)));
+    total3 = reserve(bytes, B * C, 4);
+    total4 = reserve(bytes, B * C, 4);
+    total_part2 = reserve(bytes, HW_shares * B * C, 4);
+    total_part3 = reserve(bytes, HW_shares * B * C, 4);
+    seen_part = reserve(bytes, HW_shares * B * C, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
 void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t B,
-                        int64_t C, int64_t H, int64_t W) {
-  const bool around_caches = B * C * (H * W) * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t b = 0; b < B; ++b) {
-      for (int64_t c = 0; c < C; ++c) {
-        const int64_t c_ahead = H * W <= 32768 ? smaller(c + 1, C - 1) : c;
-        float total = 0.0f;
-        float seen = 0.0f;
-        float total2 = 0.0f;
-        for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
-          const int64_t hw_end = smaller(hw_first + 4096, H * W);
-          const float here = float(hw_end - hw_first);
-          float total_part = 0.0f;
-          Sum<float, kLanes32> total_part_lanes = 0.0f;
-          for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
-            total_part_lanes += keep(active, from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)), 0.0f);
-          });
-          total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
-          const float mean = total_part / here;
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-            prefetch(&x[(b * C + c_ahead) * (H * W) + hw]);
-            const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
-            total2_lanes += keep(active, d * d, 0.0f);
-          });
-          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
-          if (seen > 0.0f) {
-            const float apart = mean - total / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
+                        int64_t C, int64_t H, int64_t W, char* workspace) {
+  const int64_t HW_shares = larger(1, smaller(floor_div(64, larger(1, B * C)), ceil_div(H * W, 16384)));
+  const InstanceNormBf16Workspace space(B, C, H, W);
+  float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
+  float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
+  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
+  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
+  float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
+  if (H * W <= 2097152) {
+    const bool around_caches = B * C * (H * W) * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t c = 0; c < C; ++c) {
+          const int64_t c_ahead = H * W <= 32768 ? smaller(c + 1, C - 1) : c;
+          float total = 0.0f;
+          float seen = 0.0f;
+          float total2 = 0.0f;
+          for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
+            const int64_t hw_end = smaller(hw_first + 4096, H * W);
+            const float here = float(hw_end - hw_first);
+            float total_part = 0.0f;
+            Sum<float, kLanes32> total_part_lanes = 0.0f;
+            for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
+              total_part_lanes += keep(active, from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)), 0.0f);
+            });
+            total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
+            const float mean = total_part / here;
+            Sum<float, kLanes32> total2_lanes = 0.0f;
+            for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
+              prefetch(&x[(b * C + c_ahead) * (H * W) + hw]);
+              const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
+              total2_lanes += keep(active, d * d, 0.0f);
+            });
+            total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+            if (seen > 0.0f) {
+              const float apart = mean - total / seen;
+              total2 += apart * apart * (seen * here / (seen + here));
+            }
+            total += total_part;
+            seen += here;
           }
-          total += total_part;
-          seen += here;
+          const float root = rsqrt(total2 / float(H * W) + 1e-05f);
+          for_lines<kLanes32>(
+              around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
+                const auto d_ =
+                    from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - total / float(H * W);
+                const auto scaled = d_ * root * (gamma != nullptr ? gamma[c] : 1.0f);
+                store_around(&y[(b * C + c) * (H * W) + hw], active,
+                             to_bf16(scaled + (beta != nullptr ? beta[c] : 0.0f)), around_caches);
+              });
         }
-        const float root = rsqrt(total2 / float(H * W) + 1e-05f);
-        for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-          const auto d_ = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - total / float(H * W);
-          const auto scaled = d_ * root * (gamma != nullptr ? gamma[c] : 1.0f);
-          store_around(&y[(b * C + c) * (H * W) + hw], active,
-                       to_bf16(scaled + (beta != nullptr ? beta[c] : 0.0f)), around_caches);
-        });
+      }
+      if (around_caches) finish_stores();
+    }
+  } else {
+    OMP(omp parallel for collapse(3) schedule(static))
+    for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t c = 0; c < C; ++c) {
+          float total5 = 0.0f;
+          float seen2 = 0.0f;
+          float total6 = 0.0f;
+          const int64_t hw_begin = hw_share * ceil_div(H * W, 64) / HW_shares * 64,
+                        hw_end2 = smaller((hw_share + 1) * ceil_div(H * W, 64) / HW_shares * 64, H * W);
+          for (int64_t hw_first2 = hw_begin; hw_first2 < hw_end2; hw_first2 += 4096) {
+            const int64_t hw_end3 = smaller(hw_first2 + 4096, hw_end2);
+            const float here2 = float(hw_end3 - hw_first2);
+            float total_part4 = 0.0f;
+            Sum<float, kLanes32> total_part4_lanes = 0.0f;
+            for_lanes<kLanes32>(hw_first2, hw_end3, [=, &total_part4_lanes](int64_t hw, auto active) {
+              total_part4_lanes +=
+                  keep(active, from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)), 0.0f);
+            });
+            total_part4 += across(total_part4_lanes, [](auto a, auto b_) { return a + b_; });
+            const float mean2 = total_part4 / here2;
+            Sum<float, kLanes32> total6_lanes = 0.0f;
+            for_lanes<kLanes32>(hw_first2, hw_end3, [=, &total6_lanes](int64_t hw, auto active) {
+              const auto d_4 = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - mean2;
+              total6_lanes += keep(active, d_4 * d_4, 0.0f);
+            });
+            total6 += across(total6_lanes, [](auto a, auto b_) { return a + b_; });
+            if (seen2 > 0.0f) {
+              const float apart2 = mean2 - total5 / seen2;
+              total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+            }
+            total5 += total_part4;
+            seen2 += here2;
+          }
+          total_part2[(hw_share * B + b) * C + c] = total5;
+          total_part3[(hw_share * B + b) * C + c] = total6;
+          seen_part[(hw_share * B + b) * C + c] = seen2;
+        }
       }
     }
-    if (around_caches) finish_stores();
+    for (int64_t b = 0; b < B; ++b) {
+      for_lanes<kLanes32>(0, C, [=](int64_t c, auto active) {
+        Lanes<float, kLanes32> total7 = 0.0f;
+        Lanes<float, kLanes32> seen3 = 0.0f;
+        Lanes<float, kLanes32> total8 = 0.0f;
+        for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
+          total7 += load(&total_part2[(hw_share * B + b) * C + c], active);
+          seen3 += load(&seen_part[(hw_share * B + b) * C + c], active);
+        }
+        for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
+          const auto apart3 = load(&total_part2[(hw_share * B + b) * C + c], active) /
+                                  load(&seen_part[(hw_share * B + b) * C + c], active) -
+                              total7 / seen3;
+          total8 += (load(&total_part3[(hw_share * B + b) * C + c], active) +
+                     apart3 * apart3 * load(&seen_part[(hw_share * B + b) * C + c], active));
+        }
+        store(&total3[b * C + c], active, total7);
+        store(&total4[b * C + c], active, total8);
+      });
+    }
+    const bool around_caches2 = B * C * (H * W) * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(3) schedule(static) nowait)
+      for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
+        for (int64_t b = 0; b < B; ++b) {
+          for (int64_t c = 0; c < C; ++c) {
+            const float total9 = total3[b * C + c];
+            const float total10 = total4[b * C + c];
+            const float root2 = rsqrt(total10 / float(H * W) + 1e-05f);
+            const int64_t hw_begin2 = hw_share * ceil_div(H * W, 64) / HW_shares * 64,
+                          hw_end4 = smaller((hw_share + 1) * ceil_div(H * W, 64) / HW_shares * 64, H * W);
+            for_lines<kLanes32>(around_caches2, &y[(b * C + c) * (H * W) + hw_begin2], hw_begin2, hw_end4,
+                                [=](int64_t hw, auto active) {
+                                  const auto d_3 = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) -
+                                                   total9 / float(H * W);
+                                  const auto scaled2 = d_3 * root2 * (gamma != nullptr ? gamma[c] : 1.0f);
+                                  store_around(&y[(b * C + c) * (H * W) + hw], active,
+                                               to_bf16(scaled2 + (beta != nullptr ? beta[c] : 0.0f)),
+                                               around_caches2);
+                                });
+          }
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
 }  // namespace
 
+extern "C" int64_t instance_norm_f32_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
+  return InstanceNormF32Workspace(B, C, H, W).bytes;
+}
+
 extern "C" int instance_norm_f32_openmp(const float* x, const float* gamma, const float* beta, float* y,
-                                        int64_t B, int64_t C, int64_t H, int64_t W) {
+                                        int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
+                                        int64_t workspace_bytes) {
   if (!(B >= 0)) return 1;
   if (!(C >= 0)) return 2;
   if (!(H >= 0)) return 3;
@@ -503,12 +775,22 @@ extern "C" int instance_norm_f32_openmp(const float* x, const float* gamma, cons
   if (overlap(x, B * C * H * W * 4, y, B * C * H * W * 4)) return 9;
   if (overlap(gamma, C * 4, y, B * C * H * W * 4)) return 10;
   if (overlap(beta, C * 4, y, B * C * H * W * 4)) return 11;
-  instance_norm_f32(x, gamma, beta, y, B, C, H, W);
+  const InstanceNormF32Workspace space(B, C, H, W);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 12;
+  instance_norm_f32(x, gamma, beta, y, B, C, H, W, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
+extern "C" int64_t instance_norm_bf16_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
+  return InstanceNormBf16Workspace(B, C, H, W).bytes;
+}
+
 extern "C" int instance_norm_bf16_openmp(const uint16_t* x, const float* gamma, const float* beta,
-                                         uint16_t* y, int64_t B, int64_t C, int64_t H, int64_t W) {
+                                         uint16_t* y, int64_t B, int64_t C, int64_t H, int64_t W,
+                                         void* workspace, int64_t workspace_bytes) {
   if (!(B >= 0)) return 1;
   if (!(C >= 0)) return 2;
   if (!(H >= 0)) return 3;
@@ -520,7 +802,12 @@ extern "C" int instance_norm_bf16_openmp(const uint16_t* x, const float* gamma, 
   if (overlap(x, B * C * H * W * 2, y, B * C * H * W * 2)) return 9;
   if (overlap(gamma, C * 4, y, B * C * H * W * 2)) return 10;
   if (overlap(beta, C * 4, y, B * C * H * W * 2)) return 11;
-  instance_norm_bf16(x, gamma, beta, y, B, C, H, W);
+  const InstanceNormBf16Workspace space(B, C, H, W);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 12;
+  instance_norm_bf16(x, gamma, beta, y, B, C, H, W, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -551,9 +838,9 @@ extern "C" __attribute__((weak)) const char* instance_norm_error(int status) {
     case 11:
       return "y must not overlap beta";
     case 12:
-      return "a CUDA call failed; cudaGetLastError says why";
-    case 13:
       return "there is not enough memory for the workspace";
+    case 13:
+      return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";
 }

@@ -20,36 +20,39 @@ extern "C" {
 // beta: f32[N]
 // y: f32[rows, N]
 /* @function layer_norm_f32 args: in x f32 [rows, N]; in gamma f32 [N]; in beta f32 [N]; out y f32 [rows, N];
- * size rows; size N; workspace workspace */
+ * size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t layer_norm_f32_cuda_workspace(int64_t rows, int64_t N);
 int layer_norm_f32_cuda(const float* x, const float* gamma, const float* beta, float* y, int64_t rows,
                         int64_t N, void* workspace, int64_t workspace_bytes, void* stream);
+int64_t layer_norm_f32_openmp_workspace(int64_t rows, int64_t N);
 int layer_norm_f32_openmp(const float* x, const float* gamma, const float* beta, float* y, int64_t rows,
-                          int64_t N);
+                          int64_t N, void* workspace, int64_t workspace_bytes);
 
 // x: bf16[rows, N]
 // gamma: f32[N]
 // beta: f32[N]
 // y: bf16[rows, N]
 /* @function layer_norm_bf16 args: in x bf16 [rows, N]; in gamma f32 [N]; in beta f32 [N]; out y bf16 [rows,
- * N]; size rows; size N; workspace workspace */
+ * N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t layer_norm_bf16_cuda_workspace(int64_t rows, int64_t N);
 int layer_norm_bf16_cuda(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t rows,
                          int64_t N, void* workspace, int64_t workspace_bytes, void* stream);
+int64_t layer_norm_bf16_openmp_workspace(int64_t rows, int64_t N);
 int layer_norm_bf16_openmp(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
-                           int64_t rows, int64_t N);
+                           int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes);
 
 // x: f16[rows, N]
 // gamma: f32[N]
 // beta: f32[N]
 // y: f16[rows, N]
 /* @function layer_norm_f16 args: in x f16 [rows, N]; in gamma f32 [N]; in beta f32 [N]; out y f16 [rows, N];
- * size rows; size N; workspace workspace */
+ * size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t layer_norm_f16_cuda_workspace(int64_t rows, int64_t N);
 int layer_norm_f16_cuda(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t rows,
                         int64_t N, void* workspace, int64_t workspace_bytes, void* stream);
+int64_t layer_norm_f16_openmp_workspace(int64_t rows, int64_t N);
 int layer_norm_f16_openmp(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t rows,
-                          int64_t N);
+                          int64_t N, void* workspace, int64_t workspace_bytes);
 
 // What a status means.
 const char* layer_norm_error(int status);

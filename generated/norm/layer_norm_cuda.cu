@@ -641,15 +641,15 @@ extern "C" int layer_norm_f32_cuda(const float* x, const float* gamma, const flo
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const LayerNormF32Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 13;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 13;
+    return 12;
   const cudaError_t error =
       small ? layer_norm_f32<int32_t>(x, gamma, beta, y, rows, N, static_cast<char*>(memory), queue)
             : layer_norm_f32<int64_t>(x, gamma, beta, y, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 12;
+  return error == cudaSuccess ? 0 : 13;
 }
 
 extern "C" int64_t layer_norm_bf16_cuda_workspace(int64_t rows, int64_t N) {
@@ -674,15 +674,15 @@ extern "C" int layer_norm_bf16_cuda(const uint16_t* x, const float* gamma, const
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const LayerNormBf16Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 13;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 13;
+    return 12;
   const cudaError_t error =
       small ? layer_norm_bf16<int32_t>(x, gamma, beta, y, rows, N, static_cast<char*>(memory), queue)
             : layer_norm_bf16<int64_t>(x, gamma, beta, y, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 12;
+  return error == cudaSuccess ? 0 : 13;
 }
 
 extern "C" int64_t layer_norm_f16_cuda_workspace(int64_t rows, int64_t N) {
@@ -707,15 +707,15 @@ extern "C" int layer_norm_f16_cuda(const uint16_t* x, const float* gamma, const 
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const LayerNormF16Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 13;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 13;
+    return 12;
   const cudaError_t error =
       small ? layer_norm_f16<int32_t>(x, gamma, beta, y, rows, N, static_cast<char*>(memory), queue)
             : layer_norm_f16<int64_t>(x, gamma, beta, y, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 12;
+  return error == cudaSuccess ? 0 : 13;
 }
 
 extern "C" __attribute__((weak)) const char* layer_norm_error(int status) {
@@ -745,9 +745,9 @@ extern "C" __attribute__((weak)) const char* layer_norm_error(int status) {
     case 11:
       return "y must not overlap beta";
     case 12:
-      return "a CUDA call failed; cudaGetLastError says why";
-    case 13:
       return "there is not enough memory for the workspace";
+    case 13:
+      return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";
 }

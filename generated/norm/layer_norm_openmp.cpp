@@ -2,12 +2,17 @@
 //
 // layer_norm: y = (x - mean) / sqrt(variance + eps) * gamma + beta along N
 //
-// Plan: threads share rows, neighbours along N.
+// Phase 1: threads share rows, neighbours along N, where size(N) <= 1048576.
+// Phase 2: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
+// Phase 3: one thread does the rest, unless size(N) <= 1048576.
+// Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
+// Through the workspace: total, total, total_part, total_part, seen_part.
 // Bytes that layer_norm_f32 must move: 8 * N + 4 * N * rows read, 4 * N * rows written.
 
 #include "layer_norm.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
@@ -22,9 +27,22 @@
 
 namespace {
 
+inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
 template <class A, class B>
 inline auto smaller(A a, B b) {
   return a < b ? a : b;
+}
+
+template <class A, class B>
+inline auto larger(A a, B b) {
+  return a > b ? a : b;
 }
 
 template <class T>
@@ -47,6 +65,24 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
+}
+
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  int64_t size = 0;
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
+    total = INT64_MAX / 2;
+  return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -455,148 +491,469 @@ inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
 #endif
 }
 
-void layer_norm_f32(const float* x, const float* gamma, const float* beta, float* y, int64_t rows,
-                    int64_t N) {
-  const bool around_caches = rows * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
-      float total = 0.0f;
-      float seen = 0.0f;
-      float total2 = 0.0f;
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        const int64_t n_end = smaller(n_first + 4096, N);
-        const float here = float(n_end - n_first);
-        float total_part = 0.0f;
-        Sum<float, kLanes32> total_part_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
-          total_part_lanes += keep(active, load(&x[row * N + n], active), 0.0f);
-        });
-        total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-        const float mean = total_part / here;
-        Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-          prefetch(&x[row_ahead * N + n]);
-          const auto d = load(&x[row * N + n], active) - mean;
-          total2_lanes += keep(active, d * d, 0.0f);
-        });
-        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-        if (seen > 0.0f) {
-          const float apart = mean - total / seen;
-          total2 += apart * apart * (seen * here / (seen + here));
+// Where the intermediates lie in the workspace.
+struct LayerNormF32Workspace {
+  int64_t total3;
+  int64_t total4;
+  int64_t total_part2;
+  int64_t total_part3;
+  int64_t seen_part;
+  int64_t bytes = 0;
+
+  explicit LayerNormF32Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    total3 = reserve(bytes, rows, 4);
+    total4 = reserve(bytes, rows, 4);
+    total_part2 = reserve(bytes, N_shares * rows, 4);
+    total_part3 = reserve(bytes, N_shares * rows, 4);
+    seen_part = reserve(bytes, N_shares * rows, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void layer_norm_f32(const float* x, const float* gamma, const float* beta, float* y, int64_t rows, int64_t N,
+                    char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const LayerNormF32Workspace space(rows, N);
+  float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
+  float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
+  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
+  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
+  float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
+  if (N <= 1048576) {
+    const bool around_caches = rows * N * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
+        float total = 0.0f;
+        float seen = 0.0f;
+        float total2 = 0.0f;
+        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+          const int64_t n_end = smaller(n_first + 4096, N);
+          const float here = float(n_end - n_first);
+          float total_part = 0.0f;
+          Sum<float, kLanes32> total_part_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
+            total_part_lanes += keep(active, load(&x[row * N + n], active), 0.0f);
+          });
+          total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
+          const float mean = total_part / here;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
+            prefetch(&x[row_ahead * N + n]);
+            const auto d = load(&x[row * N + n], active) - mean;
+            total2_lanes += keep(active, d * d, 0.0f);
+          });
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          if (seen > 0.0f) {
+            const float apart = mean - total / seen;
+            total2 += apart * apart * (seen * here / (seen + here));
+          }
+          total += total_part;
+          seen += here;
         }
-        total += total_part;
-        seen += here;
+        const float root = rsqrt(total2 / float(N) + 1e-05f);
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          const auto d_ = load(&x[row * N + n], active) - total / float(N);
+          store_around(&y[row * N + n], active, d_ * root * load(&gamma[n], active) + load(&beta[n], active),
+                       around_caches);
+        });
       }
-      const float root = rsqrt(total2 / float(N) + 1e-05f);
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-        const auto d_ = load(&x[row * N + n], active) - total / float(N);
-        store_around(&y[row * N + n], active, d_ * root * load(&gamma[n], active) + load(&beta[n], active),
-                     around_caches);
-      });
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        float total5 = 0.0f;
+        float seen2 = 0.0f;
+        float total6 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
+          const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
+          const float here2 = float(n_end3 - n_first2);
+          float total_part4 = 0.0f;
+          Sum<float, kLanes32> total_part4_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first2, n_end3, [=, &total_part4_lanes](int64_t n, auto active) {
+            total_part4_lanes += keep(active, load(&x[row * N + n], active), 0.0f);
+          });
+          total_part4 += across(total_part4_lanes, [](auto a, auto b) { return a + b; });
+          const float mean2 = total_part4 / here2;
+          Sum<float, kLanes32> total6_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first2, n_end3, [=, &total6_lanes](int64_t n, auto active) {
+            const auto d_4 = load(&x[row * N + n], active) - mean2;
+            total6_lanes += keep(active, d_4 * d_4, 0.0f);
+          });
+          total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
+          if (seen2 > 0.0f) {
+            const float apart2 = mean2 - total5 / seen2;
+            total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+          }
+          total5 += total_part4;
+          seen2 += here2;
+        }
+        total_part2[n_share * rows + row] = total5;
+        total_part3[n_share * rows + row] = total6;
+        seen_part[n_share * rows + row] = seen2;
+      }
+    }
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total7 = 0.0f;
+      Lanes<float, kLanes32> seen3 = 0.0f;
+      Lanes<float, kLanes32> total8 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total7 += load(&total_part2[n_share * rows + row], active);
+        seen3 += load(&seen_part[n_share * rows + row], active);
+      }
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        const auto apart3 = load(&total_part2[n_share * rows + row], active) /
+                                load(&seen_part[n_share * rows + row], active) -
+                            total7 / seen3;
+        total8 += (load(&total_part3[n_share * rows + row], active) +
+                   apart3 * apart3 * load(&seen_part[n_share * rows + row], active));
+      }
+      store(&total3[row], active, total7);
+      store(&total4[row], active, total8);
+    });
+    const bool around_caches2 = rows * N * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float total9 = total3[row];
+          const float total10 = total4[row];
+          const float root2 = rsqrt(total10 / float(N) + 1e-05f);
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end4 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(
+              around_caches2, &y[row * N + n_begin2], n_begin2, n_end4, [=](int64_t n, auto active) {
+                const auto d_3 = load(&x[row * N + n], active) - total9 / float(N);
+                store_around(&y[row * N + n], active,
+                             d_3 * root2 * load(&gamma[n], active) + load(&beta[n], active), around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
+
+// Where the intermediates lie in the workspace.
+struct LayerNormBf16Workspace {
+  int64_t total3;
+  int64_t total4;
+  int64_t total_part2;
+  int64_t total_part3;
+  int64_t seen_part;
+  int64_t bytes = 0;
+
+  explicit LayerNormBf16Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    total3 = reserve(bytes, rows, 4);
+    total4 = reserve(bytes, rows, 4);
+    total_part2 = reserve(bytes, N_shares * rows, 4);
+    total_part3 = reserve(bytes, N_shares * rows, 4);
+    seen_part = reserve(bytes, N_shares * rows, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
 
 void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t rows,
-                     int64_t N) {
-  const bool around_caches = rows * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-      float total = 0.0f;
-      float seen = 0.0f;
-      float total2 = 0.0f;
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        const int64_t n_end = smaller(n_first + 4096, N);
-        const float here = float(n_end - n_first);
-        float total_part = 0.0f;
-        Sum<float, kLanes32> total_part_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
-          total_part_lanes += keep(active, from_bf16(load(&x[row * N + n], active)), 0.0f);
-        });
-        total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-        const float mean = total_part / here;
-        Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-          prefetch(&x[row_ahead * N + n]);
-          const auto d = from_bf16(load(&x[row * N + n], active)) - mean;
-          total2_lanes += keep(active, d * d, 0.0f);
-        });
-        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-        if (seen > 0.0f) {
-          const float apart = mean - total / seen;
-          total2 += apart * apart * (seen * here / (seen + here));
+                     int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const LayerNormBf16Workspace space(rows, N);
+  float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
+  float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
+  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
+  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
+  float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
+  if (N <= 2097152) {
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
+        float total = 0.0f;
+        float seen = 0.0f;
+        float total2 = 0.0f;
+        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+          const int64_t n_end = smaller(n_first + 4096, N);
+          const float here = float(n_end - n_first);
+          float total_part = 0.0f;
+          Sum<float, kLanes32> total_part_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
+            total_part_lanes += keep(active, from_bf16(load(&x[row * N + n], active)), 0.0f);
+          });
+          total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
+          const float mean = total_part / here;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
+            prefetch(&x[row_ahead * N + n]);
+            const auto d = from_bf16(load(&x[row * N + n], active)) - mean;
+            total2_lanes += keep(active, d * d, 0.0f);
+          });
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          if (seen > 0.0f) {
+            const float apart = mean - total / seen;
+            total2 += apart * apart * (seen * here / (seen + here));
+          }
+          total += total_part;
+          seen += here;
         }
-        total += total_part;
-        seen += here;
+        const float root = rsqrt(total2 / float(N) + 1e-05f);
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          const auto d_ = from_bf16(load(&x[row * N + n], active)) - total / float(N);
+          store_around(&y[row * N + n], active,
+                       to_bf16(d_ * root * load(&gamma[n], active) + load(&beta[n], active)), around_caches);
+        });
       }
-      const float root = rsqrt(total2 / float(N) + 1e-05f);
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-        const auto d_ = from_bf16(load(&x[row * N + n], active)) - total / float(N);
-        store_around(&y[row * N + n], active,
-                     to_bf16(d_ * root * load(&gamma[n], active) + load(&beta[n], active)), around_caches);
-      });
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        float total5 = 0.0f;
+        float seen2 = 0.0f;
+        float total6 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
+          const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
+          const float here2 = float(n_end3 - n_first2);
+          float total_part4 = 0.0f;
+          Sum<float, kLanes32> total_part4_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first2, n_end3, [=, &total_part4_lanes](int64_t n, auto active) {
+            total_part4_lanes += keep(active, from_bf16(load(&x[row * N + n], active)), 0.0f);
+          });
+          total_part4 += across(total_part4_lanes, [](auto a, auto b) { return a + b; });
+          const float mean2 = total_part4 / here2;
+          Sum<float, kLanes32> total6_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first2, n_end3, [=, &total6_lanes](int64_t n, auto active) {
+            const auto d_4 = from_bf16(load(&x[row * N + n], active)) - mean2;
+            total6_lanes += keep(active, d_4 * d_4, 0.0f);
+          });
+          total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
+          if (seen2 > 0.0f) {
+            const float apart2 = mean2 - total5 / seen2;
+            total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+          }
+          total5 += total_part4;
+          seen2 += here2;
+        }
+        total_part2[n_share * rows + row] = total5;
+        total_part3[n_share * rows + row] = total6;
+        seen_part[n_share * rows + row] = seen2;
+      }
+    }
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total7 = 0.0f;
+      Lanes<float, kLanes32> seen3 = 0.0f;
+      Lanes<float, kLanes32> total8 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total7 += load(&total_part2[n_share * rows + row], active);
+        seen3 += load(&seen_part[n_share * rows + row], active);
+      }
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        const auto apart3 = load(&total_part2[n_share * rows + row], active) /
+                                load(&seen_part[n_share * rows + row], active) -
+                            total7 / seen3;
+        total8 += (load(&total_part3[n_share * rows + row], active) +
+                   apart3 * apart3 * load(&seen_part[n_share * rows + row], active));
+      }
+      store(&total3[row], active, total7);
+      store(&total4[row], active, total8);
+    });
+    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float total9 = total3[row];
+          const float total10 = total4[row];
+          const float root2 = rsqrt(total10 / float(N) + 1e-05f);
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end4 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(
+              around_caches2, &y[row * N + n_begin2], n_begin2, n_end4, [=](int64_t n, auto active) {
+                const auto d_3 = from_bf16(load(&x[row * N + n], active)) - total9 / float(N);
+                store_around(&y[row * N + n], active,
+                             to_bf16(d_3 * root2 * load(&gamma[n], active) + load(&beta[n], active)),
+                             around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
+// Where the intermediates lie in the workspace.
+struct LayerNormF16Workspace {
+  int64_t total3;
+  int64_t total4;
+  int64_t total_part2;
+  int64_t total_part3;
+  int64_t seen_part;
+  int64_t bytes = 0;
+
+  explicit LayerNormF16Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    total3 = reserve(bytes, rows, 4);
+    total4 = reserve(bytes, rows, 4);
+    total_part2 = reserve(bytes, N_shares * rows, 4);
+    total_part3 = reserve(bytes, N_shares * rows, 4);
+    seen_part = reserve(bytes, N_shares * rows, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
 void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t rows,
-                    int64_t N) {
-  const bool around_caches = rows * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-      float total = 0.0f;
-      float seen = 0.0f;
-      float total2 = 0.0f;
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        const int64_t n_end = smaller(n_first + 4096, N);
-        const float here = float(n_end - n_first);
-        float total_part = 0.0f;
-        Sum<float, kLanes32> total_part_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
-          total_part_lanes += keep(active, from_f16(load(&x[row * N + n], active)), 0.0f);
-        });
-        total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-        const float mean = total_part / here;
-        Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-          prefetch(&x[row_ahead * N + n]);
-          const auto d = from_f16(load(&x[row * N + n], active)) - mean;
-          total2_lanes += keep(active, d * d, 0.0f);
-        });
-        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-        if (seen > 0.0f) {
-          const float apart = mean - total / seen;
-          total2 += apart * apart * (seen * here / (seen + here));
+                    int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const LayerNormF16Workspace space(rows, N);
+  float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
+  float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
+  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
+  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
+  float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
+  if (N <= 2097152) {
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
+        float total = 0.0f;
+        float seen = 0.0f;
+        float total2 = 0.0f;
+        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+          const int64_t n_end = smaller(n_first + 4096, N);
+          const float here = float(n_end - n_first);
+          float total_part = 0.0f;
+          Sum<float, kLanes32> total_part_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
+            total_part_lanes += keep(active, from_f16(load(&x[row * N + n], active)), 0.0f);
+          });
+          total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
+          const float mean = total_part / here;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
+            prefetch(&x[row_ahead * N + n]);
+            const auto d = from_f16(load(&x[row * N + n], active)) - mean;
+            total2_lanes += keep(active, d * d, 0.0f);
+          });
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          if (seen > 0.0f) {
+            const float apart = mean - total / seen;
+            total2 += apart * apart * (seen * here / (seen + here));
+          }
+          total += total_part;
+          seen += here;
         }
-        total += total_part;
-        seen += here;
+        const float root = rsqrt(total2 / float(N) + 1e-05f);
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          const auto d_ = from_f16(load(&x[row * N + n], active)) - total / float(N);
+          store_around(&y[row * N + n], active,
+                       to_f16(d_ * root * load(&gamma[n], active) + load(&beta[n], active)), around_caches);
+        });
       }
-      const float root = rsqrt(total2 / float(N) + 1e-05f);
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-        const auto d_ = from_f16(load(&x[row * N + n], active)) - total / float(N);
-        store_around(&y[row * N + n], active,
-                     to_f16(d_ * root * load(&gamma[n], active) + load(&beta[n], active)), around_caches);
-      });
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        float total5 = 0.0f;
+        float seen2 = 0.0f;
+        float total6 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
+          const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
+          const float here2 = float(n_end3 - n_first2);
+          float total_part4 = 0.0f;
+          Sum<float, kLanes32> total_part4_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first2, n_end3, [=, &total_part4_lanes](int64_t n, auto active) {
+            total_part4_lanes += keep(active, from_f16(load(&x[row * N + n], active)), 0.0f);
+          });
+          total_part4 += across(total_part4_lanes, [](auto a, auto b) { return a + b; });
+          const float mean2 = total_part4 / here2;
+          Sum<float, kLanes32> total6_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first2, n_end3, [=, &total6_lanes](int64_t n, auto active) {
+            const auto d_4 = from_f16(load(&x[row * N + n], active)) - mean2;
+            total6_lanes += keep(active, d_4 * d_4, 0.0f);
+          });
+          total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
+          if (seen2 > 0.0f) {
+            const float apart2 = mean2 - total5 / seen2;
+            total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+          }
+          total5 += total_part4;
+          seen2 += here2;
+        }
+        total_part2[n_share * rows + row] = total5;
+        total_part3[n_share * rows + row] = total6;
+        seen_part[n_share * rows + row] = seen2;
+      }
+    }
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total7 = 0.0f;
+      Lanes<float, kLanes32> seen3 = 0.0f;
+      Lanes<float, kLanes32> total8 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total7 += load(&total_part2[n_share * rows + row], active);
+        seen3 += load(&seen_part[n_share * rows + row], active);
+      }
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        const auto apart3 = load(&total_part2[n_share * rows + row], active) /
+                                load(&seen_part[n_share * rows + row], active) -
+                            total7 / seen3;
+        total8 += (load(&total_part3[n_share * rows + row], active) +
+                   apart3 * apart3 * load(&seen_part[n_share * rows + row], active));
+      }
+      store(&total3[row], active, total7);
+      store(&total4[row], active, total8);
+    });
+    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float total9 = total3[row];
+          const float total10 = total4[row];
+          const float root2 = rsqrt(total10 / float(N) + 1e-05f);
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end4 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(
+              around_caches2, &y[row * N + n_begin2], n_begin2, n_end4, [=](int64_t n, auto active) {
+                const auto d_3 = from_f16(load(&x[row * N + n], active)) - total9 / float(N);
+                store_around(&y[row * N + n], active,
+                             to_f16(d_3 * root2 * load(&gamma[n], active) + load(&beta[n], active)),
+                             around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
 }  // namespace
 
+extern "C" int64_t layer_norm_f32_openmp_workspace(int64_t rows, int64_t N) {
+  return LayerNormF32Workspace(rows, N).bytes;
+}
+
 extern "C" int layer_norm_f32_openmp(const float* x, const float* gamma, const float* beta, float* y,
-                                     int64_t rows, int64_t N) {
+                                     int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, rows, N})) return 3;
@@ -608,12 +965,21 @@ extern "C" int layer_norm_f32_openmp(const float* x, const float* gamma, const f
   if (overlap(x, rows * N * 4, y, rows * N * 4)) return 9;
   if (overlap(gamma, N * 4, y, rows * N * 4)) return 10;
   if (overlap(beta, N * 4, y, rows * N * 4)) return 11;
-  layer_norm_f32(x, gamma, beta, y, rows, N);
+  const LayerNormF32Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 12;
+  layer_norm_f32(x, gamma, beta, y, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
+}
+
+extern "C" int64_t layer_norm_bf16_openmp_workspace(int64_t rows, int64_t N) {
+  return LayerNormBf16Workspace(rows, N).bytes;
 }
 
 extern "C" int layer_norm_bf16_openmp(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
-                                      int64_t rows, int64_t N) {
+                                      int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, rows, N})) return 3;
@@ -625,12 +991,21 @@ extern "C" int layer_norm_bf16_openmp(const uint16_t* x, const float* gamma, con
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 9;
   if (overlap(gamma, N * 4, y, rows * N * 2)) return 10;
   if (overlap(beta, N * 4, y, rows * N * 2)) return 11;
-  layer_norm_bf16(x, gamma, beta, y, rows, N);
+  const LayerNormBf16Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 12;
+  layer_norm_bf16(x, gamma, beta, y, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
+extern "C" int64_t layer_norm_f16_openmp_workspace(int64_t rows, int64_t N) {
+  return LayerNormF16Workspace(rows, N).bytes;
+}
+
 extern "C" int layer_norm_f16_openmp(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
-                                     int64_t rows, int64_t N) {
+                                     int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, rows, N})) return 3;
@@ -642,7 +1017,12 @@ extern "C" int layer_norm_f16_openmp(const uint16_t* x, const float* gamma, cons
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 9;
   if (overlap(gamma, N * 4, y, rows * N * 2)) return 10;
   if (overlap(beta, N * 4, y, rows * N * 2)) return 11;
-  layer_norm_f16(x, gamma, beta, y, rows, N);
+  const LayerNormF16Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 12;
+  layer_norm_f16(x, gamma, beta, y, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -673,9 +1053,9 @@ extern "C" __attribute__((weak)) const char* layer_norm_error(int status) {
     case 11:
       return "y must not overlap beta";
     case 12:
-      return "a CUDA call failed; cudaGetLastError says why";
-    case 13:
       return "there is not enough memory for the workspace";
+    case 13:
+      return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";
 }

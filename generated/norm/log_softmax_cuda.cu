@@ -711,15 +711,15 @@ extern "C" int log_softmax_f32_cuda(const float* x, float* y, int64_t rows, int6
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const LogSoftmaxF32Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 8;
+    return 7;
   const cudaError_t error = small
                                 ? log_softmax_f32<int32_t>(x, y, rows, N, static_cast<char*>(memory), queue)
                                 : log_softmax_f32<int64_t>(x, y, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int64_t log_softmax_f64_cuda_workspace(int64_t rows, int64_t N) {
@@ -738,15 +738,15 @@ extern "C" int log_softmax_f64_cuda(const double* x, double* y, int64_t rows, in
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const LogSoftmaxF64Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 8;
+    return 7;
   const cudaError_t error = small
                                 ? log_softmax_f64<int32_t>(x, y, rows, N, static_cast<char*>(memory), queue)
                                 : log_softmax_f64<int64_t>(x, y, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int64_t log_softmax_bf16_cuda_workspace(int64_t rows, int64_t N) {
@@ -765,15 +765,15 @@ extern "C" int log_softmax_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t row
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const LogSoftmaxBf16Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 8;
+    return 7;
   const cudaError_t error = small
                                 ? log_softmax_bf16<int32_t>(x, y, rows, N, static_cast<char*>(memory), queue)
                                 : log_softmax_bf16<int64_t>(x, y, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int64_t log_softmax_f16_cuda_workspace(int64_t rows, int64_t N) {
@@ -792,15 +792,15 @@ extern "C" int log_softmax_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const LogSoftmaxF16Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 8;
+    return 7;
   const cudaError_t error = small
                                 ? log_softmax_f16<int32_t>(x, y, rows, N, static_cast<char*>(memory), queue)
                                 : log_softmax_f16<int64_t>(x, y, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" __attribute__((weak)) const char* log_softmax_error(int status) {
@@ -820,9 +820,9 @@ extern "C" __attribute__((weak)) const char* log_softmax_error(int status) {
     case 6:
       return "y must not overlap x";
     case 7:
-      return "a CUDA call failed; cudaGetLastError says why";
-    case 8:
       return "there is not enough memory for the workspace";
+    case 8:
+      return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";
 }

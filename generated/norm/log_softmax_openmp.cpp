@@ -2,12 +2,17 @@
 //
 // log_softmax: y = x - log(sum(exp(x))) along N, without overflow
 //
-// Plan: threads share rows, neighbours along N.
+// Phase 1: threads share rows, neighbours along N, where size(N) <= 1048576.
+// Phase 2: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
+// Phase 3: one thread does the rest, unless size(N) <= 1048576.
+// Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
+// Through the workspace: greatest, total, greatest_part, total_part.
 // Bytes that log_softmax_f32 must move: 4 * N * rows read, 4 * N * rows written.
 
 #include "log_softmax.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <limits>
@@ -23,9 +28,22 @@
 
 namespace {
 
+inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
 template <class A, class B>
 inline auto smaller(A a, B b) {
   return a < b ? a : b;
+}
+
+template <class A, class B>
+inline auto larger(A a, B b) {
+  return a > b ? a : b;
 }
 
 // NaN where either is NaN; of equals the first.
@@ -49,6 +67,24 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
+}
+
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  int64_t size = 0;
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
+    total = INT64_MAX / 2;
+  return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -591,213 +627,630 @@ inline Lanes<double, N> exp(Lanes<double, N> x) {
   return choose(x > 710.0, double(INFINITY), finite_exp(x));
 }
 
-void log_softmax_f32(const float* x, float* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
-      float greatest = -INFINITY;
-      float total = 0.0f;
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        const int64_t n_end = smaller(n_first + 4096, N);
-        float greatest_now = greatest;
-        Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
-          greatest_now_lanes =
-              maximum(greatest_now_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
-        });
-        greatest_now =
-            maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        if (greatest_now > greatest) {
-          total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+// Where the intermediates lie in the workspace.
+struct LogSoftmaxF32Workspace {
+  int64_t greatest2;
+  int64_t total2;
+  int64_t greatest_part;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit LogSoftmaxF32Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    greatest2 = reserve(bytes, rows, 4);
+    total2 = reserve(bytes, rows, 4);
+    greatest_part = reserve(bytes, N_shares * rows, 4);
+    total_part = reserve(bytes, N_shares * rows, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void log_softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const LogSoftmaxF32Workspace space(rows, N);
+  float* const greatest2 = reinterpret_cast<float*>(workspace + space.greatest2);
+  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
+  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  if (N <= 1048576) {
+    const bool around_caches = rows * N * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
+        float greatest = -INFINITY;
+        float total = 0.0f;
+        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+          const int64_t n_end = smaller(n_first + 4096, N);
+          float greatest_now = greatest;
+          Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+          for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
+            greatest_now_lanes =
+                maximum(greatest_now_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
+          });
+          greatest_now =
+              maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (greatest_now > greatest) {
+            total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+          }
+          greatest = greatest_now;
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
+            prefetch(&x[row_ahead * N + n]);
+            const auto d = load(&x[row * N + n], active) - greatest;
+            total_lanes += keep(active, exp(d), 0.0f);
+          });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        greatest = greatest_now;
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-          prefetch(&x[row_ahead * N + n]);
-          const auto d = load(&x[row * N + n], active) - greatest;
-          total_lanes += keep(active, exp(d), 0.0f);
+        const float logarithm = std::log(total);
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          const auto d_ = load(&x[row * N + n], active) - greatest;
+          store_around(&y[row * N + n], active, d_ - logarithm, around_caches);
         });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      const float logarithm = std::log(total);
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-        const auto d_ = load(&x[row * N + n], active) - greatest;
-        store_around(&y[row * N + n], active, d_ - logarithm, around_caches);
-      });
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        float greatest3 = -INFINITY;
+        float total3 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
+          const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
+          float greatest_now2 = greatest3;
+          Extreme<float, kLanes32> greatest_now2_lanes = -INFINITY;
+          for_lanes<kLanes32>(n_first2, n_end3, [=, &greatest_now2_lanes](int64_t n, auto active) {
+            greatest_now2_lanes =
+                maximum(greatest_now2_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
+          });
+          greatest_now2 = maximum(greatest_now2,
+                                  across(greatest_now2_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (greatest_now2 > greatest3) {
+            total3 = greatest3 > -INFINITY ? total3 * std::exp(greatest3 - greatest_now2) : 0.0f;
+          }
+          greatest3 = greatest_now2;
+          Lanes<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first2, n_end3, [=, &total3_lanes](int64_t n, auto active) {
+            const auto d_4 = load(&x[row * N + n], active) - greatest3;
+            total3_lanes += keep(active, exp(d_4), 0.0f);
+          });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+        }
+        greatest_part[n_share * rows + row] = greatest3;
+        total_part[n_share * rows + row] = total3;
+      }
+    }
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> greatest4 = -INFINITY;
+      Lanes<float, kLanes32> total4 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        greatest4 = maximum(greatest4, load(&greatest_part[n_share * rows + row], active));
+      }
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total4 += choose(
+            load(&greatest_part[n_share * rows + row], active) == -INFINITY && greatest4 > -INFINITY, 0.0f,
+            load(&total_part[n_share * rows + row], active) *
+                exp(load(&greatest_part[n_share * rows + row], active) - greatest4));
+      }
+      store(&greatest2[row], active, greatest4);
+      store(&total2[row], active, total4);
+    });
+    const bool around_caches2 = rows * N * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float greatest5 = greatest2[row];
+          const float total5 = total2[row];
+          const float logarithm2 = std::log(total5);
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end4 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(around_caches2, &y[row * N + n_begin2], n_begin2, n_end4,
+                              [=](int64_t n, auto active) {
+                                const auto d_3 = load(&x[row * N + n], active) - greatest5;
+                                store_around(&y[row * N + n], active, d_3 - logarithm2, around_caches2);
+                              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
-void log_softmax_f64(const double* x, double* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
-      double greatest = -double(INFINITY);
-      double total = 0.0;
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        const int64_t n_end = smaller(n_first + 4096, N);
-        double greatest_now = greatest;
-        Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
-        for_lanes<kLanes64>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
-          greatest_now_lanes =
-              maximum(greatest_now_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
-        });
-        greatest_now =
-            maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        if (greatest_now > greatest) {
-          total = greatest > -double(INFINITY) ? total * std::exp(greatest - greatest_now) : 0.0;
+// Where the intermediates lie in the workspace.
+struct LogSoftmaxF64Workspace {
+  int64_t greatest2;
+  int64_t total2;
+  int64_t greatest_part;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit LogSoftmaxF64Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    greatest2 = reserve(bytes, rows, 8);
+    total2 = reserve(bytes, rows, 8);
+    greatest_part = reserve(bytes, N_shares * rows, 8);
+    total_part = reserve(bytes, N_shares * rows, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void log_softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const LogSoftmaxF64Workspace space(rows, N);
+  double* const greatest2 = reinterpret_cast<double*>(workspace + space.greatest2);
+  double* const total2 = reinterpret_cast<double*>(workspace + space.total2);
+  double* const greatest_part = reinterpret_cast<double*>(workspace + space.greatest_part);
+  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
+  if (N <= 524288) {
+    const bool around_caches = rows * N * 8 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
+        double greatest = -double(INFINITY);
+        double total = 0.0;
+        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+          const int64_t n_end = smaller(n_first + 4096, N);
+          double greatest_now = greatest;
+          Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
+          for_lanes<kLanes64>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
+            greatest_now_lanes =
+                maximum(greatest_now_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
+          });
+          greatest_now =
+              maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (greatest_now > greatest) {
+            total = greatest > -double(INFINITY) ? total * std::exp(greatest - greatest_now) : 0.0;
+          }
+          greatest = greatest_now;
+          Lanes<double, kLanes64> total_lanes = 0.0;
+          for_lanes<kLanes64>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
+            prefetch(&x[row_ahead * N + n]);
+            const auto d = load(&x[row * N + n], active) - greatest;
+            total_lanes += keep(active, exp(d), 0.0);
+          });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        greatest = greatest_now;
-        Lanes<double, kLanes64> total_lanes = 0.0;
-        for_lanes<kLanes64>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-          prefetch(&x[row_ahead * N + n]);
-          const auto d = load(&x[row * N + n], active) - greatest;
-          total_lanes += keep(active, exp(d), 0.0);
+        const double logarithm = std::log(total);
+        for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          const auto d_ = load(&x[row * N + n], active) - greatest;
+          store_around(&y[row * N + n], active, d_ - logarithm, around_caches);
         });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      const double logarithm = std::log(total);
-      for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-        const auto d_ = load(&x[row * N + n], active) - greatest;
-        store_around(&y[row * N + n], active, d_ - logarithm, around_caches);
-      });
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        double greatest3 = -double(INFINITY);
+        double total3 = 0.0;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
+          const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
+          double greatest_now2 = greatest3;
+          Extreme<double, kLanes64> greatest_now2_lanes = -double(INFINITY);
+          for_lanes<kLanes64>(n_first2, n_end3, [=, &greatest_now2_lanes](int64_t n, auto active) {
+            greatest_now2_lanes =
+                maximum(greatest_now2_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
+          });
+          greatest_now2 = maximum(greatest_now2,
+                                  across(greatest_now2_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (greatest_now2 > greatest3) {
+            total3 = greatest3 > -double(INFINITY) ? total3 * std::exp(greatest3 - greatest_now2) : 0.0;
+          }
+          greatest3 = greatest_now2;
+          Lanes<double, kLanes64> total3_lanes = 0.0;
+          for_lanes<kLanes64>(n_first2, n_end3, [=, &total3_lanes](int64_t n, auto active) {
+            const auto d_4 = load(&x[row * N + n], active) - greatest3;
+            total3_lanes += keep(active, exp(d_4), 0.0);
+          });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+        }
+        greatest_part[n_share * rows + row] = greatest3;
+        total_part[n_share * rows + row] = total3;
+      }
+    }
+    for_lanes<kLanes64>(0, rows, [=](int64_t row, auto active) {
+      Lanes<double, kLanes64> greatest4 = -double(INFINITY);
+      Lanes<double, kLanes64> total4 = 0.0;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        greatest4 = maximum(greatest4, load(&greatest_part[n_share * rows + row], active));
+      }
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total4 += choose(load(&greatest_part[n_share * rows + row], active) == -double(INFINITY) &&
+                             greatest4 > -double(INFINITY),
+                         0.0,
+                         load(&total_part[n_share * rows + row], active) *
+                             exp(load(&greatest_part[n_share * rows + row], active) - greatest4));
+      }
+      store(&greatest2[row], active, greatest4);
+      store(&total2[row], active, total4);
+    });
+    const bool around_caches2 = rows * N * 8 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const double greatest5 = greatest2[row];
+          const double total5 = total2[row];
+          const double logarithm2 = std::log(total5);
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end4 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes64>(around_caches2, &y[row * N + n_begin2], n_begin2, n_end4,
+                              [=](int64_t n, auto active) {
+                                const auto d_3 = load(&x[row * N + n], active) - greatest5;
+                                store_around(&y[row * N + n], active, d_3 - logarithm2, around_caches2);
+                              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
-void log_softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-      float greatest = -INFINITY;
-      float total = 0.0f;
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        const int64_t n_end = smaller(n_first + 4096, N);
-        float greatest_now = greatest;
-        Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
-          greatest_now_lanes =
-              maximum(greatest_now_lanes, keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
-        });
-        greatest_now =
-            maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        if (greatest_now > greatest) {
-          total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+// Where the intermediates lie in the workspace.
+struct LogSoftmaxBf16Workspace {
+  int64_t greatest2;
+  int64_t total2;
+  int64_t greatest_part;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit LogSoftmaxBf16Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    greatest2 = reserve(bytes, rows, 4);
+    total2 = reserve(bytes, rows, 4);
+    greatest_part = reserve(bytes, N_shares * rows, 4);
+    total_part = reserve(bytes, N_shares * rows, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void log_softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const LogSoftmaxBf16Workspace space(rows, N);
+  float* const greatest2 = reinterpret_cast<float*>(workspace + space.greatest2);
+  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
+  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  if (N <= 2097152) {
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
+        float greatest = -INFINITY;
+        float total = 0.0f;
+        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+          const int64_t n_end = smaller(n_first + 4096, N);
+          float greatest_now = greatest;
+          Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+          for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
+            greatest_now_lanes = maximum(greatest_now_lanes,
+                                         keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
+          });
+          greatest_now =
+              maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (greatest_now > greatest) {
+            total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+          }
+          greatest = greatest_now;
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
+            prefetch(&x[row_ahead * N + n]);
+            const auto d = from_bf16(load(&x[row * N + n], active)) - greatest;
+            total_lanes += keep(active, exp(d), 0.0f);
+          });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        greatest = greatest_now;
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-          prefetch(&x[row_ahead * N + n]);
-          const auto d = from_bf16(load(&x[row * N + n], active)) - greatest;
-          total_lanes += keep(active, exp(d), 0.0f);
+        const float logarithm = std::log(total);
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          const auto d_ = from_bf16(load(&x[row * N + n], active)) - greatest;
+          store_around(&y[row * N + n], active, to_bf16(d_ - logarithm), around_caches);
         });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      const float logarithm = std::log(total);
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-        const auto d_ = from_bf16(load(&x[row * N + n], active)) - greatest;
-        store_around(&y[row * N + n], active, to_bf16(d_ - logarithm), around_caches);
-      });
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        float greatest3 = -INFINITY;
+        float total3 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
+          const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
+          float greatest_now2 = greatest3;
+          Extreme<float, kLanes32> greatest_now2_lanes = -INFINITY;
+          for_lanes<kLanes32>(n_first2, n_end3, [=, &greatest_now2_lanes](int64_t n, auto active) {
+            greatest_now2_lanes = maximum(greatest_now2_lanes,
+                                          keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
+          });
+          greatest_now2 = maximum(greatest_now2,
+                                  across(greatest_now2_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (greatest_now2 > greatest3) {
+            total3 = greatest3 > -INFINITY ? total3 * std::exp(greatest3 - greatest_now2) : 0.0f;
+          }
+          greatest3 = greatest_now2;
+          Lanes<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first2, n_end3, [=, &total3_lanes](int64_t n, auto active) {
+            const auto d_4 = from_bf16(load(&x[row * N + n], active)) - greatest3;
+            total3_lanes += keep(active, exp(d_4), 0.0f);
+          });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+        }
+        greatest_part[n_share * rows + row] = greatest3;
+        total_part[n_share * rows + row] = total3;
+      }
+    }
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> greatest4 = -INFINITY;
+      Lanes<float, kLanes32> total4 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        greatest4 = maximum(greatest4, load(&greatest_part[n_share * rows + row], active));
+      }
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total4 += choose(
+            load(&greatest_part[n_share * rows + row], active) == -INFINITY && greatest4 > -INFINITY, 0.0f,
+            load(&total_part[n_share * rows + row], active) *
+                exp(load(&greatest_part[n_share * rows + row], active) - greatest4));
+      }
+      store(&greatest2[row], active, greatest4);
+      store(&total2[row], active, total4);
+    });
+    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float greatest5 = greatest2[row];
+          const float total5 = total2[row];
+          const float logarithm2 = std::log(total5);
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end4 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(
+              around_caches2, &y[row * N + n_begin2], n_begin2, n_end4, [=](int64_t n, auto active) {
+                const auto d_3 = from_bf16(load(&x[row * N + n], active)) - greatest5;
+                store_around(&y[row * N + n], active, to_bf16(d_3 - logarithm2), around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
-void log_softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-      float greatest = -INFINITY;
-      float total = 0.0f;
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        const int64_t n_end = smaller(n_first + 4096, N);
-        float greatest_now = greatest;
-        Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
-          greatest_now_lanes =
-              maximum(greatest_now_lanes, keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
-        });
-        greatest_now =
-            maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        if (greatest_now > greatest) {
-          total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+// Where the intermediates lie in the workspace.
+struct LogSoftmaxF16Workspace {
+  int64_t greatest2;
+  int64_t total2;
+  int64_t greatest_part;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit LogSoftmaxF16Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    greatest2 = reserve(bytes, rows, 4);
+    total2 = reserve(bytes, rows, 4);
+    greatest_part = reserve(bytes, N_shares * rows, 4);
+    total_part = reserve(bytes, N_shares * rows, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void log_softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const LogSoftmaxF16Workspace space(rows, N);
+  float* const greatest2 = reinterpret_cast<float*>(workspace + space.greatest2);
+  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
+  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  if (N <= 2097152) {
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
+        float greatest = -INFINITY;
+        float total = 0.0f;
+        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+          const int64_t n_end = smaller(n_first + 4096, N);
+          float greatest_now = greatest;
+          Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+          for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
+            greatest_now_lanes =
+                maximum(greatest_now_lanes, keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
+          });
+          greatest_now =
+              maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (greatest_now > greatest) {
+            total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+          }
+          greatest = greatest_now;
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
+            prefetch(&x[row_ahead * N + n]);
+            const auto d = from_f16(load(&x[row * N + n], active)) - greatest;
+            total_lanes += keep(active, exp(d), 0.0f);
+          });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        greatest = greatest_now;
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-          prefetch(&x[row_ahead * N + n]);
-          const auto d = from_f16(load(&x[row * N + n], active)) - greatest;
-          total_lanes += keep(active, exp(d), 0.0f);
+        const float logarithm = std::log(total);
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          const auto d_ = from_f16(load(&x[row * N + n], active)) - greatest;
+          store_around(&y[row * N + n], active, to_f16(d_ - logarithm), around_caches);
         });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      const float logarithm = std::log(total);
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-        const auto d_ = from_f16(load(&x[row * N + n], active)) - greatest;
-        store_around(&y[row * N + n], active, to_f16(d_ - logarithm), around_caches);
-      });
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        float greatest3 = -INFINITY;
+        float total3 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
+          const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
+          float greatest_now2 = greatest3;
+          Extreme<float, kLanes32> greatest_now2_lanes = -INFINITY;
+          for_lanes<kLanes32>(n_first2, n_end3, [=, &greatest_now2_lanes](int64_t n, auto active) {
+            greatest_now2_lanes = maximum(greatest_now2_lanes,
+                                          keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
+          });
+          greatest_now2 = maximum(greatest_now2,
+                                  across(greatest_now2_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (greatest_now2 > greatest3) {
+            total3 = greatest3 > -INFINITY ? total3 * std::exp(greatest3 - greatest_now2) : 0.0f;
+          }
+          greatest3 = greatest_now2;
+          Lanes<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first2, n_end3, [=, &total3_lanes](int64_t n, auto active) {
+            const auto d_4 = from_f16(load(&x[row * N + n], active)) - greatest3;
+            total3_lanes += keep(active, exp(d_4), 0.0f);
+          });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+        }
+        greatest_part[n_share * rows + row] = greatest3;
+        total_part[n_share * rows + row] = total3;
+      }
+    }
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> greatest4 = -INFINITY;
+      Lanes<float, kLanes32> total4 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        greatest4 = maximum(greatest4, load(&greatest_part[n_share * rows + row], active));
+      }
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total4 += choose(
+            load(&greatest_part[n_share * rows + row], active) == -INFINITY && greatest4 > -INFINITY, 0.0f,
+            load(&total_part[n_share * rows + row], active) *
+                exp(load(&greatest_part[n_share * rows + row], active) - greatest4));
+      }
+      store(&greatest2[row], active, greatest4);
+      store(&total2[row], active, total4);
+    });
+    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float greatest5 = greatest2[row];
+          const float total5 = total2[row];
+          const float logarithm2 = std::log(total5);
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end4 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(
+              around_caches2, &y[row * N + n_begin2], n_begin2, n_end4, [=](int64_t n, auto active) {
+                const auto d_3 = from_f16(load(&x[row * N + n], active)) - greatest5;
+                store_around(&y[row * N + n], active, to_f16(d_3 - logarithm2), around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
 }  // namespace
 
-extern "C" int log_softmax_f32_openmp(const float* x, float* y, int64_t rows, int64_t N) {
+extern "C" int64_t log_softmax_f32_openmp_workspace(int64_t rows, int64_t N) {
+  return LogSoftmaxF32Workspace(rows, N).bytes;
+}
+
+extern "C" int log_softmax_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
+                                      int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, rows, N})) return 3;
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 4, y, rows * N * 4)) return 6;
-  log_softmax_f32(x, y, rows, N);
+  const LogSoftmaxF32Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  log_softmax_f32(x, y, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int log_softmax_f64_openmp(const double* x, double* y, int64_t rows, int64_t N) {
+extern "C" int64_t log_softmax_f64_openmp_workspace(int64_t rows, int64_t N) {
+  return LogSoftmaxF64Workspace(rows, N).bytes;
+}
+
+extern "C" int log_softmax_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
+                                      int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, rows, N})) return 3;
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 8, y, rows * N * 8)) return 6;
-  log_softmax_f64(x, y, rows, N);
+  const LogSoftmaxF64Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  log_softmax_f64(x, y, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int log_softmax_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
+extern "C" int64_t log_softmax_bf16_openmp_workspace(int64_t rows, int64_t N) {
+  return LogSoftmaxBf16Workspace(rows, N).bytes;
+}
+
+extern "C" int log_softmax_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
+                                       void* workspace, int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, rows, N})) return 3;
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 6;
-  log_softmax_bf16(x, y, rows, N);
+  const LogSoftmaxBf16Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  log_softmax_bf16(x, y, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int log_softmax_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
+extern "C" int64_t log_softmax_f16_openmp_workspace(int64_t rows, int64_t N) {
+  return LogSoftmaxF16Workspace(rows, N).bytes;
+}
+
+extern "C" int log_softmax_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
+                                      void* workspace, int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, rows, N})) return 3;
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 6;
-  log_softmax_f16(x, y, rows, N);
+  const LogSoftmaxF16Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  log_softmax_f16(x, y, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -818,9 +1271,9 @@ extern "C" __attribute__((weak)) const char* log_softmax_error(int status) {
     case 6:
       return "y must not overlap x";
     case 7:
-      return "a CUDA call failed; cudaGetLastError says why";
-    case 8:
       return "there is not enough memory for the workspace";
+    case 8:
+      return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";
 }

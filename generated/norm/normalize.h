@@ -18,110 +18,134 @@ extern "C" {
 // x: f32[rows, N]
 // y: f32[rows, N]
 /* @function normalize_l1_f32 args: in x f32 [rows, N]; out y f32 [rows, N]; size rows; size N; workspace
- * workspace */
+ * workspace; workspace_openmp workspace */
 int64_t normalize_l1_f32_cuda_workspace(int64_t rows, int64_t N);
 int normalize_l1_f32_cuda(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
                           int64_t workspace_bytes, void* stream);
-int normalize_l1_f32_openmp(const float* x, float* y, int64_t rows, int64_t N);
+int64_t normalize_l1_f32_openmp_workspace(int64_t rows, int64_t N);
+int normalize_l1_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
+                            int64_t workspace_bytes);
 
 // x: f64[rows, N]
 // y: f64[rows, N]
 /* @function normalize_l1_f64 args: in x f64 [rows, N]; out y f64 [rows, N]; size rows; size N; workspace
- * workspace */
+ * workspace; workspace_openmp workspace */
 int64_t normalize_l1_f64_cuda_workspace(int64_t rows, int64_t N);
 int normalize_l1_f64_cuda(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
                           int64_t workspace_bytes, void* stream);
-int normalize_l1_f64_openmp(const double* x, double* y, int64_t rows, int64_t N);
+int64_t normalize_l1_f64_openmp_workspace(int64_t rows, int64_t N);
+int normalize_l1_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
+                            int64_t workspace_bytes);
 
 // x: bf16[rows, N]
 // y: bf16[rows, N]
 /* @function normalize_l1_bf16 args: in x bf16 [rows, N]; out y bf16 [rows, N]; size rows; size N; workspace
- * workspace */
+ * workspace; workspace_openmp workspace */
 int64_t normalize_l1_bf16_cuda_workspace(int64_t rows, int64_t N);
 int normalize_l1_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
                            int64_t workspace_bytes, void* stream);
-int normalize_l1_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N);
+int64_t normalize_l1_bf16_openmp_workspace(int64_t rows, int64_t N);
+int normalize_l1_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
+                             int64_t workspace_bytes);
 
 // x: f16[rows, N]
 // y: f16[rows, N]
 /* @function normalize_l1_f16 args: in x f16 [rows, N]; out y f16 [rows, N]; size rows; size N; workspace
- * workspace */
+ * workspace; workspace_openmp workspace */
 int64_t normalize_l1_f16_cuda_workspace(int64_t rows, int64_t N);
 int normalize_l1_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
                           int64_t workspace_bytes, void* stream);
-int normalize_l1_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N);
+int64_t normalize_l1_f16_openmp_workspace(int64_t rows, int64_t N);
+int normalize_l1_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
+                            int64_t workspace_bytes);
 
 // x: f32[rows, N]
 // y: f32[rows, N]
 /* @function normalize_l2_f32 args: in x f32 [rows, N]; out y f32 [rows, N]; size rows; size N; workspace
- * workspace */
+ * workspace; workspace_openmp workspace */
 int64_t normalize_l2_f32_cuda_workspace(int64_t rows, int64_t N);
 int normalize_l2_f32_cuda(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
                           int64_t workspace_bytes, void* stream);
-int normalize_l2_f32_openmp(const float* x, float* y, int64_t rows, int64_t N);
+int64_t normalize_l2_f32_openmp_workspace(int64_t rows, int64_t N);
+int normalize_l2_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
+                            int64_t workspace_bytes);
 
 // x: f64[rows, N]
 // y: f64[rows, N]
 /* @function normalize_l2_f64 args: in x f64 [rows, N]; out y f64 [rows, N]; size rows; size N; workspace
- * workspace */
+ * workspace; workspace_openmp workspace */
 int64_t normalize_l2_f64_cuda_workspace(int64_t rows, int64_t N);
 int normalize_l2_f64_cuda(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
                           int64_t workspace_bytes, void* stream);
-int normalize_l2_f64_openmp(const double* x, double* y, int64_t rows, int64_t N);
+int64_t normalize_l2_f64_openmp_workspace(int64_t rows, int64_t N);
+int normalize_l2_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
+                            int64_t workspace_bytes);
 
 // x: bf16[rows, N]
 // y: bf16[rows, N]
 /* @function normalize_l2_bf16 args: in x bf16 [rows, N]; out y bf16 [rows, N]; size rows; size N; workspace
- * workspace */
+ * workspace; workspace_openmp workspace */
 int64_t normalize_l2_bf16_cuda_workspace(int64_t rows, int64_t N);
 int normalize_l2_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
                            int64_t workspace_bytes, void* stream);
-int normalize_l2_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N);
+int64_t normalize_l2_bf16_openmp_workspace(int64_t rows, int64_t N);
+int normalize_l2_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
+                             int64_t workspace_bytes);
 
 // x: f16[rows, N]
 // y: f16[rows, N]
 /* @function normalize_l2_f16 args: in x f16 [rows, N]; out y f16 [rows, N]; size rows; size N; workspace
- * workspace */
+ * workspace; workspace_openmp workspace */
 int64_t normalize_l2_f16_cuda_workspace(int64_t rows, int64_t N);
 int normalize_l2_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
                           int64_t workspace_bytes, void* stream);
-int normalize_l2_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N);
+int64_t normalize_l2_f16_openmp_workspace(int64_t rows, int64_t N);
+int normalize_l2_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
+                            int64_t workspace_bytes);
 
 // x: f32[rows, N]
 // y: f32[rows, N]
 /* @function normalize_largest_f32 args: in x f32 [rows, N]; out y f32 [rows, N]; size rows; size N; workspace
- * workspace */
+ * workspace; workspace_openmp workspace */
 int64_t normalize_largest_f32_cuda_workspace(int64_t rows, int64_t N);
 int normalize_largest_f32_cuda(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
                                int64_t workspace_bytes, void* stream);
-int normalize_largest_f32_openmp(const float* x, float* y, int64_t rows, int64_t N);
+int64_t normalize_largest_f32_openmp_workspace(int64_t rows, int64_t N);
+int normalize_largest_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
+                                 int64_t workspace_bytes);
 
 // x: f64[rows, N]
 // y: f64[rows, N]
 /* @function normalize_largest_f64 args: in x f64 [rows, N]; out y f64 [rows, N]; size rows; size N; workspace
- * workspace */
+ * workspace; workspace_openmp workspace */
 int64_t normalize_largest_f64_cuda_workspace(int64_t rows, int64_t N);
 int normalize_largest_f64_cuda(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
                                int64_t workspace_bytes, void* stream);
-int normalize_largest_f64_openmp(const double* x, double* y, int64_t rows, int64_t N);
+int64_t normalize_largest_f64_openmp_workspace(int64_t rows, int64_t N);
+int normalize_largest_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
+                                 int64_t workspace_bytes);
 
 // x: bf16[rows, N]
 // y: bf16[rows, N]
 /* @function normalize_largest_bf16 args: in x bf16 [rows, N]; out y bf16 [rows, N]; size rows; size N;
- * workspace workspace */
+ * workspace workspace; workspace_openmp workspace */
 int64_t normalize_largest_bf16_cuda_workspace(int64_t rows, int64_t N);
 int normalize_largest_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
                                 int64_t workspace_bytes, void* stream);
-int normalize_largest_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N);
+int64_t normalize_largest_bf16_openmp_workspace(int64_t rows, int64_t N);
+int normalize_largest_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
+                                  int64_t workspace_bytes);
 
 // x: f16[rows, N]
 // y: f16[rows, N]
 /* @function normalize_largest_f16 args: in x f16 [rows, N]; out y f16 [rows, N]; size rows; size N; workspace
- * workspace */
+ * workspace; workspace_openmp workspace */
 int64_t normalize_largest_f16_cuda_workspace(int64_t rows, int64_t N);
 int normalize_largest_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
                                int64_t workspace_bytes, void* stream);
-int normalize_largest_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N);
+int64_t normalize_largest_f16_openmp_workspace(int64_t rows, int64_t N);
+int normalize_largest_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
+                                 int64_t workspace_bytes);
 
 // What a status means.
 const char* normalize_error(int status);

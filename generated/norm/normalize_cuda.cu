@@ -1166,15 +1166,15 @@ extern "C" int normalize_l1_f32_cuda(const float* x, float* y, int64_t rows, int
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const NormalizeL1F32Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 8;
+    return 7;
   const cudaError_t error = small
                                 ? normalize_l1_f32<int32_t>(x, y, rows, N, static_cast<char*>(memory), queue)
                                 : normalize_l1_f32<int64_t>(x, y, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int64_t normalize_l1_f64_cuda_workspace(int64_t rows, int64_t N) {
@@ -1193,15 +1193,15 @@ extern "C" int normalize_l1_f64_cuda(const double* x, double* y, int64_t rows, i
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const NormalizeL1F64Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 8;
+    return 7;
   const cudaError_t error = small
                                 ? normalize_l1_f64<int32_t>(x, y, rows, N, static_cast<char*>(memory), queue)
                                 : normalize_l1_f64<int64_t>(x, y, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int64_t normalize_l1_bf16_cuda_workspace(int64_t rows, int64_t N) {
@@ -1220,15 +1220,15 @@ extern "C" int normalize_l1_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t ro
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const NormalizeL1Bf16Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 8;
+    return 7;
   const cudaError_t error =
       small ? normalize_l1_bf16<int32_t>(x, y, rows, N, static_cast<char*>(memory), queue)
             : normalize_l1_bf16<int64_t>(x, y, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int64_t normalize_l1_f16_cuda_workspace(int64_t rows, int64_t N) {
@@ -1247,15 +1247,15 @@ extern "C" int normalize_l1_f16_cuda(const uint16_t* x, uint16_t* y, int64_t row
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const NormalizeL1F16Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 8;
+    return 7;
   const cudaError_t error = small
                                 ? normalize_l1_f16<int32_t>(x, y, rows, N, static_cast<char*>(memory), queue)
                                 : normalize_l1_f16<int64_t>(x, y, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int64_t normalize_l2_f32_cuda_workspace(int64_t rows, int64_t N) {
@@ -1274,15 +1274,15 @@ extern "C" int normalize_l2_f32_cuda(const float* x, float* y, int64_t rows, int
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const NormalizeL2F32Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 8;
+    return 7;
   const cudaError_t error = small
                                 ? normalize_l2_f32<int32_t>(x, y, rows, N, static_cast<char*>(memory), queue)
                                 : normalize_l2_f32<int64_t>(x, y, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int64_t normalize_l2_f64_cuda_workspace(int64_t rows, int64_t N) {
@@ -1301,15 +1301,15 @@ extern "C" int normalize_l2_f64_cuda(const double* x, double* y, int64_t rows, i
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const NormalizeL2F64Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 8;
+    return 7;
   const cudaError_t error = small
                                 ? normalize_l2_f64<int32_t>(x, y, rows, N, static_cast<char*>(memory), queue)
                                 : normalize_l2_f64<int64_t>(x, y, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int64_t normalize_l2_bf16_cuda_workspace(int64_t rows, int64_t N) {
@@ -1328,15 +1328,15 @@ extern "C" int normalize_l2_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t ro
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const NormalizeL2Bf16Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 8;
+    return 7;
   const cudaError_t error =
       small ? normalize_l2_bf16<int32_t>(x, y, rows, N, static_cast<char*>(memory), queue)
             : normalize_l2_bf16<int64_t>(x, y, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int64_t normalize_l2_f16_cuda_workspace(int64_t rows, int64_t N) {
@@ -1355,15 +1355,15 @@ extern "C" int normalize_l2_f16_cuda(const uint16_t* x, uint16_t* y, int64_t row
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const NormalizeL2F16Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 8;
+    return 7;
   const cudaError_t error = small
                                 ? normalize_l2_f16<int32_t>(x, y, rows, N, static_cast<char*>(memory), queue)
                                 : normalize_l2_f16<int64_t>(x, y, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int64_t normalize_largest_f32_cuda_workspace(int64_t rows, int64_t N) {
@@ -1382,15 +1382,15 @@ extern "C" int normalize_largest_f32_cuda(const float* x, float* y, int64_t rows
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const NormalizeLargestF32Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 8;
+    return 7;
   const cudaError_t error =
       small ? normalize_largest_f32<int32_t>(x, y, rows, N, static_cast<char*>(memory), queue)
             : normalize_largest_f32<int64_t>(x, y, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int64_t normalize_largest_f64_cuda_workspace(int64_t rows, int64_t N) {
@@ -1409,15 +1409,15 @@ extern "C" int normalize_largest_f64_cuda(const double* x, double* y, int64_t ro
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const NormalizeLargestF64Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 8;
+    return 7;
   const cudaError_t error =
       small ? normalize_largest_f64<int32_t>(x, y, rows, N, static_cast<char*>(memory), queue)
             : normalize_largest_f64<int64_t>(x, y, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int64_t normalize_largest_bf16_cuda_workspace(int64_t rows, int64_t N) {
@@ -1436,15 +1436,15 @@ extern "C" int normalize_largest_bf16_cuda(const uint16_t* x, uint16_t* y, int64
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const NormalizeLargestBf16Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 8;
+    return 7;
   const cudaError_t error =
       small ? normalize_largest_bf16<int32_t>(x, y, rows, N, static_cast<char*>(memory), queue)
             : normalize_largest_bf16<int64_t>(x, y, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int64_t normalize_largest_f16_cuda_workspace(int64_t rows, int64_t N) {
@@ -1463,15 +1463,15 @@ extern "C" int normalize_largest_f16_cuda(const uint16_t* x, uint16_t* y, int64_
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const NormalizeLargestF16Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 8;
+    return 7;
   const cudaError_t error =
       small ? normalize_largest_f16<int32_t>(x, y, rows, N, static_cast<char*>(memory), queue)
             : normalize_largest_f16<int64_t>(x, y, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" __attribute__((weak)) const char* normalize_error(int status) {
@@ -1491,9 +1491,9 @@ extern "C" __attribute__((weak)) const char* normalize_error(int status) {
     case 6:
       return "y must not overlap x";
     case 7:
-      return "a CUDA call failed; cudaGetLastError says why";
-    case 8:
       return "there is not enough memory for the workspace";
+    case 8:
+      return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";
 }

@@ -2,12 +2,17 @@
 //
 // normalize: y = x / max(length of the row, eps)
 //
-// Plan: threads share rows, neighbours along N.
+// Phase 1: threads share rows, neighbours along N, where size(N) <= 1048576.
+// Phase 2: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
+// Phase 3: one thread does the rest, unless size(N) <= 1048576.
+// Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
+// Through the workspace: total, total_part.
 // Bytes that normalize_l1_f32 must move: 4 * N * rows read, 4 * N * rows written.
 
 #include "normalize.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <limits>
@@ -23,9 +28,22 @@
 
 namespace {
 
+inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
 template <class A, class B>
 inline auto smaller(A a, B b) {
   return a < b ? a : b;
+}
+
+template <class A, class B>
+inline auto larger(A a, B b) {
+  return a > b ? a : b;
 }
 
 // NaN where either is NaN; of equals the first.
@@ -49,6 +67,24 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
+}
+
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  int64_t size = 0;
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
+    total = INT64_MAX / 2;
+  return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -517,443 +553,1337 @@ inline Lanes<T, N> absolute(Lanes<T, N> value) {
   }
 }
 
-void normalize_l1_f32(const float* x, float* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
-      float total = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-          total_lanes += keep(active, absolute(load(&x[row * N + n], active)), 0.0f);
+// Where the intermediates lie in the workspace.
+struct NormalizeL1F32Workspace {
+  int64_t total2;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit NormalizeL1F32Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    total2 = reserve(bytes, rows, 4);
+    total_part = reserve(bytes, N_shares * rows, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void normalize_l1_f32(const float* x, float* y, int64_t rows, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const NormalizeL1F32Workspace space(rows, N);
+  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  if (N <= 1048576) {
+    const bool around_caches = rows * N * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
+        float total = 0.0f;
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
+            total_lanes += keep(active, absolute(load(&x[row * N + n], active)), 0.0f);
+          });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          prefetch(&x[row_ahead * N + n]);
+          store_around(&y[row * N + n], active,
+                       quotient(load(&x[row * N + n], active), maximum(total, 1e-12f)), around_caches);
         });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-        prefetch(&x[row_ahead * N + n]);
-        store_around(&y[row * N + n], active, quotient(load(&x[row * N + n], active), maximum(total, 1e-12f)),
-                     around_caches);
-      });
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        float total3 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
+          Sum<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, n_end),
+                              [=, &total3_lanes](int64_t n, auto active) {
+                                total3_lanes += keep(active, absolute(load(&x[row * N + n], active)), 0.0f);
+                              });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * rows + row] = total3;
+      }
+    }
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total4 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total4 += load(&total_part[n_share * rows + row], active);
+      }
+      store(&total2[row], active, total4);
+    });
+    const bool around_caches2 = rows * N * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float total5 = total2[row];
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(around_caches2, &y[row * N + n_begin2], n_begin2, n_end2,
+                              [=](int64_t n, auto active) {
+                                store_around(&y[row * N + n], active,
+                                             quotient(load(&x[row * N + n], active), maximum(total5, 1e-12f)),
+                                             around_caches2);
+                              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
-void normalize_l1_f64(const double* x, double* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
-      double total = 0.0;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<double, kLanes64> total_lanes = 0.0;
-        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-          total_lanes += keep(active, absolute(load(&x[row * N + n], active)), 0.0);
+// Where the intermediates lie in the workspace.
+struct NormalizeL1F64Workspace {
+  int64_t total2;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit NormalizeL1F64Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    total2 = reserve(bytes, rows, 8);
+    total_part = reserve(bytes, N_shares * rows, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void normalize_l1_f64(const double* x, double* y, int64_t rows, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const NormalizeL1F64Workspace space(rows, N);
+  double* const total2 = reinterpret_cast<double*>(workspace + space.total2);
+  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
+  if (N <= 524288) {
+    const bool around_caches = rows * N * 8 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
+        double total = 0.0;
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<double, kLanes64> total_lanes = 0.0;
+          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
+            total_lanes += keep(active, absolute(load(&x[row * N + n], active)), 0.0);
+          });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          prefetch(&x[row_ahead * N + n]);
+          store_around(&y[row * N + n], active,
+                       quotient(load(&x[row * N + n], active), maximum(total, 1e-12)), around_caches);
         });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-        prefetch(&x[row_ahead * N + n]);
-        store_around(&y[row * N + n], active, quotient(load(&x[row * N + n], active), maximum(total, 1e-12)),
-                     around_caches);
-      });
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        double total3 = 0.0;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
+          Sum<double, kLanes64> total3_lanes = 0.0;
+          for_lanes<kLanes64>(n_block2, smaller(n_block2 + 4096, n_end),
+                              [=, &total3_lanes](int64_t n, auto active) {
+                                total3_lanes += keep(active, absolute(load(&x[row * N + n], active)), 0.0);
+                              });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * rows + row] = total3;
+      }
+    }
+    for_lanes<kLanes64>(0, rows, [=](int64_t row, auto active) {
+      Lanes<double, kLanes64> total4 = 0.0;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total4 += load(&total_part[n_share * rows + row], active);
+      }
+      store(&total2[row], active, total4);
+    });
+    const bool around_caches2 = rows * N * 8 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const double total5 = total2[row];
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes64>(
+              around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+                store_around(&y[row * N + n], active,
+                             quotient(load(&x[row * N + n], active), maximum(total5, 1e-12)), around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
-void normalize_l1_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-      float total = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-          total_lanes += keep(active, absolute(from_bf16(load(&x[row * N + n], active))), 0.0f);
+// Where the intermediates lie in the workspace.
+struct NormalizeL1Bf16Workspace {
+  int64_t total2;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit NormalizeL1Bf16Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    total2 = reserve(bytes, rows, 4);
+    total_part = reserve(bytes, N_shares * rows, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void normalize_l1_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const NormalizeL1Bf16Workspace space(rows, N);
+  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  if (N <= 2097152) {
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
+        float total = 0.0f;
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
+            total_lanes += keep(active, absolute(from_bf16(load(&x[row * N + n], active))), 0.0f);
+          });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          prefetch(&x[row_ahead * N + n]);
+          store_around(&y[row * N + n], active,
+                       to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), maximum(total, 1e-12f))),
+                       around_caches);
         });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-        prefetch(&x[row_ahead * N + n]);
-        store_around(&y[row * N + n], active,
-                     to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), maximum(total, 1e-12f))),
-                     around_caches);
-      });
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        float total3 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
+          Sum<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(
+              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
+                total3_lanes += keep(active, absolute(from_bf16(load(&x[row * N + n], active))), 0.0f);
+              });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * rows + row] = total3;
+      }
+    }
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total4 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total4 += load(&total_part[n_share * rows + row], active);
+      }
+      store(&total2[row], active, total4);
+    });
+    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float total5 = total2[row];
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(
+              around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+                store_around(
+                    &y[row * N + n], active,
+                    to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), maximum(total5, 1e-12f))),
+                    around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
-void normalize_l1_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-      float total = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-          total_lanes += keep(active, absolute(from_f16(load(&x[row * N + n], active))), 0.0f);
+// Where the intermediates lie in the workspace.
+struct NormalizeL1F16Workspace {
+  int64_t total2;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit NormalizeL1F16Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    total2 = reserve(bytes, rows, 4);
+    total_part = reserve(bytes, N_shares * rows, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void normalize_l1_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const NormalizeL1F16Workspace space(rows, N);
+  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  if (N <= 2097152) {
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
+        float total = 0.0f;
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
+            total_lanes += keep(active, absolute(from_f16(load(&x[row * N + n], active))), 0.0f);
+          });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          prefetch(&x[row_ahead * N + n]);
+          store_around(&y[row * N + n], active,
+                       to_f16(quotient(from_f16(load(&x[row * N + n], active)), maximum(total, 1e-12f))),
+                       around_caches);
         });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-        prefetch(&x[row_ahead * N + n]);
-        store_around(&y[row * N + n], active,
-                     to_f16(quotient(from_f16(load(&x[row * N + n], active)), maximum(total, 1e-12f))),
-                     around_caches);
-      });
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        float total3 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
+          Sum<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(
+              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
+                total3_lanes += keep(active, absolute(from_f16(load(&x[row * N + n], active))), 0.0f);
+              });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * rows + row] = total3;
+      }
+    }
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total4 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total4 += load(&total_part[n_share * rows + row], active);
+      }
+      store(&total2[row], active, total4);
+    });
+    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float total5 = total2[row];
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(
+              around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+                store_around(
+                    &y[row * N + n], active,
+                    to_f16(quotient(from_f16(load(&x[row * N + n], active)), maximum(total5, 1e-12f))),
+                    around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
-void normalize_l2_f32(const float* x, float* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
-      float total = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-          total_lanes += keep(active, load(&x[row * N + n], active) * load(&x[row * N + n], active), 0.0f);
+// Where the intermediates lie in the workspace.
+struct NormalizeL2F32Workspace {
+  int64_t total2;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit NormalizeL2F32Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    total2 = reserve(bytes, rows, 4);
+    total_part = reserve(bytes, N_shares * rows, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void normalize_l2_f32(const float* x, float* y, int64_t rows, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const NormalizeL2F32Workspace space(rows, N);
+  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  if (N <= 1048576) {
+    const bool around_caches = rows * N * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
+        float total = 0.0f;
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
+            total_lanes += keep(active, load(&x[row * N + n], active) * load(&x[row * N + n], active), 0.0f);
+          });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        const float fixed = maximum(std::sqrt(total), 1e-12f);
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          prefetch(&x[row_ahead * N + n]);
+          store_around(&y[row * N + n], active, quotient(load(&x[row * N + n], active), fixed),
+                       around_caches);
         });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      const float fixed = maximum(std::sqrt(total), 1e-12f);
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-        prefetch(&x[row_ahead * N + n]);
-        store_around(&y[row * N + n], active, quotient(load(&x[row * N + n], active), fixed), around_caches);
-      });
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        float total3 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
+          Sum<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(
+              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
+                total3_lanes +=
+                    keep(active, load(&x[row * N + n], active) * load(&x[row * N + n], active), 0.0f);
+              });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * rows + row] = total3;
+      }
+    }
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total4 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total4 += load(&total_part[n_share * rows + row], active);
+      }
+      store(&total2[row], active, total4);
+    });
+    const bool around_caches2 = rows * N * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float total5 = total2[row];
+          const float fixed2 = maximum(std::sqrt(total5), 1e-12f);
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(around_caches2, &y[row * N + n_begin2], n_begin2, n_end2,
+                              [=](int64_t n, auto active) {
+                                store_around(&y[row * N + n], active,
+                                             quotient(load(&x[row * N + n], active), fixed2), around_caches2);
+                              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
-void normalize_l2_f64(const double* x, double* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
-      double total = 0.0;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<double, kLanes64> total_lanes = 0.0;
-        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-          total_lanes += keep(active, load(&x[row * N + n], active) * load(&x[row * N + n], active), 0.0);
+// Where the intermediates lie in the workspace.
+struct NormalizeL2F64Workspace {
+  int64_t total2;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit NormalizeL2F64Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    total2 = reserve(bytes, rows, 8);
+    total_part = reserve(bytes, N_shares * rows, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void normalize_l2_f64(const double* x, double* y, int64_t rows, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const NormalizeL2F64Workspace space(rows, N);
+  double* const total2 = reinterpret_cast<double*>(workspace + space.total2);
+  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
+  if (N <= 524288) {
+    const bool around_caches = rows * N * 8 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
+        double total = 0.0;
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<double, kLanes64> total_lanes = 0.0;
+          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
+            total_lanes += keep(active, load(&x[row * N + n], active) * load(&x[row * N + n], active), 0.0);
+          });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        const double fixed = maximum(std::sqrt(total), 1e-12);
+        for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          prefetch(&x[row_ahead * N + n]);
+          store_around(&y[row * N + n], active, quotient(load(&x[row * N + n], active), fixed),
+                       around_caches);
         });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      const double fixed = maximum(std::sqrt(total), 1e-12);
-      for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-        prefetch(&x[row_ahead * N + n]);
-        store_around(&y[row * N + n], active, quotient(load(&x[row * N + n], active), fixed), around_caches);
-      });
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        double total3 = 0.0;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
+          Sum<double, kLanes64> total3_lanes = 0.0;
+          for_lanes<kLanes64>(
+              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
+                total3_lanes +=
+                    keep(active, load(&x[row * N + n], active) * load(&x[row * N + n], active), 0.0);
+              });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * rows + row] = total3;
+      }
+    }
+    for_lanes<kLanes64>(0, rows, [=](int64_t row, auto active) {
+      Lanes<double, kLanes64> total4 = 0.0;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total4 += load(&total_part[n_share * rows + row], active);
+      }
+      store(&total2[row], active, total4);
+    });
+    const bool around_caches2 = rows * N * 8 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const double total5 = total2[row];
+          const double fixed2 = maximum(std::sqrt(total5), 1e-12);
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes64>(around_caches2, &y[row * N + n_begin2], n_begin2, n_end2,
+                              [=](int64_t n, auto active) {
+                                store_around(&y[row * N + n], active,
+                                             quotient(load(&x[row * N + n], active), fixed2), around_caches2);
+                              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
-void normalize_l2_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-      float total = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-          total_lanes +=
-              keep(active,
-                   from_bf16(load(&x[row * N + n], active)) * from_bf16(load(&x[row * N + n], active)), 0.0f);
+// Where the intermediates lie in the workspace.
+struct NormalizeL2Bf16Workspace {
+  int64_t total2;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit NormalizeL2Bf16Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    total2 = reserve(bytes, rows, 4);
+    total_part = reserve(bytes, N_shares * rows, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void normalize_l2_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const NormalizeL2Bf16Workspace space(rows, N);
+  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  if (N <= 2097152) {
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
+        float total = 0.0f;
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
+            total_lanes += keep(
+                active, from_bf16(load(&x[row * N + n], active)) * from_bf16(load(&x[row * N + n], active)),
+                0.0f);
+          });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        const float fixed = maximum(std::sqrt(total), 1e-12f);
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          prefetch(&x[row_ahead * N + n]);
+          store_around(&y[row * N + n], active,
+                       to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), fixed)), around_caches);
         });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      const float fixed = maximum(std::sqrt(total), 1e-12f);
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-        prefetch(&x[row_ahead * N + n]);
-        store_around(&y[row * N + n], active,
-                     to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), fixed)), around_caches);
-      });
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        float total3 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
+          Sum<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(
+              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
+                total3_lanes +=
+                    keep(active,
+                         from_bf16(load(&x[row * N + n], active)) * from_bf16(load(&x[row * N + n], active)),
+                         0.0f);
+              });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * rows + row] = total3;
+      }
+    }
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total4 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total4 += load(&total_part[n_share * rows + row], active);
+      }
+      store(&total2[row], active, total4);
+    });
+    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float total5 = total2[row];
+          const float fixed2 = maximum(std::sqrt(total5), 1e-12f);
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(
+              around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+                store_around(&y[row * N + n], active,
+                             to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), fixed2)),
+                             around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
-void normalize_l2_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-      float total = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-          total_lanes +=
-              keep(active, from_f16(load(&x[row * N + n], active)) * from_f16(load(&x[row * N + n], active)),
-                   0.0f);
+// Where the intermediates lie in the workspace.
+struct NormalizeL2F16Workspace {
+  int64_t total2;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit NormalizeL2F16Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    total2 = reserve(bytes, rows, 4);
+    total_part = reserve(bytes, N_shares * rows, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void normalize_l2_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const NormalizeL2F16Workspace space(rows, N);
+  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  if (N <= 2097152) {
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
+        float total = 0.0f;
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
+            total_lanes +=
+                keep(active,
+                     from_f16(load(&x[row * N + n], active)) * from_f16(load(&x[row * N + n], active)), 0.0f);
+          });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        const float fixed = maximum(std::sqrt(total), 1e-12f);
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          prefetch(&x[row_ahead * N + n]);
+          store_around(&y[row * N + n], active,
+                       to_f16(quotient(from_f16(load(&x[row * N + n], active)), fixed)), around_caches);
         });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      const float fixed = maximum(std::sqrt(total), 1e-12f);
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-        prefetch(&x[row_ahead * N + n]);
-        store_around(&y[row * N + n], active,
-                     to_f16(quotient(from_f16(load(&x[row * N + n], active)), fixed)), around_caches);
-      });
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        float total3 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
+          Sum<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(
+              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
+                total3_lanes += keep(
+                    active, from_f16(load(&x[row * N + n], active)) * from_f16(load(&x[row * N + n], active)),
+                    0.0f);
+              });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * rows + row] = total3;
+      }
+    }
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total4 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total4 += load(&total_part[n_share * rows + row], active);
+      }
+      store(&total2[row], active, total4);
+    });
+    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float total5 = total2[row];
+          const float fixed2 = maximum(std::sqrt(total5), 1e-12f);
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(
+              around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+                store_around(&y[row * N + n], active,
+                             to_f16(quotient(from_f16(load(&x[row * N + n], active)), fixed2)),
+                             around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
-void normalize_largest_f32(const float* x, float* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
-      float greatest = -INFINITY;
-      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
-        greatest_lanes =
-            maximum(greatest_lanes, keep(active, absolute(load(&x[row * N + n], active)), -INFINITY));
-      });
-      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-        prefetch(&x[row_ahead * N + n]);
-        store_around(&y[row * N + n], active,
-                     quotient(load(&x[row * N + n], active), maximum(greatest, 1e-12f)), around_caches);
-      });
+// Where the intermediates lie in the workspace.
+struct NormalizeLargestF32Workspace {
+  int64_t greatest2;
+  int64_t greatest_part;
+  int64_t bytes = 0;
+
+  explicit NormalizeLargestF32Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    greatest2 = reserve(bytes, rows, 4);
+    greatest_part = reserve(bytes, N_shares * rows, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void normalize_largest_f32(const float* x, float* y, int64_t rows, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const NormalizeLargestF32Workspace space(rows, N);
+  float* const greatest2 = reinterpret_cast<float*>(workspace + space.greatest2);
+  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
+  if (N <= 1048576) {
+    const bool around_caches = rows * N * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
+        float greatest = -INFINITY;
+        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
+        for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
+          greatest_lanes =
+              maximum(greatest_lanes, keep(active, absolute(load(&x[row * N + n], active)), -INFINITY));
+        });
+        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          prefetch(&x[row_ahead * N + n]);
+          store_around(&y[row * N + n], active,
+                       quotient(load(&x[row * N + n], active), maximum(greatest, 1e-12f)), around_caches);
+        });
+      }
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        float greatest3 = -INFINITY;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        Extreme<float, kLanes32> greatest3_lanes = -INFINITY;
+        for_lanes<kLanes32>(n_begin, n_end, [=, &greatest3_lanes](int64_t n, auto active) {
+          greatest3_lanes =
+              maximum(greatest3_lanes, keep(active, absolute(load(&x[row * N + n], active)), -INFINITY));
+        });
+        greatest3 = maximum(greatest3, across(greatest3_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        greatest_part[n_share * rows + row] = greatest3;
+      }
+    }
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> greatest4 = -INFINITY;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        greatest4 = maximum(greatest4, load(&greatest_part[n_share * rows + row], active));
+      }
+      store(&greatest2[row], active, greatest4);
+    });
+    const bool around_caches2 = rows * N * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float greatest5 = greatest2[row];
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(
+              around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+                store_around(&y[row * N + n], active,
+                             quotient(load(&x[row * N + n], active), maximum(greatest5, 1e-12f)),
+                             around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
-void normalize_largest_f64(const double* x, double* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
-      double greatest = -double(INFINITY);
-      Extreme<double, kLanes64> greatest_lanes = -double(INFINITY);
-      for_lanes<kLanes64>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
-        greatest_lanes =
-            maximum(greatest_lanes, keep(active, absolute(load(&x[row * N + n], active)), -double(INFINITY)));
-      });
-      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-      for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-        prefetch(&x[row_ahead * N + n]);
-        store_around(&y[row * N + n], active,
-                     quotient(load(&x[row * N + n], active), maximum(greatest, 1e-12)), around_caches);
-      });
+// Where the intermediates lie in the workspace.
+struct NormalizeLargestF64Workspace {
+  int64_t greatest2;
+  int64_t greatest_part;
+  int64_t bytes = 0;
+
+  explicit NormalizeLargestF64Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    greatest2 = reserve(bytes, rows, 8);
+    greatest_part = reserve(bytes, N_shares * rows, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void normalize_largest_f64(const double* x, double* y, int64_t rows, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const NormalizeLargestF64Workspace space(rows, N);
+  double* const greatest2 = reinterpret_cast<double*>(workspace + space.greatest2);
+  double* const greatest_part = reinterpret_cast<double*>(workspace + space.greatest_part);
+  if (N <= 524288) {
+    const bool around_caches = rows * N * 8 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
+        double greatest = -double(INFINITY);
+        Extreme<double, kLanes64> greatest_lanes = -double(INFINITY);
+        for_lanes<kLanes64>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
+          greatest_lanes = maximum(greatest_lanes,
+                                   keep(active, absolute(load(&x[row * N + n], active)), -double(INFINITY)));
+        });
+        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          prefetch(&x[row_ahead * N + n]);
+          store_around(&y[row * N + n], active,
+                       quotient(load(&x[row * N + n], active), maximum(greatest, 1e-12)), around_caches);
+        });
+      }
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        double greatest3 = -double(INFINITY);
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        Extreme<double, kLanes64> greatest3_lanes = -double(INFINITY);
+        for_lanes<kLanes64>(n_begin, n_end, [=, &greatest3_lanes](int64_t n, auto active) {
+          greatest3_lanes = maximum(greatest3_lanes,
+                                    keep(active, absolute(load(&x[row * N + n], active)), -double(INFINITY)));
+        });
+        greatest3 = maximum(greatest3, across(greatest3_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        greatest_part[n_share * rows + row] = greatest3;
+      }
+    }
+    for_lanes<kLanes64>(0, rows, [=](int64_t row, auto active) {
+      Lanes<double, kLanes64> greatest4 = -double(INFINITY);
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        greatest4 = maximum(greatest4, load(&greatest_part[n_share * rows + row], active));
+      }
+      store(&greatest2[row], active, greatest4);
+    });
+    const bool around_caches2 = rows * N * 8 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const double greatest5 = greatest2[row];
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes64>(
+              around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+                store_around(&y[row * N + n], active,
+                             quotient(load(&x[row * N + n], active), maximum(greatest5, 1e-12)),
+                             around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
-void normalize_largest_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-      float greatest = -INFINITY;
-      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
-        greatest_lanes = maximum(greatest_lanes,
-                                 keep(active, absolute(from_bf16(load(&x[row * N + n], active))), -INFINITY));
-      });
-      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-        prefetch(&x[row_ahead * N + n]);
-        store_around(&y[row * N + n], active,
-                     to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), maximum(greatest, 1e-12f))),
-                     around_caches);
-      });
+// Where the intermediates lie in the workspace.
+struct NormalizeLargestBf16Workspace {
+  int64_t greatest2;
+  int64_t greatest_part;
+  int64_t bytes = 0;
+
+  explicit NormalizeLargestBf16Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    greatest2 = reserve(bytes, rows, 4);
+    greatest_part = reserve(bytes, N_shares * rows, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void normalize_largest_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const NormalizeLargestBf16Workspace space(rows, N);
+  float* const greatest2 = reinterpret_cast<float*>(workspace + space.greatest2);
+  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
+  if (N <= 2097152) {
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
+        float greatest = -INFINITY;
+        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
+        for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
+          greatest_lanes = maximum(
+              greatest_lanes, keep(active, absolute(from_bf16(load(&x[row * N + n], active))), -INFINITY));
+        });
+        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          prefetch(&x[row_ahead * N + n]);
+          store_around(&y[row * N + n], active,
+                       to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), maximum(greatest, 1e-12f))),
+                       around_caches);
+        });
+      }
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        float greatest3 = -INFINITY;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        Extreme<float, kLanes32> greatest3_lanes = -INFINITY;
+        for_lanes<kLanes32>(n_begin, n_end, [=, &greatest3_lanes](int64_t n, auto active) {
+          greatest3_lanes = maximum(
+              greatest3_lanes, keep(active, absolute(from_bf16(load(&x[row * N + n], active))), -INFINITY));
+        });
+        greatest3 = maximum(greatest3, across(greatest3_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        greatest_part[n_share * rows + row] = greatest3;
+      }
+    }
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> greatest4 = -INFINITY;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        greatest4 = maximum(greatest4, load(&greatest_part[n_share * rows + row], active));
+      }
+      store(&greatest2[row], active, greatest4);
+    });
+    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float greatest5 = greatest2[row];
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(
+              around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+                store_around(
+                    &y[row * N + n], active,
+                    to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), maximum(greatest5, 1e-12f))),
+                    around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
-void normalize_largest_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-      float greatest = -INFINITY;
-      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
-        greatest_lanes = maximum(greatest_lanes,
-                                 keep(active, absolute(from_f16(load(&x[row * N + n], active))), -INFINITY));
-      });
-      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-        prefetch(&x[row_ahead * N + n]);
-        store_around(&y[row * N + n], active,
-                     to_f16(quotient(from_f16(load(&x[row * N + n], active)), maximum(greatest, 1e-12f))),
-                     around_caches);
-      });
+// Where the intermediates lie in the workspace.
+struct NormalizeLargestF16Workspace {
+  int64_t greatest2;
+  int64_t greatest_part;
+  int64_t bytes = 0;
+
+  explicit NormalizeLargestF16Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    greatest2 = reserve(bytes, rows, 4);
+    greatest_part = reserve(bytes, N_shares * rows, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void normalize_largest_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const NormalizeLargestF16Workspace space(rows, N);
+  float* const greatest2 = reinterpret_cast<float*>(workspace + space.greatest2);
+  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
+  if (N <= 2097152) {
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
+        float greatest = -INFINITY;
+        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
+        for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
+          greatest_lanes = maximum(
+              greatest_lanes, keep(active, absolute(from_f16(load(&x[row * N + n], active))), -INFINITY));
+        });
+        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          prefetch(&x[row_ahead * N + n]);
+          store_around(&y[row * N + n], active,
+                       to_f16(quotient(from_f16(load(&x[row * N + n], active)), maximum(greatest, 1e-12f))),
+                       around_caches);
+        });
+      }
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        float greatest3 = -INFINITY;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        Extreme<float, kLanes32> greatest3_lanes = -INFINITY;
+        for_lanes<kLanes32>(n_begin, n_end, [=, &greatest3_lanes](int64_t n, auto active) {
+          greatest3_lanes = maximum(
+              greatest3_lanes, keep(active, absolute(from_f16(load(&x[row * N + n], active))), -INFINITY));
+        });
+        greatest3 = maximum(greatest3, across(greatest3_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        greatest_part[n_share * rows + row] = greatest3;
+      }
+    }
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> greatest4 = -INFINITY;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        greatest4 = maximum(greatest4, load(&greatest_part[n_share * rows + row], active));
+      }
+      store(&greatest2[row], active, greatest4);
+    });
+    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float greatest5 = greatest2[row];
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(
+              around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+                store_around(
+                    &y[row * N + n], active,
+                    to_f16(quotient(from_f16(load(&x[row * N + n], active)), maximum(greatest5, 1e-12f))),
+                    around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
 }  // namespace
 
-extern "C" int normalize_l1_f32_openmp(const float* x, float* y, int64_t rows, int64_t N) {
+extern "C" int64_t normalize_l1_f32_openmp_workspace(int64_t rows, int64_t N) {
+  return NormalizeL1F32Workspace(rows, N).bytes;
+}
+
+extern "C" int normalize_l1_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
+                                       int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, rows, N})) return 3;
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 4, y, rows * N * 4)) return 6;
-  normalize_l1_f32(x, y, rows, N);
+  const NormalizeL1F32Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  normalize_l1_f32(x, y, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int normalize_l1_f64_openmp(const double* x, double* y, int64_t rows, int64_t N) {
+extern "C" int64_t normalize_l1_f64_openmp_workspace(int64_t rows, int64_t N) {
+  return NormalizeL1F64Workspace(rows, N).bytes;
+}
+
+extern "C" int normalize_l1_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
+                                       int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, rows, N})) return 3;
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 8, y, rows * N * 8)) return 6;
-  normalize_l1_f64(x, y, rows, N);
+  const NormalizeL1F64Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  normalize_l1_f64(x, y, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int normalize_l1_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
+extern "C" int64_t normalize_l1_bf16_openmp_workspace(int64_t rows, int64_t N) {
+  return NormalizeL1Bf16Workspace(rows, N).bytes;
+}
+
+extern "C" int normalize_l1_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
+                                        void* workspace, int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, rows, N})) return 3;
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 6;
-  normalize_l1_bf16(x, y, rows, N);
+  const NormalizeL1Bf16Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  normalize_l1_bf16(x, y, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int normalize_l1_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
+extern "C" int64_t normalize_l1_f16_openmp_workspace(int64_t rows, int64_t N) {
+  return NormalizeL1F16Workspace(rows, N).bytes;
+}
+
+extern "C" int normalize_l1_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
+                                       void* workspace, int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, rows, N})) return 3;
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 6;
-  normalize_l1_f16(x, y, rows, N);
+  const NormalizeL1F16Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  normalize_l1_f16(x, y, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int normalize_l2_f32_openmp(const float* x, float* y, int64_t rows, int64_t N) {
+extern "C" int64_t normalize_l2_f32_openmp_workspace(int64_t rows, int64_t N) {
+  return NormalizeL2F32Workspace(rows, N).bytes;
+}
+
+extern "C" int normalize_l2_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
+                                       int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, rows, N})) return 3;
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 4, y, rows * N * 4)) return 6;
-  normalize_l2_f32(x, y, rows, N);
+  const NormalizeL2F32Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  normalize_l2_f32(x, y, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int normalize_l2_f64_openmp(const double* x, double* y, int64_t rows, int64_t N) {
+extern "C" int64_t normalize_l2_f64_openmp_workspace(int64_t rows, int64_t N) {
+  return NormalizeL2F64Workspace(rows, N).bytes;
+}
+
+extern "C" int normalize_l2_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
+                                       int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, rows, N})) return 3;
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 8, y, rows * N * 8)) return 6;
-  normalize_l2_f64(x, y, rows, N);
+  const NormalizeL2F64Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  normalize_l2_f64(x, y, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int normalize_l2_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
+extern "C" int64_t normalize_l2_bf16_openmp_workspace(int64_t rows, int64_t N) {
+  return NormalizeL2Bf16Workspace(rows, N).bytes;
+}
+
+extern "C" int normalize_l2_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
+                                        void* workspace, int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, rows, N})) return 3;
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 6;
-  normalize_l2_bf16(x, y, rows, N);
+  const NormalizeL2Bf16Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  normalize_l2_bf16(x, y, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int normalize_l2_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
+extern "C" int64_t normalize_l2_f16_openmp_workspace(int64_t rows, int64_t N) {
+  return NormalizeL2F16Workspace(rows, N).bytes;
+}
+
+extern "C" int normalize_l2_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
+                                       void* workspace, int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, rows, N})) return 3;
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 6;
-  normalize_l2_f16(x, y, rows, N);
+  const NormalizeL2F16Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  normalize_l2_f16(x, y, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int normalize_largest_f32_openmp(const float* x, float* y, int64_t rows, int64_t N) {
+extern "C" int64_t normalize_largest_f32_openmp_workspace(int64_t rows, int64_t N) {
+  return NormalizeLargestF32Workspace(rows, N).bytes;
+}
+
+extern "C" int normalize_largest_f32_openmp(const float* x, float* y, int64_t rows, int64_t N,
+                                            void* workspace, int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, rows, N})) return 3;
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 4, y, rows * N * 4)) return 6;
-  normalize_largest_f32(x, y, rows, N);
+  const NormalizeLargestF32Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  normalize_largest_f32(x, y, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int normalize_largest_f64_openmp(const double* x, double* y, int64_t rows, int64_t N) {
+extern "C" int64_t normalize_largest_f64_openmp_workspace(int64_t rows, int64_t N) {
+  return NormalizeLargestF64Workspace(rows, N).bytes;
+}
+
+extern "C" int normalize_largest_f64_openmp(const double* x, double* y, int64_t rows, int64_t N,
+                                            void* workspace, int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, rows, N})) return 3;
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 8, y, rows * N * 8)) return 6;
-  normalize_largest_f64(x, y, rows, N);
+  const NormalizeLargestF64Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  normalize_largest_f64(x, y, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int normalize_largest_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
+extern "C" int64_t normalize_largest_bf16_openmp_workspace(int64_t rows, int64_t N) {
+  return NormalizeLargestBf16Workspace(rows, N).bytes;
+}
+
+extern "C" int normalize_largest_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
+                                             void* workspace, int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, rows, N})) return 3;
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 6;
-  normalize_largest_bf16(x, y, rows, N);
+  const NormalizeLargestBf16Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  normalize_largest_bf16(x, y, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int normalize_largest_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
+extern "C" int64_t normalize_largest_f16_openmp_workspace(int64_t rows, int64_t N) {
+  return NormalizeLargestF16Workspace(rows, N).bytes;
+}
+
+extern "C" int normalize_largest_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
+                                            void* workspace, int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, rows, N})) return 3;
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 6;
-  normalize_largest_f16(x, y, rows, N);
+  const NormalizeLargestF16Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  normalize_largest_f16(x, y, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -974,9 +1904,9 @@ extern "C" __attribute__((weak)) const char* normalize_error(int status) {
     case 6:
       return "y must not overlap x";
     case 7:
-      return "a CUDA call failed; cudaGetLastError says why";
-    case 8:
       return "there is not enough memory for the workspace";
+    case 8:
+      return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";
 }

@@ -588,15 +588,15 @@ extern "C" int rms_norm_f32_cuda(const float* x, const float* gamma, float* y, i
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const RmsNormF32Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 11;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 10;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 11;
+    return 10;
   const cudaError_t error =
       small ? rms_norm_f32<int32_t>(x, gamma, y, rows, N, static_cast<char*>(memory), queue)
             : rms_norm_f32<int64_t>(x, gamma, y, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 10;
+  return error == cudaSuccess ? 0 : 11;
 }
 
 extern "C" int64_t rms_norm_bf16_cuda_workspace(int64_t rows, int64_t N) {
@@ -618,15 +618,15 @@ extern "C" int rms_norm_bf16_cuda(const uint16_t* x, const float* gamma, uint16_
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const RmsNormBf16Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 11;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 10;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 11;
+    return 10;
   const cudaError_t error =
       small ? rms_norm_bf16<int32_t>(x, gamma, y, rows, N, static_cast<char*>(memory), queue)
             : rms_norm_bf16<int64_t>(x, gamma, y, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 10;
+  return error == cudaSuccess ? 0 : 11;
 }
 
 extern "C" int64_t rms_norm_f16_cuda_workspace(int64_t rows, int64_t N) {
@@ -648,15 +648,15 @@ extern "C" int rms_norm_f16_cuda(const uint16_t* x, const float* gamma, uint16_t
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const RmsNormF16Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 11;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 10;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 11;
+    return 10;
   const cudaError_t error =
       small ? rms_norm_f16<int32_t>(x, gamma, y, rows, N, static_cast<char*>(memory), queue)
             : rms_norm_f16<int64_t>(x, gamma, y, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 10;
+  return error == cudaSuccess ? 0 : 11;
 }
 
 extern "C" __attribute__((weak)) const char* rms_norm_error(int status) {
@@ -682,9 +682,9 @@ extern "C" __attribute__((weak)) const char* rms_norm_error(int status) {
     case 9:
       return "y must not overlap gamma";
     case 10:
-      return "a CUDA call failed; cudaGetLastError says why";
-    case 11:
       return "there is not enough memory for the workspace";
+    case 11:
+      return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";
 }

@@ -2,12 +2,17 @@
 //
 // rms_norm: y = x / sqrt(mean(x^2) + eps) * gamma along N
 //
-// Plan: threads share rows, neighbours along N.
+// Phase 1: threads share rows, neighbours along N, where size(N) <= 1048576.
+// Phase 2: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
+// Phase 3: one thread does the rest, unless size(N) <= 1048576.
+// Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
+// Through the workspace: total, total_part.
 // Bytes that rms_norm_f32 must move: 4 * N + 4 * N * rows read, 4 * N * rows written.
 
 #include "rms_norm.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
@@ -22,9 +27,22 @@
 
 namespace {
 
+inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
 template <class A, class B>
 inline auto smaller(A a, B b) {
   return a < b ? a : b;
+}
+
+template <class A, class B>
+inline auto larger(A a, B b) {
+  return a > b ? a : b;
 }
 
 template <class T>
@@ -47,6 +65,24 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
+}
+
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  int64_t size = 0;
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
+    total = INT64_MAX / 2;
+  return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -455,93 +491,302 @@ inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
 #endif
 }
 
-void rms_norm_f32(const float* x, const float* gamma, float* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
-      float total = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-          total_lanes += keep(active, load(&x[row * N + n], active) * load(&x[row * N + n], active), 0.0f);
+// Where the intermediates lie in the workspace.
+struct RmsNormF32Workspace {
+  int64_t total2;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit RmsNormF32Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    total2 = reserve(bytes, rows, 4);
+    total_part = reserve(bytes, N_shares * rows, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void rms_norm_f32(const float* x, const float* gamma, float* y, int64_t rows, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const RmsNormF32Workspace space(rows, N);
+  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  if (N <= 1048576) {
+    const bool around_caches = rows * N * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
+        float total = 0.0f;
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
+            total_lanes += keep(active, load(&x[row * N + n], active) * load(&x[row * N + n], active), 0.0f);
+          });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        const float root = rsqrt(total / float(N) + 1e-06f);
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          prefetch(&x[row_ahead * N + n]);
+          store_around(&y[row * N + n], active,
+                       load(&x[row * N + n], active) * root * load(&gamma[n], active), around_caches);
         });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      const float root = rsqrt(total / float(N) + 1e-06f);
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-        prefetch(&x[row_ahead * N + n]);
-        store_around(&y[row * N + n], active, load(&x[row * N + n], active) * root * load(&gamma[n], active),
-                     around_caches);
-      });
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        float total3 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
+          Sum<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(
+              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
+                total3_lanes +=
+                    keep(active, load(&x[row * N + n], active) * load(&x[row * N + n], active), 0.0f);
+              });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * rows + row] = total3;
+      }
+    }
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total4 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total4 += load(&total_part[n_share * rows + row], active);
+      }
+      store(&total2[row], active, total4);
+    });
+    const bool around_caches2 = rows * N * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float total5 = total2[row];
+          const float root2 = rsqrt(total5 / float(N) + 1e-06f);
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(
+              around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+                store_around(&y[row * N + n], active,
+                             load(&x[row * N + n], active) * root2 * load(&gamma[n], active), around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
-void rms_norm_bf16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-      float total = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-          total_lanes +=
-              keep(active,
-                   from_bf16(load(&x[row * N + n], active)) * from_bf16(load(&x[row * N + n], active)), 0.0f);
+// Where the intermediates lie in the workspace.
+struct RmsNormBf16Workspace {
+  int64_t total2;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit RmsNormBf16Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    total2 = reserve(bytes, rows, 4);
+    total_part = reserve(bytes, N_shares * rows, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void rms_norm_bf16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows, int64_t N,
+                   char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const RmsNormBf16Workspace space(rows, N);
+  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  if (N <= 2097152) {
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
+        float total = 0.0f;
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
+            total_lanes += keep(
+                active, from_bf16(load(&x[row * N + n], active)) * from_bf16(load(&x[row * N + n], active)),
+                0.0f);
+          });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        const float root = rsqrt(total / float(N) + 1e-06f);
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          prefetch(&x[row_ahead * N + n]);
+          store_around(&y[row * N + n], active,
+                       to_bf16(from_bf16(load(&x[row * N + n], active)) * root * load(&gamma[n], active)),
+                       around_caches);
         });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      const float root = rsqrt(total / float(N) + 1e-06f);
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-        prefetch(&x[row_ahead * N + n]);
-        store_around(&y[row * N + n], active,
-                     to_bf16(from_bf16(load(&x[row * N + n], active)) * root * load(&gamma[n], active)),
-                     around_caches);
-      });
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        float total3 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
+          Sum<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(
+              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
+                total3_lanes +=
+                    keep(active,
+                         from_bf16(load(&x[row * N + n], active)) * from_bf16(load(&x[row * N + n], active)),
+                         0.0f);
+              });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * rows + row] = total3;
+      }
+    }
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total4 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total4 += load(&total_part[n_share * rows + row], active);
+      }
+      store(&total2[row], active, total4);
+    });
+    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float total5 = total2[row];
+          const float root2 = rsqrt(total5 / float(N) + 1e-06f);
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(
+              around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+                store_around(
+                    &y[row * N + n], active,
+                    to_bf16(from_bf16(load(&x[row * N + n], active)) * root2 * load(&gamma[n], active)),
+                    around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
-void rms_norm_f16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-      float total = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-          total_lanes +=
-              keep(active, from_f16(load(&x[row * N + n], active)) * from_f16(load(&x[row * N + n], active)),
-                   0.0f);
+// Where the intermediates lie in the workspace.
+struct RmsNormF16Workspace {
+  int64_t total2;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit RmsNormF16Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    total2 = reserve(bytes, rows, 4);
+    total_part = reserve(bytes, N_shares * rows, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void rms_norm_f16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows, int64_t N,
+                  char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const RmsNormF16Workspace space(rows, N);
+  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  if (N <= 2097152) {
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
+        float total = 0.0f;
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
+            total_lanes +=
+                keep(active,
+                     from_f16(load(&x[row * N + n], active)) * from_f16(load(&x[row * N + n], active)), 0.0f);
+          });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        const float root = rsqrt(total / float(N) + 1e-06f);
+        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          prefetch(&x[row_ahead * N + n]);
+          store_around(&y[row * N + n], active,
+                       to_f16(from_f16(load(&x[row * N + n], active)) * root * load(&gamma[n], active)),
+                       around_caches);
         });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      const float root = rsqrt(total / float(N) + 1e-06f);
-      for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-        prefetch(&x[row_ahead * N + n]);
-        store_around(&y[row * N + n], active,
-                     to_f16(from_f16(load(&x[row * N + n], active)) * root * load(&gamma[n], active)),
-                     around_caches);
-      });
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        float total3 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
+          Sum<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(
+              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
+                total3_lanes += keep(
+                    active, from_f16(load(&x[row * N + n], active)) * from_f16(load(&x[row * N + n], active)),
+                    0.0f);
+              });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * rows + row] = total3;
+      }
+    }
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total4 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total4 += load(&total_part[n_share * rows + row], active);
+      }
+      store(&total2[row], active, total4);
+    });
+    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float total5 = total2[row];
+          const float root2 = rsqrt(total5 / float(N) + 1e-06f);
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(
+              around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+                store_around(
+                    &y[row * N + n], active,
+                    to_f16(from_f16(load(&x[row * N + n], active)) * root2 * load(&gamma[n], active)),
+                    around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
 }  // namespace
 
-extern "C" int rms_norm_f32_openmp(const float* x, const float* gamma, float* y, int64_t rows, int64_t N) {
+extern "C" int64_t rms_norm_f32_openmp_workspace(int64_t rows, int64_t N) {
+  return RmsNormF32Workspace(rows, N).bytes;
+}
+
+extern "C" int rms_norm_f32_openmp(const float* x, const float* gamma, float* y, int64_t rows, int64_t N,
+                                   void* workspace, int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, rows, N})) return 3;
@@ -551,12 +796,21 @@ extern "C" int rms_norm_f32_openmp(const float* x, const float* gamma, float* y,
   if (y == nullptr && rows * N > 0) return 7;
   if (overlap(x, rows * N * 4, y, rows * N * 4)) return 8;
   if (overlap(gamma, N * 4, y, rows * N * 4)) return 9;
-  rms_norm_f32(x, gamma, y, rows, N);
+  const RmsNormF32Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 10;
+  rms_norm_f32(x, gamma, y, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
+}
+
+extern "C" int64_t rms_norm_bf16_openmp_workspace(int64_t rows, int64_t N) {
+  return RmsNormBf16Workspace(rows, N).bytes;
 }
 
 extern "C" int rms_norm_bf16_openmp(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows,
-                                    int64_t N) {
+                                    int64_t N, void* workspace, int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, rows, N})) return 3;
@@ -566,12 +820,21 @@ extern "C" int rms_norm_bf16_openmp(const uint16_t* x, const float* gamma, uint1
   if (y == nullptr && rows * N > 0) return 7;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 8;
   if (overlap(gamma, N * 4, y, rows * N * 2)) return 9;
-  rms_norm_bf16(x, gamma, y, rows, N);
+  const RmsNormBf16Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 10;
+  rms_norm_bf16(x, gamma, y, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
+extern "C" int64_t rms_norm_f16_openmp_workspace(int64_t rows, int64_t N) {
+  return RmsNormF16Workspace(rows, N).bytes;
+}
+
 extern "C" int rms_norm_f16_openmp(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows,
-                                   int64_t N) {
+                                   int64_t N, void* workspace, int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, rows, N})) return 3;
@@ -581,7 +844,12 @@ extern "C" int rms_norm_f16_openmp(const uint16_t* x, const float* gamma, uint16
   if (y == nullptr && rows * N > 0) return 7;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 8;
   if (overlap(gamma, N * 4, y, rows * N * 2)) return 9;
-  rms_norm_f16(x, gamma, y, rows, N);
+  const RmsNormF16Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 10;
+  rms_norm_f16(x, gamma, y, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -608,9 +876,9 @@ extern "C" __attribute__((weak)) const char* rms_norm_error(int status) {
     case 9:
       return "y must not overlap gamma";
     case 10:
-      return "a CUDA call failed; cudaGetLastError says why";
-    case 11:
       return "there is not enough memory for the workspace";
+    case 11:
+      return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";
 }

@@ -19,42 +19,49 @@ extern "C" {
 // dy: f32[rows, N]
 // dx: f32[rows, N]
 /* @function softmax_backward_f32 args: in y f32 [rows, N]; in dy f32 [rows, N]; out dx f32 [rows, N]; size
- * rows; size N; workspace workspace */
+ * rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t softmax_backward_f32_cuda_workspace(int64_t rows, int64_t N);
 int softmax_backward_f32_cuda(const float* y, const float* dy, float* dx, int64_t rows, int64_t N,
                               void* workspace, int64_t workspace_bytes, void* stream);
-int softmax_backward_f32_openmp(const float* y, const float* dy, float* dx, int64_t rows, int64_t N);
+int64_t softmax_backward_f32_openmp_workspace(int64_t rows, int64_t N);
+int softmax_backward_f32_openmp(const float* y, const float* dy, float* dx, int64_t rows, int64_t N,
+                                void* workspace, int64_t workspace_bytes);
 
 // y: f64[rows, N]
 // dy: f64[rows, N]
 // dx: f64[rows, N]
 /* @function softmax_backward_f64 args: in y f64 [rows, N]; in dy f64 [rows, N]; out dx f64 [rows, N]; size
- * rows; size N; workspace workspace */
+ * rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t softmax_backward_f64_cuda_workspace(int64_t rows, int64_t N);
 int softmax_backward_f64_cuda(const double* y, const double* dy, double* dx, int64_t rows, int64_t N,
                               void* workspace, int64_t workspace_bytes, void* stream);
-int softmax_backward_f64_openmp(const double* y, const double* dy, double* dx, int64_t rows, int64_t N);
+int64_t softmax_backward_f64_openmp_workspace(int64_t rows, int64_t N);
+int softmax_backward_f64_openmp(const double* y, const double* dy, double* dx, int64_t rows, int64_t N,
+                                void* workspace, int64_t workspace_bytes);
 
 // y: bf16[rows, N]
 // dy: bf16[rows, N]
 // dx: bf16[rows, N]
 /* @function softmax_backward_bf16 args: in y bf16 [rows, N]; in dy bf16 [rows, N]; out dx bf16 [rows, N];
- * size rows; size N; workspace workspace */
+ * size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t softmax_backward_bf16_cuda_workspace(int64_t rows, int64_t N);
 int softmax_backward_bf16_cuda(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows, int64_t N,
                                void* workspace, int64_t workspace_bytes, void* stream);
-int softmax_backward_bf16_openmp(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows,
-                                 int64_t N);
+int64_t softmax_backward_bf16_openmp_workspace(int64_t rows, int64_t N);
+int softmax_backward_bf16_openmp(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows, int64_t N,
+                                 void* workspace, int64_t workspace_bytes);
 
 // y: f16[rows, N]
 // dy: f16[rows, N]
 // dx: f16[rows, N]
 /* @function softmax_backward_f16 args: in y f16 [rows, N]; in dy f16 [rows, N]; out dx f16 [rows, N]; size
- * rows; size N; workspace workspace */
+ * rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t softmax_backward_f16_cuda_workspace(int64_t rows, int64_t N);
 int softmax_backward_f16_cuda(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows, int64_t N,
                               void* workspace, int64_t workspace_bytes, void* stream);
-int softmax_backward_f16_openmp(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows, int64_t N);
+int64_t softmax_backward_f16_openmp_workspace(int64_t rows, int64_t N);
+int softmax_backward_f16_openmp(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows, int64_t N,
+                                void* workspace, int64_t workspace_bytes);
 
 // What a status means.
 const char* softmax_backward_error(int status);

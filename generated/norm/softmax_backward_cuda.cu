@@ -663,15 +663,15 @@ extern "C" int softmax_backward_f32_cuda(const float* y, const float* dy, float*
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const SoftmaxBackwardF32Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 10;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 9;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 10;
+    return 9;
   const cudaError_t error =
       small ? softmax_backward_f32<int32_t>(y, dy, dx, rows, N, static_cast<char*>(memory), queue)
             : softmax_backward_f32<int64_t>(y, dy, dx, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 9;
+  return error == cudaSuccess ? 0 : 10;
 }
 
 extern "C" int64_t softmax_backward_f64_cuda_workspace(int64_t rows, int64_t N) {
@@ -692,15 +692,15 @@ extern "C" int softmax_backward_f64_cuda(const double* y, const double* dy, doub
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const SoftmaxBackwardF64Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 10;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 9;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 10;
+    return 9;
   const cudaError_t error =
       small ? softmax_backward_f64<int32_t>(y, dy, dx, rows, N, static_cast<char*>(memory), queue)
             : softmax_backward_f64<int64_t>(y, dy, dx, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 9;
+  return error == cudaSuccess ? 0 : 10;
 }
 
 extern "C" int64_t softmax_backward_bf16_cuda_workspace(int64_t rows, int64_t N) {
@@ -721,15 +721,15 @@ extern "C" int softmax_backward_bf16_cuda(const uint16_t* y, const uint16_t* dy,
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const SoftmaxBackwardBf16Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 10;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 9;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 10;
+    return 9;
   const cudaError_t error =
       small ? softmax_backward_bf16<int32_t>(y, dy, dx, rows, N, static_cast<char*>(memory), queue)
             : softmax_backward_bf16<int64_t>(y, dy, dx, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 9;
+  return error == cudaSuccess ? 0 : 10;
 }
 
 extern "C" int64_t softmax_backward_f16_cuda_workspace(int64_t rows, int64_t N) {
@@ -750,15 +750,15 @@ extern "C" int softmax_backward_f16_cuda(const uint16_t* y, const uint16_t* dy, 
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const SoftmaxBackwardF16Workspace space(rows, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 10;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 9;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 10;
+    return 9;
   const cudaError_t error =
       small ? softmax_backward_f16<int32_t>(y, dy, dx, rows, N, static_cast<char*>(memory), queue)
             : softmax_backward_f16<int64_t>(y, dy, dx, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 9;
+  return error == cudaSuccess ? 0 : 10;
 }
 
 extern "C" __attribute__((weak)) const char* softmax_backward_error(int status) {
@@ -782,9 +782,9 @@ extern "C" __attribute__((weak)) const char* softmax_backward_error(int status) 
     case 8:
       return "dx must not overlap dy";
     case 9:
-      return "a CUDA call failed; cudaGetLastError says why";
-    case 10:
       return "there is not enough memory for the workspace";
+    case 10:
+      return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";
 }

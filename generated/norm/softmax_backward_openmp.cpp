@@ -2,12 +2,17 @@
 //
 // softmax_backward: dx = y * (dy - sum(dy * y)) along N, where y is the softmax of x and dy the gradient of y
 //
-// Plan: threads share rows, neighbours along N.
+// Phase 1: threads share rows, neighbours along N, where size(N) <= 524288.
+// Phase 2: threads share N_shares, rows, neighbours along N, unless size(N) <= 524288.
+// Phase 3: one thread does the rest, unless size(N) <= 524288.
+// Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 524288.
+// Through the workspace: total, total_part.
 // Bytes that softmax_backward_f32 must move: 8 * N * rows read, 4 * N * rows written.
 
 #include "softmax_backward.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
@@ -22,9 +27,22 @@
 
 namespace {
 
+inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
 template <class A, class B>
 inline auto smaller(A a, B b) {
   return a < b ? a : b;
+}
+
+template <class A, class B>
+inline auto larger(A a, B b) {
+  return a > b ? a : b;
 }
 
 // Does the product of the factors exceed 63 bits?
@@ -42,6 +60,24 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
+}
+
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  int64_t size = 0;
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
+    total = INT64_MAX / 2;
+  return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -452,122 +488,397 @@ inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
 #endif
 }
 
-void softmax_backward_f32(const float* y, const float* dy, float* dx, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
-      float total = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-          total_lanes += keep(active, load(&dy[row * N + n], active) * load(&y[row * N + n], active), 0.0f);
+// Where the intermediates lie in the workspace.
+struct SoftmaxBackwardF32Workspace {
+  int64_t total2;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit SoftmaxBackwardF32Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    total2 = reserve(bytes, rows, 4);
+    total_part = reserve(bytes, N_shares * rows, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void softmax_backward_f32(const float* y, const float* dy, float* dx, int64_t rows, int64_t N,
+                          char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const SoftmaxBackwardF32Workspace space(rows, N);
+  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  if (N <= 524288) {
+    const bool around_caches = rows * N * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
+        float total = 0.0f;
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
+            total_lanes += keep(active, load(&dy[row * N + n], active) * load(&y[row * N + n], active), 0.0f);
+          });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        for_lines<kLanes32>(around_caches, &dx[row * N], 0, N, [=](int64_t n, auto active) {
+          prefetch(&dy[row_ahead * N + n]);
+          prefetch(&y[row_ahead * N + n]);
+          store_around(&dx[row * N + n], active,
+                       load(&y[row * N + n], active) * (load(&dy[row * N + n], active) - total),
+                       around_caches);
         });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lines<kLanes32>(around_caches, &dx[row * N], 0, N, [=](int64_t n, auto active) {
-        prefetch(&dy[row_ahead * N + n]);
-        prefetch(&y[row_ahead * N + n]);
-        store_around(&dx[row * N + n], active,
-                     load(&y[row * N + n], active) * (load(&dy[row * N + n], active) - total), around_caches);
-      });
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        float total3 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
+          Sum<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(
+              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
+                total3_lanes +=
+                    keep(active, load(&dy[row * N + n], active) * load(&y[row * N + n], active), 0.0f);
+              });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * rows + row] = total3;
+      }
+    }
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total4 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total4 += load(&total_part[n_share * rows + row], active);
+      }
+      store(&total2[row], active, total4);
+    });
+    const bool around_caches2 = rows * N * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float total5 = total2[row];
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(
+              around_caches2, &dx[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+                store_around(&dx[row * N + n], active,
+                             load(&y[row * N + n], active) * (load(&dy[row * N + n], active) - total5),
+                             around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
-void softmax_backward_f64(const double* y, const double* dy, double* dx, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 4096 ? smaller(row + 1, rows - 1) : row;
-      double total = 0.0;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<double, kLanes64> total_lanes = 0.0;
-        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-          total_lanes += keep(active, load(&dy[row * N + n], active) * load(&y[row * N + n], active), 0.0);
+// Where the intermediates lie in the workspace.
+struct SoftmaxBackwardF64Workspace {
+  int64_t total2;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit SoftmaxBackwardF64Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    total2 = reserve(bytes, rows, 8);
+    total_part = reserve(bytes, N_shares * rows, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void softmax_backward_f64(const double* y, const double* dy, double* dx, int64_t rows, int64_t N,
+                          char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const SoftmaxBackwardF64Workspace space(rows, N);
+  double* const total2 = reinterpret_cast<double*>(workspace + space.total2);
+  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
+  if (N <= 262144) {
+    const bool around_caches = rows * N * 8 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 4096 ? smaller(row + 1, rows - 1) : row;
+        double total = 0.0;
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<double, kLanes64> total_lanes = 0.0;
+          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
+            total_lanes += keep(active, load(&dy[row * N + n], active) * load(&y[row * N + n], active), 0.0);
+          });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        for_lines<kLanes64>(around_caches, &dx[row * N], 0, N, [=](int64_t n, auto active) {
+          prefetch(&dy[row_ahead * N + n]);
+          prefetch(&y[row_ahead * N + n]);
+          store_around(&dx[row * N + n], active,
+                       load(&y[row * N + n], active) * (load(&dy[row * N + n], active) - total),
+                       around_caches);
         });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lines<kLanes64>(around_caches, &dx[row * N], 0, N, [=](int64_t n, auto active) {
-        prefetch(&dy[row_ahead * N + n]);
-        prefetch(&y[row_ahead * N + n]);
-        store_around(&dx[row * N + n], active,
-                     load(&y[row * N + n], active) * (load(&dy[row * N + n], active) - total), around_caches);
-      });
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        double total3 = 0.0;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
+          Sum<double, kLanes64> total3_lanes = 0.0;
+          for_lanes<kLanes64>(
+              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
+                total3_lanes +=
+                    keep(active, load(&dy[row * N + n], active) * load(&y[row * N + n], active), 0.0);
+              });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * rows + row] = total3;
+      }
+    }
+    for_lanes<kLanes64>(0, rows, [=](int64_t row, auto active) {
+      Lanes<double, kLanes64> total4 = 0.0;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total4 += load(&total_part[n_share * rows + row], active);
+      }
+      store(&total2[row], active, total4);
+    });
+    const bool around_caches2 = rows * N * 8 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const double total5 = total2[row];
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes64>(
+              around_caches2, &dx[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+                store_around(&dx[row * N + n], active,
+                             load(&y[row * N + n], active) * (load(&dy[row * N + n], active) - total5),
+                             around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
-void softmax_backward_bf16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
-      float total = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-          total_lanes += keep(
-              active, from_bf16(load(&dy[row * N + n], active)) * from_bf16(load(&y[row * N + n], active)),
-              0.0f);
+// Where the intermediates lie in the workspace.
+struct SoftmaxBackwardBf16Workspace {
+  int64_t total2;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit SoftmaxBackwardBf16Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    total2 = reserve(bytes, rows, 4);
+    total_part = reserve(bytes, N_shares * rows, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void softmax_backward_bf16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows, int64_t N,
+                           char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const SoftmaxBackwardBf16Workspace space(rows, N);
+  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  if (N <= 1048576) {
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
+        float total = 0.0f;
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
+            total_lanes += keep(
+                active, from_bf16(load(&dy[row * N + n], active)) * from_bf16(load(&y[row * N + n], active)),
+                0.0f);
+          });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        for_lines<kLanes32>(around_caches, &dx[row * N], 0, N, [=](int64_t n, auto active) {
+          prefetch(&dy[row_ahead * N + n]);
+          prefetch(&y[row_ahead * N + n]);
+          store_around(&dx[row * N + n], active,
+                       to_bf16(from_bf16(load(&y[row * N + n], active)) *
+                               (from_bf16(load(&dy[row * N + n], active)) - total)),
+                       around_caches);
         });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lines<kLanes32>(around_caches, &dx[row * N], 0, N, [=](int64_t n, auto active) {
-        prefetch(&dy[row_ahead * N + n]);
-        prefetch(&y[row_ahead * N + n]);
-        store_around(&dx[row * N + n], active,
-                     to_bf16(from_bf16(load(&y[row * N + n], active)) *
-                             (from_bf16(load(&dy[row * N + n], active)) - total)),
-                     around_caches);
-      });
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        float total3 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
+          Sum<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(
+              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
+                total3_lanes +=
+                    keep(active,
+                         from_bf16(load(&dy[row * N + n], active)) * from_bf16(load(&y[row * N + n], active)),
+                         0.0f);
+              });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * rows + row] = total3;
+      }
+    }
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total4 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total4 += load(&total_part[n_share * rows + row], active);
+      }
+      store(&total2[row], active, total4);
+    });
+    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float total5 = total2[row];
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(around_caches2, &dx[row * N + n_begin2], n_begin2, n_end2,
+                              [=](int64_t n, auto active) {
+                                store_around(&dx[row * N + n], active,
+                                             to_bf16(from_bf16(load(&y[row * N + n], active)) *
+                                                     (from_bf16(load(&dy[row * N + n], active)) - total5)),
+                                             around_caches2);
+                              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
-void softmax_backward_f16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
-      float total = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-          total_lanes +=
-              keep(active, from_f16(load(&dy[row * N + n], active)) * from_f16(load(&y[row * N + n], active)),
-                   0.0f);
+// Where the intermediates lie in the workspace.
+struct SoftmaxBackwardF16Workspace {
+  int64_t total2;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit SoftmaxBackwardF16Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    total2 = reserve(bytes, rows, 4);
+    total_part = reserve(bytes, N_shares * rows, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void softmax_backward_f16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows, int64_t N,
+                          char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const SoftmaxBackwardF16Workspace space(rows, N);
+  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  if (N <= 1048576) {
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
+        float total = 0.0f;
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
+            total_lanes += keep(
+                active, from_f16(load(&dy[row * N + n], active)) * from_f16(load(&y[row * N + n], active)),
+                0.0f);
+          });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        for_lines<kLanes32>(around_caches, &dx[row * N], 0, N, [=](int64_t n, auto active) {
+          prefetch(&dy[row_ahead * N + n]);
+          prefetch(&y[row_ahead * N + n]);
+          store_around(&dx[row * N + n], active,
+                       to_f16(from_f16(load(&y[row * N + n], active)) *
+                              (from_f16(load(&dy[row * N + n], active)) - total)),
+                       around_caches);
         });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      for_lines<kLanes32>(around_caches, &dx[row * N], 0, N, [=](int64_t n, auto active) {
-        prefetch(&dy[row_ahead * N + n]);
-        prefetch(&y[row_ahead * N + n]);
-        store_around(&dx[row * N + n], active,
-                     to_f16(from_f16(load(&y[row * N + n], active)) *
-                            (from_f16(load(&dy[row * N + n], active)) - total)),
-                     around_caches);
-      });
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        float total3 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
+          Sum<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(
+              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
+                total3_lanes += keep(
+                    active,
+                    from_f16(load(&dy[row * N + n], active)) * from_f16(load(&y[row * N + n], active)), 0.0f);
+              });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * rows + row] = total3;
+      }
+    }
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total4 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total4 += load(&total_part[n_share * rows + row], active);
+      }
+      store(&total2[row], active, total4);
+    });
+    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float total5 = total2[row];
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(around_caches2, &dx[row * N + n_begin2], n_begin2, n_end2,
+                              [=](int64_t n, auto active) {
+                                store_around(&dx[row * N + n], active,
+                                             to_f16(from_f16(load(&y[row * N + n], active)) *
+                                                    (from_f16(load(&dy[row * N + n], active)) - total5)),
+                                             around_caches2);
+                              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
 }  // namespace
 
+extern "C" int64_t softmax_backward_f32_openmp_workspace(int64_t rows, int64_t N) {
+  return SoftmaxBackwardF32Workspace(rows, N).bytes;
+}
+
 extern "C" int softmax_backward_f32_openmp(const float* y, const float* dy, float* dx, int64_t rows,
-                                           int64_t N) {
+                                           int64_t N, void* workspace, int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, rows, N})) return 3;
@@ -576,12 +887,21 @@ extern "C" int softmax_backward_f32_openmp(const float* y, const float* dy, floa
   if (dx == nullptr && rows * N > 0) return 6;
   if (overlap(y, rows * N * 4, dx, rows * N * 4)) return 7;
   if (overlap(dy, rows * N * 4, dx, rows * N * 4)) return 8;
-  softmax_backward_f32(y, dy, dx, rows, N);
+  const SoftmaxBackwardF32Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 9;
+  softmax_backward_f32(y, dy, dx, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
+extern "C" int64_t softmax_backward_f64_openmp_workspace(int64_t rows, int64_t N) {
+  return SoftmaxBackwardF64Workspace(rows, N).bytes;
+}
+
 extern "C" int softmax_backward_f64_openmp(const double* y, const double* dy, double* dx, int64_t rows,
-                                           int64_t N) {
+                                           int64_t N, void* workspace, int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, rows, N})) return 3;
@@ -590,12 +910,21 @@ extern "C" int softmax_backward_f64_openmp(const double* y, const double* dy, do
   if (dx == nullptr && rows * N > 0) return 6;
   if (overlap(y, rows * N * 8, dx, rows * N * 8)) return 7;
   if (overlap(dy, rows * N * 8, dx, rows * N * 8)) return 8;
-  softmax_backward_f64(y, dy, dx, rows, N);
+  const SoftmaxBackwardF64Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 9;
+  softmax_backward_f64(y, dy, dx, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
+}
+
+extern "C" int64_t softmax_backward_bf16_openmp_workspace(int64_t rows, int64_t N) {
+  return SoftmaxBackwardBf16Workspace(rows, N).bytes;
 }
 
 extern "C" int softmax_backward_bf16_openmp(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows,
-                                            int64_t N) {
+                                            int64_t N, void* workspace, int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, rows, N})) return 3;
@@ -604,12 +933,21 @@ extern "C" int softmax_backward_bf16_openmp(const uint16_t* y, const uint16_t* d
   if (dx == nullptr && rows * N > 0) return 6;
   if (overlap(y, rows * N * 2, dx, rows * N * 2)) return 7;
   if (overlap(dy, rows * N * 2, dx, rows * N * 2)) return 8;
-  softmax_backward_bf16(y, dy, dx, rows, N);
+  const SoftmaxBackwardBf16Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 9;
+  softmax_backward_bf16(y, dy, dx, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
+extern "C" int64_t softmax_backward_f16_openmp_workspace(int64_t rows, int64_t N) {
+  return SoftmaxBackwardF16Workspace(rows, N).bytes;
+}
+
 extern "C" int softmax_backward_f16_openmp(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows,
-                                           int64_t N) {
+                                           int64_t N, void* workspace, int64_t workspace_bytes) {
   if (!(rows >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, rows, N})) return 3;
@@ -618,7 +956,12 @@ extern "C" int softmax_backward_f16_openmp(const uint16_t* y, const uint16_t* dy
   if (dx == nullptr && rows * N > 0) return 6;
   if (overlap(y, rows * N * 2, dx, rows * N * 2)) return 7;
   if (overlap(dy, rows * N * 2, dx, rows * N * 2)) return 8;
-  softmax_backward_f16(y, dy, dx, rows, N);
+  const SoftmaxBackwardF16Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 9;
+  softmax_backward_f16(y, dy, dx, rows, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -643,9 +986,9 @@ extern "C" __attribute__((weak)) const char* softmax_backward_error(int status) 
     case 8:
       return "dx must not overlap dy";
     case 9:
-      return "a CUDA call failed; cudaGetLastError says why";
-    case 10:
       return "there is not enough memory for the workspace";
+    case 10:
+      return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";
 }

@@ -2,8 +2,12 @@
 //
 // softmax: y = exp(x) / sum(exp(x)) along N, without overflow
 //
-// Plan: threads share rows, neighbours along N.
+// Phase 1: threads share rows, neighbours along N, where size(N) <= 524288.
+// Phase 2: threads share N_shares, rows, neighbours along N, unless size(N) <= 524288.
+// Phase 3: one thread does the rest, unless size(N) <= 524288.
+// Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 524288.
 // Kept by each worker: e.
+// Through the workspace: greatest, total, greatest_part, total_part.
 // Bytes that softmax_f32 must move: 4 * N * rows read, 4 * N * rows written.
 
 #include "softmax.h"
@@ -25,9 +29,22 @@
 
 namespace {
 
+inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
 template <class A, class B>
 inline auto smaller(A a, B b) {
   return a < b ? a : b;
+}
+
+template <class A, class B>
+inline auto larger(A a, B b) {
+  return a > b ? a : b;
 }
 
 // NaN where either is NaN; of equals the first.
@@ -664,29 +681,42 @@ inline Lanes<double, N> exp(Lanes<double, N> x) {
 // Where the intermediates lie in the workspace.
 struct SoftmaxF32Workspace {
   int64_t e;
+  int64_t greatest2;
+  int64_t total2;
+  int64_t greatest_part;
+  int64_t total_part;
   int64_t threads;
   int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit SoftmaxF32Workspace(int64_t rows, int64_t N) {
-    (void)rows;
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     e = reserve(thread_bytes, N, 4);
+    greatest2 = reserve(bytes, rows, 4);
+    total2 = reserve(bytes, rows, 4);
+    greatest_part = reserve(bytes, N_shares * rows, 4);
+    total_part = reserve(bytes, N_shares * rows, 4);
     threads = reserve(bytes, thread_count(), thread_bytes);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 void softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
   const SoftmaxF32Workspace space(rows, N);
-  const bool around_caches = rows * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    float* const e = reinterpret_cast<float*>(mine + space.e);
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
-      if (N <= 524288) {
+  float* const greatest2 = reinterpret_cast<float*>(workspace + space.greatest2);
+  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
+  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  if (N <= 524288) {
+    const bool around_caches = rows * N * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      float* const e = reinterpret_cast<float*>(mine + space.e);
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
         float greatest = -INFINITY;
         Extreme<float, kLanes32> greatest_lanes = -INFINITY;
         for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
@@ -706,65 +736,118 @@ void softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* worksp
         for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
           store_around(&y[row * N + n], active, quotient(load(&e[n], active), total), around_caches);
         });
-      } else {
-        float greatest2 = -INFINITY;
-        float total2 = 0.0f;
-        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-          const int64_t n_end = smaller(n_first + 4096, N);
-          float greatest_now = greatest2;
+      }
+      if (around_caches) finish_stores();
+    }
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        float greatest3 = -INFINITY;
+        float total3 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+          const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          float greatest_now = greatest3;
           Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
             greatest_now_lanes =
                 maximum(greatest_now_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
           });
           greatest_now =
               maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (greatest_now > greatest2) {
-            total2 = greatest2 > -INFINITY ? total2 * std::exp(greatest2 - greatest_now) : 0.0f;
+          if (greatest_now > greatest3) {
+            total3 = greatest3 > -INFINITY ? total3 * std::exp(greatest3 - greatest_now) : 0.0f;
           }
-          greatest2 = greatest_now;
-          Lanes<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-            total2_lanes += keep(active, exp(load(&x[row * N + n], active) - greatest2), 0.0f);
+          greatest3 = greatest_now;
+          Lanes<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total3_lanes](int64_t n, auto active) {
+            total3_lanes += keep(active, exp(load(&x[row * N + n], active) - greatest3), 0.0f);
           });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         }
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          store_around(&y[row * N + n], active,
-                       quotient(exp(load(&x[row * N + n], active) - greatest2), total2), around_caches);
-        });
+        greatest_part[n_share * rows + row] = greatest3;
+        total_part[n_share * rows + row] = total3;
       }
     }
-    if (around_caches) finish_stores();
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> greatest4 = -INFINITY;
+      Lanes<float, kLanes32> total4 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        greatest4 = maximum(greatest4, load(&greatest_part[n_share * rows + row], active));
+      }
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total4 += choose(
+            load(&greatest_part[n_share * rows + row], active) == -INFINITY && greatest4 > -INFINITY, 0.0f,
+            load(&total_part[n_share * rows + row], active) *
+                exp(load(&greatest_part[n_share * rows + row], active) - greatest4));
+      }
+      store(&greatest2[row], active, greatest4);
+      store(&total2[row], active, total4);
+    });
+    const bool around_caches2 = rows * N * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float greatest5 = greatest2[row];
+          const float total5 = total2[row];
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end3 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(around_caches2, &y[row * N + n_begin2], n_begin2, n_end3,
+                              [=](int64_t n, auto active) {
+                                store_around(&y[row * N + n], active,
+                                             quotient(exp(load(&x[row * N + n], active) - greatest5), total5),
+                                             around_caches2);
+                              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
 // Where the intermediates lie in the workspace.
 struct SoftmaxF64Workspace {
   int64_t e;
+  int64_t greatest2;
+  int64_t total2;
+  int64_t greatest_part;
+  int64_t total_part;
   int64_t threads;
   int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit SoftmaxF64Workspace(int64_t rows, int64_t N) {
-    (void)rows;
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     e = reserve(thread_bytes, N, 8);
+    greatest2 = reserve(bytes, rows, 8);
+    total2 = reserve(bytes, rows, 8);
+    greatest_part = reserve(bytes, N_shares * rows, 8);
+    total_part = reserve(bytes, N_shares * rows, 8);
     threads = reserve(bytes, thread_count(), thread_bytes);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
   const SoftmaxF64Workspace space(rows, N);
-  const bool around_caches = rows * N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    double* const e = reinterpret_cast<double*>(mine + space.e);
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
-      if (N <= 262144) {
+  double* const greatest2 = reinterpret_cast<double*>(workspace + space.greatest2);
+  double* const total2 = reinterpret_cast<double*>(workspace + space.total2);
+  double* const greatest_part = reinterpret_cast<double*>(workspace + space.greatest_part);
+  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
+  if (N <= 262144) {
+    const bool around_caches = rows * N * 8 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      double* const e = reinterpret_cast<double*>(mine + space.e);
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
         double greatest = -double(INFINITY);
         Extreme<double, kLanes64> greatest_lanes = -double(INFINITY);
         for_lanes<kLanes64>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
@@ -785,65 +868,119 @@ void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* work
         for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
           store_around(&y[row * N + n], active, quotient(load(&e[n], active), total), around_caches);
         });
-      } else {
-        double greatest2 = -double(INFINITY);
-        double total2 = 0.0;
-        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-          const int64_t n_end = smaller(n_first + 4096, N);
-          double greatest_now = greatest2;
+      }
+      if (around_caches) finish_stores();
+    }
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        double greatest3 = -double(INFINITY);
+        double total3 = 0.0;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+          const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          double greatest_now = greatest3;
           Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
-          for_lanes<kLanes64>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
+          for_lanes<kLanes64>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
             greatest_now_lanes =
                 maximum(greatest_now_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
           });
           greatest_now =
               maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (greatest_now > greatest2) {
-            total2 = greatest2 > -double(INFINITY) ? total2 * std::exp(greatest2 - greatest_now) : 0.0;
+          if (greatest_now > greatest3) {
+            total3 = greatest3 > -double(INFINITY) ? total3 * std::exp(greatest3 - greatest_now) : 0.0;
           }
-          greatest2 = greatest_now;
-          Lanes<double, kLanes64> total2_lanes = 0.0;
-          for_lanes<kLanes64>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-            total2_lanes += keep(active, exp(load(&x[row * N + n], active) - greatest2), 0.0);
+          greatest3 = greatest_now;
+          Lanes<double, kLanes64> total3_lanes = 0.0;
+          for_lanes<kLanes64>(n_first, n_end2, [=, &total3_lanes](int64_t n, auto active) {
+            total3_lanes += keep(active, exp(load(&x[row * N + n], active) - greatest3), 0.0);
           });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         }
-        for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          store_around(&y[row * N + n], active,
-                       quotient(exp(load(&x[row * N + n], active) - greatest2), total2), around_caches);
-        });
+        greatest_part[n_share * rows + row] = greatest3;
+        total_part[n_share * rows + row] = total3;
       }
     }
-    if (around_caches) finish_stores();
+    for_lanes<kLanes64>(0, rows, [=](int64_t row, auto active) {
+      Lanes<double, kLanes64> greatest4 = -double(INFINITY);
+      Lanes<double, kLanes64> total4 = 0.0;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        greatest4 = maximum(greatest4, load(&greatest_part[n_share * rows + row], active));
+      }
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total4 += choose(load(&greatest_part[n_share * rows + row], active) == -double(INFINITY) &&
+                             greatest4 > -double(INFINITY),
+                         0.0,
+                         load(&total_part[n_share * rows + row], active) *
+                             exp(load(&greatest_part[n_share * rows + row], active) - greatest4));
+      }
+      store(&greatest2[row], active, greatest4);
+      store(&total2[row], active, total4);
+    });
+    const bool around_caches2 = rows * N * 8 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const double greatest5 = greatest2[row];
+          const double total5 = total2[row];
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end3 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes64>(around_caches2, &y[row * N + n_begin2], n_begin2, n_end3,
+                              [=](int64_t n, auto active) {
+                                store_around(&y[row * N + n], active,
+                                             quotient(exp(load(&x[row * N + n], active) - greatest5), total5),
+                                             around_caches2);
+                              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
 // Where the intermediates lie in the workspace.
 struct SoftmaxBf16Workspace {
   int64_t e;
+  int64_t greatest2;
+  int64_t total2;
+  int64_t greatest_part;
+  int64_t total_part;
   int64_t threads;
   int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit SoftmaxBf16Workspace(int64_t rows, int64_t N) {
-    (void)rows;
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     e = reserve(thread_bytes, N, 4);
+    greatest2 = reserve(bytes, rows, 4);
+    total2 = reserve(bytes, rows, 4);
+    greatest_part = reserve(bytes, N_shares * rows, 4);
+    total_part = reserve(bytes, N_shares * rows, 4);
     threads = reserve(bytes, thread_count(), thread_bytes);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
   const SoftmaxBf16Workspace space(rows, N);
-  const bool around_caches = rows * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    float* const e = reinterpret_cast<float*>(mine + space.e);
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-      if (N <= 699050) {
+  float* const greatest2 = reinterpret_cast<float*>(workspace + space.greatest2);
+  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
+  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  if (N <= 699050) {
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      float* const e = reinterpret_cast<float*>(mine + space.e);
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
         float greatest = -INFINITY;
         Extreme<float, kLanes32> greatest_lanes = -INFINITY;
         for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
@@ -864,66 +1001,119 @@ void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char*
         for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
           store_around(&y[row * N + n], active, to_bf16(quotient(load(&e[n], active), total)), around_caches);
         });
-      } else {
-        float greatest2 = -INFINITY;
-        float total2 = 0.0f;
-        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-          const int64_t n_end = smaller(n_first + 4096, N);
-          float greatest_now = greatest2;
+      }
+      if (around_caches) finish_stores();
+    }
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        float greatest3 = -INFINITY;
+        float total3 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+          const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          float greatest_now = greatest3;
           Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
             greatest_now_lanes = maximum(greatest_now_lanes,
                                          keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
           });
           greatest_now =
               maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (greatest_now > greatest2) {
-            total2 = greatest2 > -INFINITY ? total2 * std::exp(greatest2 - greatest_now) : 0.0f;
+          if (greatest_now > greatest3) {
+            total3 = greatest3 > -INFINITY ? total3 * std::exp(greatest3 - greatest_now) : 0.0f;
           }
-          greatest2 = greatest_now;
-          Lanes<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-            total2_lanes += keep(active, exp(from_bf16(load(&x[row * N + n], active)) - greatest2), 0.0f);
+          greatest3 = greatest_now;
+          Lanes<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total3_lanes](int64_t n, auto active) {
+            total3_lanes += keep(active, exp(from_bf16(load(&x[row * N + n], active)) - greatest3), 0.0f);
           });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         }
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          store_around(&y[row * N + n], active,
-                       to_bf16(quotient(exp(from_bf16(load(&x[row * N + n], active)) - greatest2), total2)),
-                       around_caches);
-        });
+        greatest_part[n_share * rows + row] = greatest3;
+        total_part[n_share * rows + row] = total3;
       }
     }
-    if (around_caches) finish_stores();
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> greatest4 = -INFINITY;
+      Lanes<float, kLanes32> total4 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        greatest4 = maximum(greatest4, load(&greatest_part[n_share * rows + row], active));
+      }
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total4 += choose(
+            load(&greatest_part[n_share * rows + row], active) == -INFINITY && greatest4 > -INFINITY, 0.0f,
+            load(&total_part[n_share * rows + row], active) *
+                exp(load(&greatest_part[n_share * rows + row], active) - greatest4));
+      }
+      store(&greatest2[row], active, greatest4);
+      store(&total2[row], active, total4);
+    });
+    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float greatest5 = greatest2[row];
+          const float total5 = total2[row];
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end3 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(
+              around_caches2, &y[row * N + n_begin2], n_begin2, n_end3, [=](int64_t n, auto active) {
+                store_around(
+                    &y[row * N + n], active,
+                    to_bf16(quotient(exp(from_bf16(load(&x[row * N + n], active)) - greatest5), total5)),
+                    around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
 // Where the intermediates lie in the workspace.
 struct SoftmaxF16Workspace {
   int64_t e;
+  int64_t greatest2;
+  int64_t total2;
+  int64_t greatest_part;
+  int64_t total_part;
   int64_t threads;
   int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit SoftmaxF16Workspace(int64_t rows, int64_t N) {
-    (void)rows;
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     e = reserve(thread_bytes, N, 4);
+    greatest2 = reserve(bytes, rows, 4);
+    total2 = reserve(bytes, rows, 4);
+    greatest_part = reserve(bytes, N_shares * rows, 4);
+    total_part = reserve(bytes, N_shares * rows, 4);
     threads = reserve(bytes, thread_count(), thread_bytes);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 void softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
   const SoftmaxF16Workspace space(rows, N);
-  const bool around_caches = rows * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    float* const e = reinterpret_cast<float*>(mine + space.e);
-    OMP(omp for schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-      if (N <= 699050) {
+  float* const greatest2 = reinterpret_cast<float*>(workspace + space.greatest2);
+  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
+  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  if (N <= 699050) {
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      float* const e = reinterpret_cast<float*>(mine + space.e);
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
         float greatest = -INFINITY;
         Extreme<float, kLanes32> greatest_lanes = -INFINITY;
         for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
@@ -944,37 +1134,77 @@ void softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* 
         for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
           store_around(&y[row * N + n], active, to_f16(quotient(load(&e[n], active), total)), around_caches);
         });
-      } else {
-        float greatest2 = -INFINITY;
-        float total2 = 0.0f;
-        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-          const int64_t n_end = smaller(n_first + 4096, N);
-          float greatest_now = greatest2;
+      }
+      if (around_caches) finish_stores();
+    }
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        float greatest3 = -INFINITY;
+        float total3 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+          const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          float greatest_now = greatest3;
           Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
             greatest_now_lanes =
                 maximum(greatest_now_lanes, keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
           });
           greatest_now =
               maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (greatest_now > greatest2) {
-            total2 = greatest2 > -INFINITY ? total2 * std::exp(greatest2 - greatest_now) : 0.0f;
+          if (greatest_now > greatest3) {
+            total3 = greatest3 > -INFINITY ? total3 * std::exp(greatest3 - greatest_now) : 0.0f;
           }
-          greatest2 = greatest_now;
-          Lanes<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-            total2_lanes += keep(active, exp(from_f16(load(&x[row * N + n], active)) - greatest2), 0.0f);
+          greatest3 = greatest_now;
+          Lanes<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total3_lanes](int64_t n, auto active) {
+            total3_lanes += keep(active, exp(from_f16(load(&x[row * N + n], active)) - greatest3), 0.0f);
           });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         }
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          store_around(&y[row * N + n], active,
-                       to_f16(quotient(exp(from_f16(load(&x[row * N + n], active)) - greatest2), total2)),
-                       around_caches);
-        });
+        greatest_part[n_share * rows + row] = greatest3;
+        total_part[n_share * rows + row] = total3;
       }
     }
-    if (around_caches) finish_stores();
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> greatest4 = -INFINITY;
+      Lanes<float, kLanes32> total4 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        greatest4 = maximum(greatest4, load(&greatest_part[n_share * rows + row], active));
+      }
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total4 += choose(
+            load(&greatest_part[n_share * rows + row], active) == -INFINITY && greatest4 > -INFINITY, 0.0f,
+            load(&total_part[n_share * rows + row], active) *
+                exp(load(&greatest_part[n_share * rows + row], active) - greatest4));
+      }
+      store(&greatest2[row], active, greatest4);
+      store(&total2[row], active, total4);
+    });
+    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float greatest5 = greatest2[row];
+          const float total5 = total2[row];
+          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                        n_end3 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          for_lines<kLanes32>(
+              around_caches2, &y[row * N + n_begin2], n_begin2, n_end3, [=](int64_t n, auto active) {
+                store_around(
+                    &y[row * N + n], active,
+                    to_f16(quotient(exp(from_f16(load(&x[row * N + n], active)) - greatest5), total5)),
+                    around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 

@@ -17,35 +17,47 @@ extern "C" {
 
 // x: f32[M, N]
 // y: f32[M]
-/* @function logsumexp_f32 args: in x f32 [M, N]; out y f32 [M]; size M; size N; workspace workspace */
+/* @function logsumexp_f32 args: in x f32 [M, N]; out y f32 [M]; size M; size N; workspace workspace;
+ * workspace_openmp workspace */
 int64_t logsumexp_f32_cuda_workspace(int64_t M, int64_t N);
 int logsumexp_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                        int64_t workspace_bytes, void* stream);
-int logsumexp_f32_openmp(const float* x, float* y, int64_t M, int64_t N);
+int64_t logsumexp_f32_openmp_workspace(int64_t M, int64_t N);
+int logsumexp_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                         int64_t workspace_bytes);
 
 // x: f64[M, N]
 // y: f64[M]
-/* @function logsumexp_f64 args: in x f64 [M, N]; out y f64 [M]; size M; size N; workspace workspace */
+/* @function logsumexp_f64 args: in x f64 [M, N]; out y f64 [M]; size M; size N; workspace workspace;
+ * workspace_openmp workspace */
 int64_t logsumexp_f64_cuda_workspace(int64_t M, int64_t N);
 int logsumexp_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                        int64_t workspace_bytes, void* stream);
-int logsumexp_f64_openmp(const double* x, double* y, int64_t M, int64_t N);
+int64_t logsumexp_f64_openmp_workspace(int64_t M, int64_t N);
+int logsumexp_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
+                         int64_t workspace_bytes);
 
 // x: bf16[M, N]
 // y: bf16[M]
-/* @function logsumexp_bf16 args: in x bf16 [M, N]; out y bf16 [M]; size M; size N; workspace workspace */
+/* @function logsumexp_bf16 args: in x bf16 [M, N]; out y bf16 [M]; size M; size N; workspace workspace;
+ * workspace_openmp workspace */
 int64_t logsumexp_bf16_cuda_workspace(int64_t M, int64_t N);
 int logsumexp_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* workspace,
                         int64_t workspace_bytes, void* stream);
-int logsumexp_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t M, int64_t N);
+int64_t logsumexp_bf16_openmp_workspace(int64_t M, int64_t N);
+int logsumexp_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* workspace,
+                          int64_t workspace_bytes);
 
 // x: f16[M, N]
 // y: f16[M]
-/* @function logsumexp_f16 args: in x f16 [M, N]; out y f16 [M]; size M; size N; workspace workspace */
+/* @function logsumexp_f16 args: in x f16 [M, N]; out y f16 [M]; size M; size N; workspace workspace;
+ * workspace_openmp workspace */
 int64_t logsumexp_f16_cuda_workspace(int64_t M, int64_t N);
 int logsumexp_f16_cuda(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* workspace,
                        int64_t workspace_bytes, void* stream);
-int logsumexp_f16_openmp(const uint16_t* x, uint16_t* y, int64_t M, int64_t N);
+int64_t logsumexp_f16_openmp_workspace(int64_t M, int64_t N);
+int logsumexp_f16_openmp(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* workspace,
+                         int64_t workspace_bytes);
 
 // What a status means.
 const char* logsumexp_error(int status);

@@ -684,14 +684,14 @@ extern "C" int logsumexp_f32_cuda(const float* x, float* y, int64_t M, int64_t N
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const LogsumexpF32Workspace space(M, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 9;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 9;
+    return 8;
   const cudaError_t error = small ? logsumexp_f32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
                                   : logsumexp_f32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return error == cudaSuccess ? 0 : 9;
 }
 
 extern "C" int64_t logsumexp_f64_cuda_workspace(int64_t M, int64_t N) {
@@ -711,14 +711,14 @@ extern "C" int logsumexp_f64_cuda(const double* x, double* y, int64_t M, int64_t
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const LogsumexpF64Workspace space(M, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 9;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 9;
+    return 8;
   const cudaError_t error = small ? logsumexp_f64<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
                                   : logsumexp_f64<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return error == cudaSuccess ? 0 : 9;
 }
 
 extern "C" int64_t logsumexp_bf16_cuda_workspace(int64_t M, int64_t N) {
@@ -738,14 +738,14 @@ extern "C" int logsumexp_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t M, in
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const LogsumexpBf16Workspace space(M, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 9;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 9;
+    return 8;
   const cudaError_t error = small ? logsumexp_bf16<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
                                   : logsumexp_bf16<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return error == cudaSuccess ? 0 : 9;
 }
 
 extern "C" int64_t logsumexp_f16_cuda_workspace(int64_t M, int64_t N) {
@@ -765,14 +765,14 @@ extern "C" int logsumexp_f16_cuda(const uint16_t* x, uint16_t* y, int64_t M, int
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const LogsumexpF16Workspace space(M, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 9;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 8;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 9;
+    return 8;
   const cudaError_t error = small ? logsumexp_f16<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
                                   : logsumexp_f16<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return error == cudaSuccess ? 0 : 9;
 }
 
 extern "C" __attribute__((weak)) const char* logsumexp_error(int status) {
@@ -794,9 +794,9 @@ extern "C" __attribute__((weak)) const char* logsumexp_error(int status) {
     case 7:
       return "y must not overlap x";
     case 8:
-      return "a CUDA call failed; cudaGetLastError says why";
-    case 9:
       return "there is not enough memory for the workspace";
+    case 9:
+      return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";
 }

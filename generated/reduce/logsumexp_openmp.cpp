@@ -2,12 +2,16 @@
 //
 // logsumexp: y = log(sum(exp(x))) of each row, without overflow
 //
-// Plan: threads share M, neighbours along N.
+// Phase 1: threads share N_shares, M, neighbours along N, where there are several N_shares.
+// Phase 2: one thread does the rest, where there are several N_shares.
+// Phase 3: threads share M, neighbours along N, unless there are several N_shares.
+// Through the workspace: greatest_part, total_part.
 // Bytes that logsumexp_f32 must move: 4 * N * M read, 4 * M written.
 
 #include "logsumexp.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <limits>
@@ -23,9 +27,22 @@
 
 namespace {
 
+inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
 template <class A, class B>
 inline auto smaller(A a, B b) {
   return a < b ? a : b;
+}
+
+template <class A, class B>
+inline auto larger(A a, B b) {
+  return a > b ? a : b;
 }
 
 // NaN where either is NaN; of equals the first.
@@ -75,6 +92,24 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
+}
+
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  int64_t size = 0;
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
+    total = INT64_MAX / 2;
+  return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -281,6 +316,17 @@ inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active acti
     return values;
 }
 
+// Writes the active lanes to neighbouring elements.
+template <class T, class Active>
+inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    const auto bytes = value.template as<bool>() & 1;
+    copy_first<T>(to, &bytes, active);
+  } else {
+    copy_first<T>(to, &value.v, active);
+  }
+}
+
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
@@ -356,6 +402,26 @@ inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   return (typename Lanes<float, N>::Vector)((Words)resized<uint32_t>(bits.v) << 16);
 }
 
+// The upper halves of words.
+template <int N, size_t... kLane>
+inline Lanes<uint16_t, N> upper_halves(typename VectorOf<uint32_t, N>::type words,
+                                       std::index_sequence<kLane...>) {
+  if constexpr (N > 4) {
+    const auto halves = (typename VectorOf<uint16_t, 2 * N>::type) words;
+    return __builtin_shufflevector(halves, halves, (2 * int(kLane) + 1)...);
+  } else {
+    return resized<uint16_t>(words >> 16);
+  }
+}
+// Round to nearest even.
+template <int N>
+inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
+  using Words = typename VectorOf<uint32_t, N>::type;
+  const Words bits = (Words)value.v, rounded = bits + (((bits >> 16) & 1u) + 0x7fffu),
+              quiet = bits | 0x400000u;
+  return upper_halves<N>(value.v == value.v ? rounded : quiet, std::make_index_sequence<N>{});
+}
+
 // By the instruction where there is one; a NaN is quiet then.
 template <int N>
 inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
@@ -382,6 +448,42 @@ inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
   const Words small = (Words)(__builtin_convertvector((Ints)rest, Floats) * (1.0f / 16777216.0f));
   const Words bits = (Ints)rest >= 0x7c00 ? special : ((Ints)rest >= 0x0400 ? normal : small);
   return (Floats)(bits | sign);
+#endif
+}
+
+// Round to nearest even; each NaN becomes the same one, with its sign.
+template <int N>
+inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
+  using Words = typename VectorOf<uint32_t, N>::type;
+  using Floats = typename VectorOf<float, N>::type;
+#if defined(__F16C__)
+  const Floats nan = (Floats)(((Words)value.v & 0x80000000u) | 0x7fc00000u),
+               known = value.v == value.v ? value.v : nan;
+#endif
+#if defined(__F16C__) && defined(__clang__)
+  return (typename Lanes<uint16_t, N>::Vector) __builtin_convertvector(known,
+                                                                       typename VectorOf<_Float16, N>::type);
+#else
+#if defined(__F16C__)
+  if constexpr (N == 4)
+    return (typename Lanes<uint16_t, 4>::Vector)__builtin_shufflevector(
+        __builtin_ia32_vcvtps2ph(known, 0), VectorOf<int16_t, 8>::type{}, 0, 1, 2, 3);
+  if constexpr (N == 8) return (typename Lanes<uint16_t, 8>::Vector)__builtin_ia32_vcvtps2ph256(known, 0);
+#endif
+#if defined(__AVX512F__)
+  if constexpr (N == 16)
+    return (typename Lanes<uint16_t, 16>::Vector)__builtin_ia32_vcvtps2ph512_mask(
+        known, 0, VectorOf<int16_t, 16>::type{}, -1);
+#endif
+  using Ints = typename VectorOf<int32_t, N>::type;
+  const Words all = (Words)value.v, sign = (all >> 16) & 0x8000u, rest = all & 0x7fffffffu;
+  const Words normal = (rest - 0x38000000u + 0x0fffu + ((rest >> 13) & 1u)) >> 13;
+  // The last bit of 0.5 is that of the smallest half.
+  const Words small = (Words)((Floats)rest + 0.5f) - 0x3f000000u;
+  const Words finite = (Ints)rest < 0x38800000 ? small : normal;
+  const Words bits =
+      (Ints)rest > 0x7f800000 ? Words{} + 0x7e00u : ((Ints)rest >= 0x477ff000 ? Words{} + 0x7c00u : finite);
+  return __builtin_convertvector(bits | sign, typename Lanes<uint16_t, N>::Vector);
 #endif
 }
 
@@ -503,137 +605,480 @@ inline Lanes<double, N> exp(Lanes<double, N> x) {
   return choose(x > 710.0, double(INFINITY), finite_exp(x));
 }
 
-void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_ = 0; m_ < M; ++m_) {
-    const int64_t m__ahead = N <= 16384 ? smaller(m_ + 1, M - 1) : m_;
-    float greatest = -INFINITY;
-    float total = 0.0f;
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      const int64_t n_end = smaller(n_first + 4096, N);
-      float greatest_now = greatest;
-      Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-      for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
-        greatest_now_lanes =
-            maximum(greatest_now_lanes, keep(active, load(&x[m_ * N + n], active), -INFINITY));
-      });
-      greatest_now =
-          maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-      if (greatest_now > greatest) {
-        total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+// x = (1 + f) 2^e with 1 + f between the roots of 1/2 and 2; kAll: also for the smallest x.
+template <class T, int N, bool kAll>
+struct LogParts {
+  Lanes<T, N> f, e;
+  Ints<T, N> whole_e;
+
+  explicit LogParts(Lanes<T, N> x) {
+    constexpr int kFraction = Real<T>::kFraction;
+    constexpr auto kOne = Real<T>::kBias << kFraction, kFractionBits = (kOne & -kOne) - 1;
+    const Mask<N> tiny = x < Real<T>::kSmallest;
+    if constexpr (kAll) x = choose(tiny, x * (Real<T>::kSingle ? T(8388608.0) : T(4503599627370496.0)), x);
+    const Ints<T, N> root = bits_of(Lanes<T, N>(T(0.70710678118654752))), above = bits_of(x) - root + kOne;
+    f = of_bits<T, N>((above & kFractionBits) + root) - T(1);
+    whole_e = shifted_down(above, kFraction) - Real<T>::kBias;
+    const Lanes<T, N> rounder = Real<T>::kRounder;
+    e = of_bits<T, N>(bits_of(rounder) + whole_e) - rounder;
+    if constexpr (kAll) e = e - choose(tiny, T(kFraction), Lanes<T, N>(T(0)));
+  }
+};
+
+// The logarithm of x, found where x is positive and finite.
+template <class T, int N>
+inline Lanes<T, N> log_ends(Lanes<T, N> x, Lanes<T, N> found) {
+  return choose(x > T(0) && x < T(INFINITY), found,
+                choose(x == T(0), -T(INFINITY), choose(x < T(0), T(NAN), x)));
+}
+
+// log(1 + f) - f: the polynomial is within 2^-30 of (log(1 + f) - f + f^2 / 2) / f^3, as a part of log(1 +
+// f).
+template <int N>
+inline Lanes<float, N> log_rest(Lanes<float, N> f) {
+  const Lanes<float, N> square = f * f,
+                        p = horner(f, 0.067463204f, -0.116754204f, 0.118881755f, -0.12405631f, 0.14219558f,
+                                   -0.16667993f, 0.20002118f, -0.2500001f, 0.33333313f);
+  return multiply_add(p, square * f, square * -0.5f);
+}
+// log(1 + f) + e ln 2
+template <int N>
+inline Lanes<float, N> log_sum(Lanes<float, N> f, Lanes<float, N> e) {
+  return f + (log_rest(f) + e * 1.42860677e-6f) + e * 0.693145752f;
+}
+
+// log(1 + f) - f: the polynomial is within 2^-59 of (log(1 + f) - f + f^2 / 2) / f^3, as a part of log(1 +
+// f).
+template <int N>
+inline Lanes<double, N> log_rest(Lanes<double, N> f) {
+  const Lanes<double, N> square = f * f,
+                         p = horner(f, -0.02427543536143814, 0.05696800763907891, -0.06275058592407014,
+                                    0.05415993252159789, -0.0532677737869553, 0.05817776359953219,
+                                    -0.06269801175948313, 0.06675148668880808, -0.07142000066636822,
+                                    0.07691714441369983, -0.08333345760887614, 0.09090933507447703,
+                                    -0.10000000383217479, 0.11111110515984454, -0.12499999982021093,
+                                    0.1428571429384273, -0.1666666666691435, 0.1999999999994612,
+                                    -0.2499999999999892, 0.33333333333333454);
+  return multiply_add(p, square * f, square * -0.5);
+}
+// log(1 + f) + e ln 2
+template <int N>
+inline Lanes<double, N> log_sum(Lanes<double, N> f, Lanes<double, N> e) {
+  return f + (log_rest(f) + e * 5.497923018708371e-14) + e * 0.6931471805598903;
+}
+
+// Within 1 ulp.
+template <class T, int N>
+inline Lanes<T, N> log(Lanes<T, N> x) {
+  const LogParts<T, N, true> parts(x);
+  return log_ends(x, log_sum(parts.f, parts.e));
+}
+
+// Where the intermediates lie in the workspace.
+struct LogsumexpF32Workspace {
+  int64_t greatest_part;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit LogsumexpF32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    greatest_part = reserve(bytes, N_shares * M, 4);
+    total_part = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+  const LogsumexpF32Workspace space(M, N);
+  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m_3 = 0; m_3 < M; ++m_3) {
+        float greatest2 = -INFINITY;
+        float total2 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+          const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          float greatest_now2 = greatest2;
+          Extreme<float, kLanes32> greatest_now2_lanes = -INFINITY;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &greatest_now2_lanes](int64_t n, auto active) {
+            greatest_now2_lanes =
+                maximum(greatest_now2_lanes, keep(active, load(&x[m_3 * N + n], active), -INFINITY));
+          });
+          greatest_now2 = maximum(greatest_now2,
+                                  across(greatest_now2_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (greatest_now2 > greatest2) {
+            total2 = greatest2 > -INFINITY ? total2 * std::exp(greatest2 - greatest_now2) : 0.0f;
+          }
+          greatest2 = greatest_now2;
+          Lanes<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+            total2_lanes += keep(active, exp(load(&x[m_3 * N + n], active) - greatest2), 0.0f);
+          });
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+        }
+        greatest_part[n_share * M + m_3] = greatest2;
+        total_part[n_share * M + m_3] = total2;
       }
-      greatest = greatest_now;
-      Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-        prefetch(&x[m__ahead * N + n]);
-        total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - greatest), 0.0f);
-      });
-      total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-    const float m = greatest;
-    y[m_] = m == -INFINITY ? m : m + std::log(total);
+    for_lanes<kLanes32>(0, M, [=](int64_t m_3, auto active) {
+      Lanes<float, kLanes32> greatest3 = -INFINITY;
+      Lanes<float, kLanes32> total3 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        greatest3 = maximum(greatest3, load(&greatest_part[n_share * M + m_3], active));
+      }
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total3 += choose(
+            load(&greatest_part[n_share * M + m_3], active) == -INFINITY && greatest3 > -INFINITY, 0.0f,
+            load(&total_part[n_share * M + m_3], active) *
+                exp(load(&greatest_part[n_share * M + m_3], active) - greatest3));
+      }
+      const auto m_ = greatest3;
+      store(&y[m_3], active, choose(m_ == -INFINITY, m_, m_ + log(total3)));
+    });
+  } else {
+    OMP(omp parallel for schedule(static))
+    for (int64_t m_3 = 0; m_3 < M; ++m_3) {
+      const int64_t m_3_ahead = N <= 16384 ? smaller(m_3 + 1, M - 1) : m_3;
+      float greatest = -INFINITY;
+      float total = 0.0f;
+      for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 4096) {
+        const int64_t n_end3 = smaller(n_first2 + 4096, N);
+        float greatest_now = greatest;
+        Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+        for_lanes<kLanes32>(n_first2, n_end3, [=, &greatest_now_lanes](int64_t n, auto active) {
+          greatest_now_lanes =
+              maximum(greatest_now_lanes, keep(active, load(&x[m_3 * N + n], active), -INFINITY));
+        });
+        greatest_now =
+            maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        if (greatest_now > greatest) {
+          total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+        }
+        greatest = greatest_now;
+        Lanes<float, kLanes32> total_lanes = 0.0f;
+        for_lanes<kLanes32>(n_first2, n_end3, [=, &total_lanes](int64_t n, auto active) {
+          prefetch(&x[m_3_ahead * N + n]);
+          total_lanes += keep(active, exp(load(&x[m_3 * N + n], active) - greatest), 0.0f);
+        });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
+      }
+      const float m = greatest;
+      y[m_3] = m == -INFINITY ? m : m + std::log(total);
+    }
   }
 }
 
-void logsumexp_f64(const double* x, double* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_ = 0; m_ < M; ++m_) {
-    const int64_t m__ahead = N <= 8192 ? smaller(m_ + 1, M - 1) : m_;
-    double greatest = -double(INFINITY);
-    double total = 0.0;
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      const int64_t n_end = smaller(n_first + 4096, N);
-      double greatest_now = greatest;
-      Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
-      for_lanes<kLanes64>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
-        greatest_now_lanes =
-            maximum(greatest_now_lanes, keep(active, load(&x[m_ * N + n], active), -double(INFINITY)));
-      });
-      greatest_now =
-          maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-      if (greatest_now > greatest) {
-        total = greatest > -double(INFINITY) ? total * std::exp(greatest - greatest_now) : 0.0;
+// Where the intermediates lie in the workspace.
+struct LogsumexpF64Workspace {
+  int64_t greatest_part;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit LogsumexpF64Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    greatest_part = reserve(bytes, N_shares * M, 8);
+    total_part = reserve(bytes, N_shares * M, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void logsumexp_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+  const LogsumexpF64Workspace space(M, N);
+  double* const greatest_part = reinterpret_cast<double*>(workspace + space.greatest_part);
+  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m_3 = 0; m_3 < M; ++m_3) {
+        double greatest2 = -double(INFINITY);
+        double total2 = 0.0;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+          const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          double greatest_now2 = greatest2;
+          Extreme<double, kLanes64> greatest_now2_lanes = -double(INFINITY);
+          for_lanes<kLanes64>(n_first, n_end2, [=, &greatest_now2_lanes](int64_t n, auto active) {
+            greatest_now2_lanes =
+                maximum(greatest_now2_lanes, keep(active, load(&x[m_3 * N + n], active), -double(INFINITY)));
+          });
+          greatest_now2 = maximum(greatest_now2,
+                                  across(greatest_now2_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (greatest_now2 > greatest2) {
+            total2 = greatest2 > -double(INFINITY) ? total2 * std::exp(greatest2 - greatest_now2) : 0.0;
+          }
+          greatest2 = greatest_now2;
+          Lanes<double, kLanes64> total2_lanes = 0.0;
+          for_lanes<kLanes64>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+            total2_lanes += keep(active, exp(load(&x[m_3 * N + n], active) - greatest2), 0.0);
+          });
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+        }
+        greatest_part[n_share * M + m_3] = greatest2;
+        total_part[n_share * M + m_3] = total2;
       }
-      greatest = greatest_now;
-      Lanes<double, kLanes64> total_lanes = 0.0;
-      for_lanes<kLanes64>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-        prefetch(&x[m__ahead * N + n]);
-        total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - greatest), 0.0);
-      });
-      total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-    const double m = greatest;
-    y[m_] = m == -double(INFINITY) ? m : m + std::log(total);
+    for_lanes<kLanes64>(0, M, [=](int64_t m_3, auto active) {
+      Lanes<double, kLanes64> greatest3 = -double(INFINITY);
+      Lanes<double, kLanes64> total3 = 0.0;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        greatest3 = maximum(greatest3, load(&greatest_part[n_share * M + m_3], active));
+      }
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total3 += choose(load(&greatest_part[n_share * M + m_3], active) == -double(INFINITY) &&
+                             greatest3 > -double(INFINITY),
+                         0.0,
+                         load(&total_part[n_share * M + m_3], active) *
+                             exp(load(&greatest_part[n_share * M + m_3], active) - greatest3));
+      }
+      const auto m_ = greatest3;
+      store(&y[m_3], active, choose(m_ == -double(INFINITY), m_, m_ + log(total3)));
+    });
+  } else {
+    OMP(omp parallel for schedule(static))
+    for (int64_t m_3 = 0; m_3 < M; ++m_3) {
+      const int64_t m_3_ahead = N <= 8192 ? smaller(m_3 + 1, M - 1) : m_3;
+      double greatest = -double(INFINITY);
+      double total = 0.0;
+      for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 4096) {
+        const int64_t n_end3 = smaller(n_first2 + 4096, N);
+        double greatest_now = greatest;
+        Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
+        for_lanes<kLanes64>(n_first2, n_end3, [=, &greatest_now_lanes](int64_t n, auto active) {
+          greatest_now_lanes =
+              maximum(greatest_now_lanes, keep(active, load(&x[m_3 * N + n], active), -double(INFINITY)));
+        });
+        greatest_now =
+            maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        if (greatest_now > greatest) {
+          total = greatest > -double(INFINITY) ? total * std::exp(greatest - greatest_now) : 0.0;
+        }
+        greatest = greatest_now;
+        Lanes<double, kLanes64> total_lanes = 0.0;
+        for_lanes<kLanes64>(n_first2, n_end3, [=, &total_lanes](int64_t n, auto active) {
+          prefetch(&x[m_3_ahead * N + n]);
+          total_lanes += keep(active, exp(load(&x[m_3 * N + n], active) - greatest), 0.0);
+        });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
+      }
+      const double m = greatest;
+      y[m_3] = m == -double(INFINITY) ? m : m + std::log(total);
+    }
   }
 }
 
-void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_ = 0; m_ < M; ++m_) {
-    const int64_t m__ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
-    float greatest = -INFINITY;
-    float total = 0.0f;
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      const int64_t n_end = smaller(n_first + 4096, N);
-      float greatest_now = greatest;
-      Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-      for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
-        greatest_now_lanes =
-            maximum(greatest_now_lanes, keep(active, from_bf16(load(&x[m_ * N + n], active)), -INFINITY));
-      });
-      greatest_now =
-          maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-      if (greatest_now > greatest) {
-        total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+// Where the intermediates lie in the workspace.
+struct LogsumexpBf16Workspace {
+  int64_t greatest_part;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit LogsumexpBf16Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    greatest_part = reserve(bytes, N_shares * M, 4);
+    total_part = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+  const LogsumexpBf16Workspace space(M, N);
+  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m_3 = 0; m_3 < M; ++m_3) {
+        float greatest2 = -INFINITY;
+        float total2 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+          const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          float greatest_now2 = greatest2;
+          Extreme<float, kLanes32> greatest_now2_lanes = -INFINITY;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &greatest_now2_lanes](int64_t n, auto active) {
+            greatest_now2_lanes = maximum(greatest_now2_lanes,
+                                          keep(active, from_bf16(load(&x[m_3 * N + n], active)), -INFINITY));
+          });
+          greatest_now2 = maximum(greatest_now2,
+                                  across(greatest_now2_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (greatest_now2 > greatest2) {
+            total2 = greatest2 > -INFINITY ? total2 * std::exp(greatest2 - greatest_now2) : 0.0f;
+          }
+          greatest2 = greatest_now2;
+          Lanes<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+            total2_lanes += keep(active, exp(from_bf16(load(&x[m_3 * N + n], active)) - greatest2), 0.0f);
+          });
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+        }
+        greatest_part[n_share * M + m_3] = greatest2;
+        total_part[n_share * M + m_3] = total2;
       }
-      greatest = greatest_now;
-      Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-        prefetch(&x[m__ahead * N + n]);
-        total_lanes += keep(active, exp(from_bf16(load(&x[m_ * N + n], active)) - greatest), 0.0f);
-      });
-      total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-    const float m = greatest;
-    y[m_] = to_bf16(m == -INFINITY ? m : m + std::log(total));
+    for_lanes<kLanes32>(0, M, [=](int64_t m_3, auto active) {
+      Lanes<float, kLanes32> greatest3 = -INFINITY;
+      Lanes<float, kLanes32> total3 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        greatest3 = maximum(greatest3, load(&greatest_part[n_share * M + m_3], active));
+      }
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total3 += choose(
+            load(&greatest_part[n_share * M + m_3], active) == -INFINITY && greatest3 > -INFINITY, 0.0f,
+            load(&total_part[n_share * M + m_3], active) *
+                exp(load(&greatest_part[n_share * M + m_3], active) - greatest3));
+      }
+      const auto m_ = greatest3;
+      store(&y[m_3], active, to_bf16(choose(m_ == -INFINITY, m_, m_ + log(total3))));
+    });
+  } else {
+    OMP(omp parallel for schedule(static))
+    for (int64_t m_3 = 0; m_3 < M; ++m_3) {
+      const int64_t m_3_ahead = N <= 32768 ? smaller(m_3 + 1, M - 1) : m_3;
+      float greatest = -INFINITY;
+      float total = 0.0f;
+      for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 4096) {
+        const int64_t n_end3 = smaller(n_first2 + 4096, N);
+        float greatest_now = greatest;
+        Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+        for_lanes<kLanes32>(n_first2, n_end3, [=, &greatest_now_lanes](int64_t n, auto active) {
+          greatest_now_lanes =
+              maximum(greatest_now_lanes, keep(active, from_bf16(load(&x[m_3 * N + n], active)), -INFINITY));
+        });
+        greatest_now =
+            maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        if (greatest_now > greatest) {
+          total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+        }
+        greatest = greatest_now;
+        Lanes<float, kLanes32> total_lanes = 0.0f;
+        for_lanes<kLanes32>(n_first2, n_end3, [=, &total_lanes](int64_t n, auto active) {
+          prefetch(&x[m_3_ahead * N + n]);
+          total_lanes += keep(active, exp(from_bf16(load(&x[m_3 * N + n], active)) - greatest), 0.0f);
+        });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
+      }
+      const float m = greatest;
+      y[m_3] = to_bf16(m == -INFINITY ? m : m + std::log(total));
+    }
   }
 }
 
-void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_ = 0; m_ < M; ++m_) {
-    const int64_t m__ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
-    float greatest = -INFINITY;
-    float total = 0.0f;
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      const int64_t n_end = smaller(n_first + 4096, N);
-      float greatest_now = greatest;
-      Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-      for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
-        greatest_now_lanes =
-            maximum(greatest_now_lanes, keep(active, from_f16(load(&x[m_ * N + n], active)), -INFINITY));
-      });
-      greatest_now =
-          maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-      if (greatest_now > greatest) {
-        total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+// Where the intermediates lie in the workspace.
+struct LogsumexpF16Workspace {
+  int64_t greatest_part;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit LogsumexpF16Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    greatest_part = reserve(bytes, N_shares * M, 4);
+    total_part = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+  const LogsumexpF16Workspace space(M, N);
+  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m_3 = 0; m_3 < M; ++m_3) {
+        float greatest2 = -INFINITY;
+        float total2 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+          const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          float greatest_now2 = greatest2;
+          Extreme<float, kLanes32> greatest_now2_lanes = -INFINITY;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &greatest_now2_lanes](int64_t n, auto active) {
+            greatest_now2_lanes = maximum(greatest_now2_lanes,
+                                          keep(active, from_f16(load(&x[m_3 * N + n], active)), -INFINITY));
+          });
+          greatest_now2 = maximum(greatest_now2,
+                                  across(greatest_now2_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (greatest_now2 > greatest2) {
+            total2 = greatest2 > -INFINITY ? total2 * std::exp(greatest2 - greatest_now2) : 0.0f;
+          }
+          greatest2 = greatest_now2;
+          Lanes<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+            total2_lanes += keep(active, exp(from_f16(load(&x[m_3 * N + n], active)) - greatest2), 0.0f);
+          });
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+        }
+        greatest_part[n_share * M + m_3] = greatest2;
+        total_part[n_share * M + m_3] = total2;
       }
-      greatest = greatest_now;
-      Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-        prefetch(&x[m__ahead * N + n]);
-        total_lanes += keep(active, exp(from_f16(load(&x[m_ * N + n], active)) - greatest), 0.0f);
-      });
-      total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
-    const float m = greatest;
-    y[m_] = to_f16(m == -INFINITY ? m : m + std::log(total));
+    for_lanes<kLanes32>(0, M, [=](int64_t m_3, auto active) {
+      Lanes<float, kLanes32> greatest3 = -INFINITY;
+      Lanes<float, kLanes32> total3 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        greatest3 = maximum(greatest3, load(&greatest_part[n_share * M + m_3], active));
+      }
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total3 += choose(
+            load(&greatest_part[n_share * M + m_3], active) == -INFINITY && greatest3 > -INFINITY, 0.0f,
+            load(&total_part[n_share * M + m_3], active) *
+                exp(load(&greatest_part[n_share * M + m_3], active) - greatest3));
+      }
+      const auto m_ = greatest3;
+      store(&y[m_3], active, to_f16(choose(m_ == -INFINITY, m_, m_ + log(total3))));
+    });
+  } else {
+    OMP(omp parallel for schedule(static))
+    for (int64_t m_3 = 0; m_3 < M; ++m_3) {
+      const int64_t m_3_ahead = N <= 32768 ? smaller(m_3 + 1, M - 1) : m_3;
+      float greatest = -INFINITY;
+      float total = 0.0f;
+      for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 4096) {
+        const int64_t n_end3 = smaller(n_first2 + 4096, N);
+        float greatest_now = greatest;
+        Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+        for_lanes<kLanes32>(n_first2, n_end3, [=, &greatest_now_lanes](int64_t n, auto active) {
+          greatest_now_lanes =
+              maximum(greatest_now_lanes, keep(active, from_f16(load(&x[m_3 * N + n], active)), -INFINITY));
+        });
+        greatest_now =
+            maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        if (greatest_now > greatest) {
+          total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+        }
+        greatest = greatest_now;
+        Lanes<float, kLanes32> total_lanes = 0.0f;
+        for_lanes<kLanes32>(n_first2, n_end3, [=, &total_lanes](int64_t n, auto active) {
+          prefetch(&x[m_3_ahead * N + n]);
+          total_lanes += keep(active, exp(from_f16(load(&x[m_3 * N + n], active)) - greatest), 0.0f);
+        });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
+      }
+      const float m = greatest;
+      y[m_3] = to_f16(m == -INFINITY ? m : m + std::log(total));
+    }
   }
 }
 
 }  // namespace
 
-extern "C" int logsumexp_f32_openmp(const float* x, float* y, int64_t M, int64_t N) {
+extern "C" int64_t logsumexp_f32_openmp_workspace(int64_t M, int64_t N) {
+  return LogsumexpF32Workspace(M, N).bytes;
+}
+
+extern "C" int logsumexp_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                                    int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -641,11 +1086,21 @@ extern "C" int logsumexp_f32_openmp(const float* x, float* y, int64_t M, int64_t
   if (x == nullptr && M * N > 0) return 5;
   if (y == nullptr && M > 0) return 6;
   if (overlap(x, M * N * 4, y, M * 4)) return 7;
-  logsumexp_f32(x, y, M, N);
+  const LogsumexpF32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 8;
+  logsumexp_f32(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int logsumexp_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
+extern "C" int64_t logsumexp_f64_openmp_workspace(int64_t M, int64_t N) {
+  return LogsumexpF64Workspace(M, N).bytes;
+}
+
+extern "C" int logsumexp_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
+                                    int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, M, N})) return 3;
@@ -653,11 +1108,21 @@ extern "C" int logsumexp_f64_openmp(const double* x, double* y, int64_t M, int64
   if (x == nullptr && M * N > 0) return 5;
   if (y == nullptr && M > 0) return 6;
   if (overlap(x, M * N * 8, y, M * 8)) return 7;
-  logsumexp_f64(x, y, M, N);
+  const LogsumexpF64Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 8;
+  logsumexp_f64(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int logsumexp_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
+extern "C" int64_t logsumexp_bf16_openmp_workspace(int64_t M, int64_t N) {
+  return LogsumexpBf16Workspace(M, N).bytes;
+}
+
+extern "C" int logsumexp_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* workspace,
+                                     int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, M, N})) return 3;
@@ -665,11 +1130,21 @@ extern "C" int logsumexp_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t M, 
   if (x == nullptr && M * N > 0) return 5;
   if (y == nullptr && M > 0) return 6;
   if (overlap(x, M * N * 2, y, M * 2)) return 7;
-  logsumexp_bf16(x, y, M, N);
+  const LogsumexpBf16Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 8;
+  logsumexp_bf16(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int logsumexp_f16_openmp(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
+extern "C" int64_t logsumexp_f16_openmp_workspace(int64_t M, int64_t N) {
+  return LogsumexpF16Workspace(M, N).bytes;
+}
+
+extern "C" int logsumexp_f16_openmp(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* workspace,
+                                    int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, M, N})) return 3;
@@ -677,7 +1152,12 @@ extern "C" int logsumexp_f16_openmp(const uint16_t* x, uint16_t* y, int64_t M, i
   if (x == nullptr && M * N > 0) return 5;
   if (y == nullptr && M > 0) return 6;
   if (overlap(x, M * N * 2, y, M * 2)) return 7;
-  logsumexp_f16(x, y, M, N);
+  const LogsumexpF16Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 8;
+  logsumexp_f16(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -700,9 +1180,9 @@ extern "C" __attribute__((weak)) const char* logsumexp_error(int status) {
     case 7:
       return "y must not overlap x";
     case 8:
-      return "a CUDA call failed; cudaGetLastError says why";
-    case 9:
       return "there is not enough memory for the workspace";
+    case 9:
+      return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";
 }

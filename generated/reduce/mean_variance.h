@@ -19,44 +19,49 @@ extern "C" {
 // row_mean: f32[M]
 // row_variance: f32[M]
 /* @function mean_variance_f32_f32 args: in x f32 [M, N]; out row_mean f32 [M]; out row_variance f32 [M]; size
- * M; size N; workspace workspace */
+ * M; size N; workspace workspace; workspace_openmp workspace */
 int64_t mean_variance_f32_f32_cuda_workspace(int64_t M, int64_t N);
 int mean_variance_f32_f32_cuda(const float* x, float* row_mean, float* row_variance, int64_t M, int64_t N,
                                void* workspace, int64_t workspace_bytes, void* stream);
-int mean_variance_f32_f32_openmp(const float* x, float* row_mean, float* row_variance, int64_t M, int64_t N);
+int64_t mean_variance_f32_f32_openmp_workspace(int64_t M, int64_t N);
+int mean_variance_f32_f32_openmp(const float* x, float* row_mean, float* row_variance, int64_t M, int64_t N,
+                                 void* workspace, int64_t workspace_bytes);
 
 // x: f64[M, N]
 // row_mean: f64[M]
 // row_variance: f64[M]
 /* @function mean_variance_f64_f64 args: in x f64 [M, N]; out row_mean f64 [M]; out row_variance f64 [M]; size
- * M; size N; workspace workspace */
+ * M; size N; workspace workspace; workspace_openmp workspace */
 int64_t mean_variance_f64_f64_cuda_workspace(int64_t M, int64_t N);
 int mean_variance_f64_f64_cuda(const double* x, double* row_mean, double* row_variance, int64_t M, int64_t N,
                                void* workspace, int64_t workspace_bytes, void* stream);
+int64_t mean_variance_f64_f64_openmp_workspace(int64_t M, int64_t N);
 int mean_variance_f64_f64_openmp(const double* x, double* row_mean, double* row_variance, int64_t M,
-                                 int64_t N);
+                                 int64_t N, void* workspace, int64_t workspace_bytes);
 
 // x: bf16[M, N]
 // row_mean: f32[M]
 // row_variance: f32[M]
 /* @function mean_variance_bf16_f32 args: in x bf16 [M, N]; out row_mean f32 [M]; out row_variance f32 [M];
- * size M; size N; workspace workspace */
+ * size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t mean_variance_bf16_f32_cuda_workspace(int64_t M, int64_t N);
 int mean_variance_bf16_f32_cuda(const uint16_t* x, float* row_mean, float* row_variance, int64_t M, int64_t N,
                                 void* workspace, int64_t workspace_bytes, void* stream);
+int64_t mean_variance_bf16_f32_openmp_workspace(int64_t M, int64_t N);
 int mean_variance_bf16_f32_openmp(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
-                                  int64_t N);
+                                  int64_t N, void* workspace, int64_t workspace_bytes);
 
 // x: f16[M, N]
 // row_mean: f32[M]
 // row_variance: f32[M]
 /* @function mean_variance_f16_f32 args: in x f16 [M, N]; out row_mean f32 [M]; out row_variance f32 [M]; size
- * M; size N; workspace workspace */
+ * M; size N; workspace workspace; workspace_openmp workspace */
 int64_t mean_variance_f16_f32_cuda_workspace(int64_t M, int64_t N);
 int mean_variance_f16_f32_cuda(const uint16_t* x, float* row_mean, float* row_variance, int64_t M, int64_t N,
                                void* workspace, int64_t workspace_bytes, void* stream);
+int64_t mean_variance_f16_f32_openmp_workspace(int64_t M, int64_t N);
 int mean_variance_f16_f32_openmp(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
-                                 int64_t N);
+                                 int64_t N, void* workspace, int64_t workspace_bytes);
 
 // What a status means.
 const char* mean_variance_error(int status);

@@ -693,16 +693,16 @@ extern "C" int mean_variance_f32_f32_cuda(const float* x, float* row_mean, float
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const MeanVarianceF32F32Workspace space(M, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 11;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 12;
+    return 11;
   const cudaError_t error = small ? mean_variance_f32_f32<int32_t>(x, row_mean, row_variance, M, N,
                                                                    static_cast<char*>(memory), queue)
                                   : mean_variance_f32_f32<int64_t>(x, row_mean, row_variance, M, N,
                                                                    static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 11;
+  return error == cudaSuccess ? 0 : 12;
 }
 
 extern "C" int64_t mean_variance_f64_f64_cuda_workspace(int64_t M, int64_t N) {
@@ -725,16 +725,16 @@ extern "C" int mean_variance_f64_f64_cuda(const double* x, double* row_mean, dou
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const MeanVarianceF64F64Workspace space(M, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 11;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 12;
+    return 11;
   const cudaError_t error = small ? mean_variance_f64_f64<int32_t>(x, row_mean, row_variance, M, N,
                                                                    static_cast<char*>(memory), queue)
                                   : mean_variance_f64_f64<int64_t>(x, row_mean, row_variance, M, N,
                                                                    static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 11;
+  return error == cudaSuccess ? 0 : 12;
 }
 
 extern "C" int64_t mean_variance_bf16_f32_cuda_workspace(int64_t M, int64_t N) {
@@ -758,16 +758,16 @@ extern "C" int mean_variance_bf16_f32_cuda(const uint16_t* x, float* row_mean, f
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const MeanVarianceBf16F32Workspace space(M, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 11;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 12;
+    return 11;
   const cudaError_t error = small ? mean_variance_bf16_f32<int32_t>(x, row_mean, row_variance, M, N,
                                                                     static_cast<char*>(memory), queue)
                                   : mean_variance_bf16_f32<int64_t>(x, row_mean, row_variance, M, N,
                                                                     static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 11;
+  return error == cudaSuccess ? 0 : 12;
 }
 
 extern "C" int64_t mean_variance_f16_f32_cuda_workspace(int64_t M, int64_t N) {
@@ -790,16 +790,16 @@ extern "C" int mean_variance_f16_f32_cuda(const uint16_t* x, float* row_mean, fl
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const MeanVarianceF16F32Workspace space(M, N);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 11;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 12;
+    return 11;
   const cudaError_t error = small ? mean_variance_f16_f32<int32_t>(x, row_mean, row_variance, M, N,
                                                                    static_cast<char*>(memory), queue)
                                   : mean_variance_f16_f32<int64_t>(x, row_mean, row_variance, M, N,
                                                                    static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 11;
+  return error == cudaSuccess ? 0 : 12;
 }
 
 extern "C" __attribute__((weak)) const char* mean_variance_error(int status) {
@@ -827,9 +827,9 @@ extern "C" __attribute__((weak)) const char* mean_variance_error(int status) {
     case 10:
       return "row_variance must not overlap x";
     case 11:
-      return "a CUDA call failed; cudaGetLastError says why";
-    case 12:
       return "there is not enough memory for the workspace";
+    case 12:
+      return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";
 }

@@ -2,14 +2,19 @@
 //
 // mean_variance: row_mean = mean(x), row_variance = mean((x - row_mean)^2) along N
 //
-// Plan: threads share M, neighbours along N.
+// Phase 1: threads share N_shares, M, neighbours along N, where there are several N_shares.
+// Phase 2: one thread does the rest, where there are several N_shares.
+// Phase 3: threads share M, neighbours along N, unless there are several N_shares.
+// Through the workspace: total_part, total_part, seen_part.
 // Bytes that mean_variance_f32_f32 must move: 4 * N * M read, 8 * M written.
 
 #include "mean_variance.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -22,9 +27,22 @@
 
 namespace {
 
+inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
 template <class A, class B>
 inline auto smaller(A a, B b) {
   return a < b ? a : b;
+}
+
+template <class A, class B>
+inline auto larger(A a, B b) {
+  return a > b ? a : b;
 }
 
 // Does the product of the factors exceed 63 bits?
@@ -42,6 +60,24 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
+}
+
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  int64_t size = 0;
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
+    total = INT64_MAX / 2;
+  return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -248,6 +284,17 @@ inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active acti
     return values;
 }
 
+// Writes the active lanes to neighbouring elements.
+template <class T, class Active>
+inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    const auto bytes = value.template as<bool>() & 1;
+    copy_first<T>(to, &bytes, active);
+  } else {
+    copy_first<T>(to, &value.v, active);
+  }
+}
+
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
@@ -259,6 +306,22 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
 
 // Asks for the line of memory, which another loop will need.
 inline void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
+
+// Division of many numbers by one: by its reciprocal, and then put right by what is left over, which
+// multiply-add gives exactly. Where that is not finite, there is nothing to put right.
+template <class T, int N>
+inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
+#if defined(__FMA__) || defined(__aarch64__)
+  if (by >= std::numeric_limits<T>::min() || by <= -std::numeric_limits<T>::min()) {
+    const T reciprocal = T(1) / by;
+    const Lanes<T, N> near = x * reciprocal;
+    const Lanes<T, N> rest = x.v - near.v * by;
+    const Lanes<T, N> right = near.v + rest.v * reciprocal;
+    return choose(rest - rest == T(0), right, near);
+  }
+#endif
+  return x / by;
+}
 
 // One half of the lanes, from `kFirst` on.
 template <int kFirst, class T, int N, size_t... kLane>
@@ -338,158 +401,482 @@ inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
 #endif
 }
 
-void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_ = 0; m_ < M; ++m_) {
-    const int64_t m__ahead = N <= 16384 ? smaller(m_ + 1, M - 1) : m_;
-    float total = 0.0f;
-    float seen = 0.0f;
-    float total2 = 0.0f;
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      const int64_t n_end = smaller(n_first + 4096, N);
-      const float here = float(n_end - n_first);
-      float total_part = 0.0f;
-      Sum<float, kLanes32> total_part_lanes = 0.0f;
-      for_lanes<kLanes32>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
-        total_part_lanes += keep(active, load(&x[m_ * N + n], active), 0.0f);
-      });
-      total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-      const float mean = total_part / here;
-      Sum<float, kLanes32> total2_lanes = 0.0f;
-      for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-        prefetch(&x[m__ahead * N + n]);
-        const auto d = load(&x[m_ * N + n], active) - mean;
-        total2_lanes += keep(active, d * d, 0.0f);
-      });
-      total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-      if (seen > 0.0f) {
-        const float apart = mean - total / seen;
-        total2 += apart * apart * (seen * here / (seen + here));
+// Where the intermediates lie in the workspace.
+struct MeanVarianceF32F32Workspace {
+  int64_t total_part2;
+  int64_t total_part3;
+  int64_t seen_part;
+  int64_t bytes = 0;
+
+  explicit MeanVarianceF32F32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    total_part2 = reserve(bytes, N_shares * M, 4);
+    total_part3 = reserve(bytes, N_shares * M, 4);
+    seen_part = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance, int64_t M, int64_t N,
+                           char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+  const MeanVarianceF32F32Workspace space(M, N);
+  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
+  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
+  float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m_3 = 0; m_3 < M; ++m_3) {
+        float total3 = 0.0f;
+        float seen2 = 0.0f;
+        float total4 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+          const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const float here2 = float(n_end2 - n_first);
+          float total_part4 = 0.0f;
+          Sum<float, kLanes32> total_part4_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total_part4_lanes](int64_t n, auto active) {
+            total_part4_lanes += keep(active, load(&x[m_3 * N + n], active), 0.0f);
+          });
+          total_part4 += across(total_part4_lanes, [](auto a, auto b) { return a + b; });
+          const float mean2 = total_part4 / here2;
+          Sum<float, kLanes32> total4_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total4_lanes](int64_t n, auto active) {
+            const auto d_ = load(&x[m_3 * N + n], active) - mean2;
+            total4_lanes += keep(active, d_ * d_, 0.0f);
+          });
+          total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+          if (seen2 > 0.0f) {
+            const float apart2 = mean2 - total3 / seen2;
+            total4 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+          }
+          total3 += total_part4;
+          seen2 += here2;
+        }
+        total_part2[n_share * M + m_3] = total3;
+        total_part3[n_share * M + m_3] = total4;
+        seen_part[n_share * M + m_3] = seen2;
       }
-      total += total_part;
-      seen += here;
     }
-    const float m = total / float(N);
-    row_mean[m_] = m;
-    row_variance[m_] = total2 / float(N);
+    for_lanes<kLanes32>(0, M, [=](int64_t m_3, auto active) {
+      Lanes<float, kLanes32> total5 = 0.0f;
+      Lanes<float, kLanes32> seen3 = 0.0f;
+      Lanes<float, kLanes32> total6 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total5 += load(&total_part2[n_share * M + m_3], active);
+        seen3 += load(&seen_part[n_share * M + m_3], active);
+      }
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        const auto apart3 =
+            load(&total_part2[n_share * M + m_3], active) / load(&seen_part[n_share * M + m_3], active) -
+            total5 / seen3;
+        total6 += (load(&total_part3[n_share * M + m_3], active) +
+                   apart3 * apart3 * load(&seen_part[n_share * M + m_3], active));
+      }
+      const auto m_ = quotient(total5, float(N));
+      store(&row_mean[m_3], active, m_);
+      store(&row_variance[m_3], active, quotient(total6, float(N)));
+    });
+  } else {
+    OMP(omp parallel for schedule(static))
+    for (int64_t m_3 = 0; m_3 < M; ++m_3) {
+      const int64_t m_3_ahead = N <= 16384 ? smaller(m_3 + 1, M - 1) : m_3;
+      float total = 0.0f;
+      float seen = 0.0f;
+      float total2 = 0.0f;
+      for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 4096) {
+        const int64_t n_end3 = smaller(n_first2 + 4096, N);
+        const float here = float(n_end3 - n_first2);
+        float total_part = 0.0f;
+        Sum<float, kLanes32> total_part_lanes = 0.0f;
+        for_lanes<kLanes32>(n_first2, n_end3, [=, &total_part_lanes](int64_t n, auto active) {
+          total_part_lanes += keep(active, load(&x[m_3 * N + n], active), 0.0f);
+        });
+        total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
+        const float mean = total_part / here;
+        Sum<float, kLanes32> total2_lanes = 0.0f;
+        for_lanes<kLanes32>(n_first2, n_end3, [=, &total2_lanes](int64_t n, auto active) {
+          prefetch(&x[m_3_ahead * N + n]);
+          const auto d = load(&x[m_3 * N + n], active) - mean;
+          total2_lanes += keep(active, d * d, 0.0f);
+        });
+        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+        if (seen > 0.0f) {
+          const float apart = mean - total / seen;
+          total2 += apart * apart * (seen * here / (seen + here));
+        }
+        total += total_part;
+        seen += here;
+      }
+      const float m = total / float(N);
+      row_mean[m_3] = m;
+      row_variance[m_3] = total2 / float(N);
+    }
   }
 }
 
-void mean_variance_f64_f64(const double* x, double* row_mean, double* row_variance, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_ = 0; m_ < M; ++m_) {
-    const int64_t m__ahead = N <= 8192 ? smaller(m_ + 1, M - 1) : m_;
-    double total = 0.0;
-    double seen = 0.0;
-    double total2 = 0.0;
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      const int64_t n_end = smaller(n_first + 4096, N);
-      const double here = double(n_end - n_first);
-      double total_part = 0.0;
-      Sum<double, kLanes64> total_part_lanes = 0.0;
-      for_lanes<kLanes64>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
-        total_part_lanes += keep(active, load(&x[m_ * N + n], active), 0.0);
-      });
-      total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-      const double mean = total_part / here;
-      Sum<double, kLanes64> total2_lanes = 0.0;
-      for_lanes<kLanes64>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-        prefetch(&x[m__ahead * N + n]);
-        const auto d = load(&x[m_ * N + n], active) - mean;
-        total2_lanes += keep(active, d * d, 0.0);
-      });
-      total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-      if (seen > 0.0) {
-        const double apart = mean - total / seen;
-        total2 += apart * apart * (seen * here / (seen + here));
+// Where the intermediates lie in the workspace.
+struct MeanVarianceF64F64Workspace {
+  int64_t total_part2;
+  int64_t total_part3;
+  int64_t seen_part;
+  int64_t bytes = 0;
+
+  explicit MeanVarianceF64F64Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    total_part2 = reserve(bytes, N_shares * M, 8);
+    total_part3 = reserve(bytes, N_shares * M, 8);
+    seen_part = reserve(bytes, N_shares * M, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void mean_variance_f64_f64(const double* x, double* row_mean, double* row_variance, int64_t M, int64_t N,
+                           char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+  const MeanVarianceF64F64Workspace space(M, N);
+  double* const total_part2 = reinterpret_cast<double*>(workspace + space.total_part2);
+  double* const total_part3 = reinterpret_cast<double*>(workspace + space.total_part3);
+  double* const seen_part = reinterpret_cast<double*>(workspace + space.seen_part);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m_3 = 0; m_3 < M; ++m_3) {
+        double total3 = 0.0;
+        double seen2 = 0.0;
+        double total4 = 0.0;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+          const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const double here2 = double(n_end2 - n_first);
+          double total_part4 = 0.0;
+          Sum<double, kLanes64> total_part4_lanes = 0.0;
+          for_lanes<kLanes64>(n_first, n_end2, [=, &total_part4_lanes](int64_t n, auto active) {
+            total_part4_lanes += keep(active, load(&x[m_3 * N + n], active), 0.0);
+          });
+          total_part4 += across(total_part4_lanes, [](auto a, auto b) { return a + b; });
+          const double mean2 = total_part4 / here2;
+          Sum<double, kLanes64> total4_lanes = 0.0;
+          for_lanes<kLanes64>(n_first, n_end2, [=, &total4_lanes](int64_t n, auto active) {
+            const auto d_ = load(&x[m_3 * N + n], active) - mean2;
+            total4_lanes += keep(active, d_ * d_, 0.0);
+          });
+          total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+          if (seen2 > 0.0) {
+            const double apart2 = mean2 - total3 / seen2;
+            total4 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+          }
+          total3 += total_part4;
+          seen2 += here2;
+        }
+        total_part2[n_share * M + m_3] = total3;
+        total_part3[n_share * M + m_3] = total4;
+        seen_part[n_share * M + m_3] = seen2;
       }
-      total += total_part;
-      seen += here;
     }
-    const double m = total / double(N);
-    row_mean[m_] = m;
-    row_variance[m_] = total2 / double(N);
+    for_lanes<kLanes64>(0, M, [=](int64_t m_3, auto active) {
+      Lanes<double, kLanes64> total5 = 0.0;
+      Lanes<double, kLanes64> seen3 = 0.0;
+      Lanes<double, kLanes64> total6 = 0.0;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total5 += load(&total_part2[n_share * M + m_3], active);
+        seen3 += load(&seen_part[n_share * M + m_3], active);
+      }
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        const auto apart3 =
+            load(&total_part2[n_share * M + m_3], active) / load(&seen_part[n_share * M + m_3], active) -
+            total5 / seen3;
+        total6 += (load(&total_part3[n_share * M + m_3], active) +
+                   apart3 * apart3 * load(&seen_part[n_share * M + m_3], active));
+      }
+      const auto m_ = quotient(total5, double(N));
+      store(&row_mean[m_3], active, m_);
+      store(&row_variance[m_3], active, quotient(total6, double(N)));
+    });
+  } else {
+    OMP(omp parallel for schedule(static))
+    for (int64_t m_3 = 0; m_3 < M; ++m_3) {
+      const int64_t m_3_ahead = N <= 8192 ? smaller(m_3 + 1, M - 1) : m_3;
+      double total = 0.0;
+      double seen = 0.0;
+      double total2 = 0.0;
+      for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 4096) {
+        const int64_t n_end3 = smaller(n_first2 + 4096, N);
+        const double here = double(n_end3 - n_first2);
+        double total_part = 0.0;
+        Sum<double, kLanes64> total_part_lanes = 0.0;
+        for_lanes<kLanes64>(n_first2, n_end3, [=, &total_part_lanes](int64_t n, auto active) {
+          total_part_lanes += keep(active, load(&x[m_3 * N + n], active), 0.0);
+        });
+        total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
+        const double mean = total_part / here;
+        Sum<double, kLanes64> total2_lanes = 0.0;
+        for_lanes<kLanes64>(n_first2, n_end3, [=, &total2_lanes](int64_t n, auto active) {
+          prefetch(&x[m_3_ahead * N + n]);
+          const auto d = load(&x[m_3 * N + n], active) - mean;
+          total2_lanes += keep(active, d * d, 0.0);
+        });
+        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+        if (seen > 0.0) {
+          const double apart = mean - total / seen;
+          total2 += apart * apart * (seen * here / (seen + here));
+        }
+        total += total_part;
+        seen += here;
+      }
+      const double m = total / double(N);
+      row_mean[m_3] = m;
+      row_variance[m_3] = total2 / double(N);
+    }
   }
 }
 
-void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_variance, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_ = 0; m_ < M; ++m_) {
-    const int64_t m__ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
-    float total = 0.0f;
-    float seen = 0.0f;
-    float total2 = 0.0f;
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      const int64_t n_end = smaller(n_first + 4096, N);
-      const float here = float(n_end - n_first);
-      float total_part = 0.0f;
-      Sum<float, kLanes32> total_part_lanes = 0.0f;
-      for_lanes<kLanes32>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
-        total_part_lanes += keep(active, from_bf16(load(&x[m_ * N + n], active)), 0.0f);
-      });
-      total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-      const float mean = total_part / here;
-      Sum<float, kLanes32> total2_lanes = 0.0f;
-      for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-        prefetch(&x[m__ahead * N + n]);
-        const auto d = from_bf16(load(&x[m_ * N + n], active)) - mean;
-        total2_lanes += keep(active, d * d, 0.0f);
-      });
-      total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-      if (seen > 0.0f) {
-        const float apart = mean - total / seen;
-        total2 += apart * apart * (seen * here / (seen + here));
+// Where the intermediates lie in the workspace.
+struct MeanVarianceBf16F32Workspace {
+  int64_t total_part2;
+  int64_t total_part3;
+  int64_t seen_part;
+  int64_t bytes = 0;
+
+  explicit MeanVarianceBf16F32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    total_part2 = reserve(bytes, N_shares * M, 4);
+    total_part3 = reserve(bytes, N_shares * M, 4);
+    seen_part = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_variance, int64_t M, int64_t N,
+                            char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+  const MeanVarianceBf16F32Workspace space(M, N);
+  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
+  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
+  float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m_3 = 0; m_3 < M; ++m_3) {
+        float total3 = 0.0f;
+        float seen2 = 0.0f;
+        float total4 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+          const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const float here2 = float(n_end2 - n_first);
+          float total_part4 = 0.0f;
+          Sum<float, kLanes32> total_part4_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total_part4_lanes](int64_t n, auto active) {
+            total_part4_lanes += keep(active, from_bf16(load(&x[m_3 * N + n], active)), 0.0f);
+          });
+          total_part4 += across(total_part4_lanes, [](auto a, auto b) { return a + b; });
+          const float mean2 = total_part4 / here2;
+          Sum<float, kLanes32> total4_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total4_lanes](int64_t n, auto active) {
+            const auto d_ = from_bf16(load(&x[m_3 * N + n], active)) - mean2;
+            total4_lanes += keep(active, d_ * d_, 0.0f);
+          });
+          total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+          if (seen2 > 0.0f) {
+            const float apart2 = mean2 - total3 / seen2;
+            total4 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+          }
+          total3 += total_part4;
+          seen2 += here2;
+        }
+        total_part2[n_share * M + m_3] = total3;
+        total_part3[n_share * M + m_3] = total4;
+        seen_part[n_share * M + m_3] = seen2;
       }
-      total += total_part;
-      seen += here;
     }
-    const float m = total / float(N);
-    row_mean[m_] = m;
-    row_variance[m_] = total2 / float(N);
+    for_lanes<kLanes32>(0, M, [=](int64_t m_3, auto active) {
+      Lanes<float, kLanes32> total5 = 0.0f;
+      Lanes<float, kLanes32> seen3 = 0.0f;
+      Lanes<float, kLanes32> total6 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total5 += load(&total_part2[n_share * M + m_3], active);
+        seen3 += load(&seen_part[n_share * M + m_3], active);
+      }
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        const auto apart3 =
+            load(&total_part2[n_share * M + m_3], active) / load(&seen_part[n_share * M + m_3], active) -
+            total5 / seen3;
+        total6 += (load(&total_part3[n_share * M + m_3], active) +
+                   apart3 * apart3 * load(&seen_part[n_share * M + m_3], active));
+      }
+      const auto m_ = quotient(total5, float(N));
+      store(&row_mean[m_3], active, m_);
+      store(&row_variance[m_3], active, quotient(total6, float(N)));
+    });
+  } else {
+    OMP(omp parallel for schedule(static))
+    for (int64_t m_3 = 0; m_3 < M; ++m_3) {
+      const int64_t m_3_ahead = N <= 32768 ? smaller(m_3 + 1, M - 1) : m_3;
+      float total = 0.0f;
+      float seen = 0.0f;
+      float total2 = 0.0f;
+      for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 4096) {
+        const int64_t n_end3 = smaller(n_first2 + 4096, N);
+        const float here = float(n_end3 - n_first2);
+        float total_part = 0.0f;
+        Sum<float, kLanes32> total_part_lanes = 0.0f;
+        for_lanes<kLanes32>(n_first2, n_end3, [=, &total_part_lanes](int64_t n, auto active) {
+          total_part_lanes += keep(active, from_bf16(load(&x[m_3 * N + n], active)), 0.0f);
+        });
+        total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
+        const float mean = total_part / here;
+        Sum<float, kLanes32> total2_lanes = 0.0f;
+        for_lanes<kLanes32>(n_first2, n_end3, [=, &total2_lanes](int64_t n, auto active) {
+          prefetch(&x[m_3_ahead * N + n]);
+          const auto d = from_bf16(load(&x[m_3 * N + n], active)) - mean;
+          total2_lanes += keep(active, d * d, 0.0f);
+        });
+        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+        if (seen > 0.0f) {
+          const float apart = mean - total / seen;
+          total2 += apart * apart * (seen * here / (seen + here));
+        }
+        total += total_part;
+        seen += here;
+      }
+      const float m = total / float(N);
+      row_mean[m_3] = m;
+      row_variance[m_3] = total2 / float(N);
+    }
   }
 }
 
-void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_variance, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_ = 0; m_ < M; ++m_) {
-    const int64_t m__ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
-    float total = 0.0f;
-    float seen = 0.0f;
-    float total2 = 0.0f;
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      const int64_t n_end = smaller(n_first + 4096, N);
-      const float here = float(n_end - n_first);
-      float total_part = 0.0f;
-      Sum<float, kLanes32> total_part_lanes = 0.0f;
-      for_lanes<kLanes32>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
-        total_part_lanes += keep(active, from_f16(load(&x[m_ * N + n], active)), 0.0f);
-      });
-      total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-      const float mean = total_part / here;
-      Sum<float, kLanes32> total2_lanes = 0.0f;
-      for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-        prefetch(&x[m__ahead * N + n]);
-        const auto d = from_f16(load(&x[m_ * N + n], active)) - mean;
-        total2_lanes += keep(active, d * d, 0.0f);
-      });
-      total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-      if (seen > 0.0f) {
-        const float apart = mean - total / seen;
-        total2 += apart * apart * (seen * here / (seen + here));
+// Where the intermediates lie in the workspace.
+struct MeanVarianceF16F32Workspace {
+  int64_t total_part2;
+  int64_t total_part3;
+  int64_t seen_part;
+  int64_t bytes = 0;
+
+  explicit MeanVarianceF16F32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    total_part2 = reserve(bytes, N_shares * M, 4);
+    total_part3 = reserve(bytes, N_shares * M, 4);
+    seen_part = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_variance, int64_t M, int64_t N,
+                           char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+  const MeanVarianceF16F32Workspace space(M, N);
+  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
+  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
+  float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m_3 = 0; m_3 < M; ++m_3) {
+        float total3 = 0.0f;
+        float seen2 = 0.0f;
+        float total4 = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+          const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const float here2 = float(n_end2 - n_first);
+          float total_part4 = 0.0f;
+          Sum<float, kLanes32> total_part4_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total_part4_lanes](int64_t n, auto active) {
+            total_part4_lanes += keep(active, from_f16(load(&x[m_3 * N + n], active)), 0.0f);
+          });
+          total_part4 += across(total_part4_lanes, [](auto a, auto b) { return a + b; });
+          const float mean2 = total_part4 / here2;
+          Sum<float, kLanes32> total4_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total4_lanes](int64_t n, auto active) {
+            const auto d_ = from_f16(load(&x[m_3 * N + n], active)) - mean2;
+            total4_lanes += keep(active, d_ * d_, 0.0f);
+          });
+          total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+          if (seen2 > 0.0f) {
+            const float apart2 = mean2 - total3 / seen2;
+            total4 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+          }
+          total3 += total_part4;
+          seen2 += here2;
+        }
+        total_part2[n_share * M + m_3] = total3;
+        total_part3[n_share * M + m_3] = total4;
+        seen_part[n_share * M + m_3] = seen2;
       }
-      total += total_part;
-      seen += here;
     }
-    const float m = total / float(N);
-    row_mean[m_] = m;
-    row_variance[m_] = total2 / float(N);
+    for_lanes<kLanes32>(0, M, [=](int64_t m_3, auto active) {
+      Lanes<float, kLanes32> total5 = 0.0f;
+      Lanes<float, kLanes32> seen3 = 0.0f;
+      Lanes<float, kLanes32> total6 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total5 += load(&total_part2[n_share * M + m_3], active);
+        seen3 += load(&seen_part[n_share * M + m_3], active);
+      }
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        const auto apart3 =
+            load(&total_part2[n_share * M + m_3], active) / load(&seen_part[n_share * M + m_3], active) -
+            total5 / seen3;
+        total6 += (load(&total_part3[n_share * M + m_3], active) +
+                   apart3 * apart3 * load(&seen_part[n_share * M + m_3], active));
+      }
+      const auto m_ = quotient(total5, float(N));
+      store(&row_mean[m_3], active, m_);
+      store(&row_variance[m_3], active, quotient(total6, float(N)));
+    });
+  } else {
+    OMP(omp parallel for schedule(static))
+    for (int64_t m_3 = 0; m_3 < M; ++m_3) {
+      const int64_t m_3_ahead = N <= 32768 ? smaller(m_3 + 1, M - 1) : m_3;
+      float total = 0.0f;
+      float seen = 0.0f;
+      float total2 = 0.0f;
+      for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 4096) {
+        const int64_t n_end3 = smaller(n_first2 + 4096, N);
+        const float here = float(n_end3 - n_first2);
+        float total_part = 0.0f;
+        Sum<float, kLanes32> total_part_lanes = 0.0f;
+        for_lanes<kLanes32>(n_first2, n_end3, [=, &total_part_lanes](int64_t n, auto active) {
+          total_part_lanes += keep(active, from_f16(load(&x[m_3 * N + n], active)), 0.0f);
+        });
+        total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
+        const float mean = total_part / here;
+        Sum<float, kLanes32> total2_lanes = 0.0f;
+        for_lanes<kLanes32>(n_first2, n_end3, [=, &total2_lanes](int64_t n, auto active) {
+          prefetch(&x[m_3_ahead * N + n]);
+          const auto d = from_f16(load(&x[m_3 * N + n], active)) - mean;
+          total2_lanes += keep(active, d * d, 0.0f);
+        });
+        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+        if (seen > 0.0f) {
+          const float apart = mean - total / seen;
+          total2 += apart * apart * (seen * here / (seen + here));
+        }
+        total += total_part;
+        seen += here;
+      }
+      const float m = total / float(N);
+      row_mean[m_3] = m;
+      row_variance[m_3] = total2 / float(N);
+    }
   }
 }
 
 }  // namespace
 
+extern "C" int64_t mean_variance_f32_f32_openmp_workspace(int64_t M, int64_t N) {
+  return MeanVarianceF32F32Workspace(M, N).bytes;
+}
+
 extern "C" int mean_variance_f32_f32_openmp(const float* x, float* row_mean, float* row_variance, int64_t M,
-                                            int64_t N) {
+                                            int64_t N, void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -500,12 +887,21 @@ extern "C" int mean_variance_f32_f32_openmp(const float* x, float* row_mean, flo
   if (overlap(x, M * N * 4, row_mean, M * 4)) return 8;
   if (overlap(row_variance, M * 4, row_mean, M * 4)) return 9;
   if (overlap(x, M * N * 4, row_variance, M * 4)) return 10;
-  mean_variance_f32_f32(x, row_mean, row_variance, M, N);
+  const MeanVarianceF32F32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 11;
+  mean_variance_f32_f32(x, row_mean, row_variance, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
+extern "C" int64_t mean_variance_f64_f64_openmp_workspace(int64_t M, int64_t N) {
+  return MeanVarianceF64F64Workspace(M, N).bytes;
+}
+
 extern "C" int mean_variance_f64_f64_openmp(const double* x, double* row_mean, double* row_variance,
-                                            int64_t M, int64_t N) {
+                                            int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, M, N})) return 3;
@@ -516,12 +912,21 @@ extern "C" int mean_variance_f64_f64_openmp(const double* x, double* row_mean, d
   if (overlap(x, M * N * 8, row_mean, M * 8)) return 8;
   if (overlap(row_variance, M * 8, row_mean, M * 8)) return 9;
   if (overlap(x, M * N * 8, row_variance, M * 8)) return 10;
-  mean_variance_f64_f64(x, row_mean, row_variance, M, N);
+  const MeanVarianceF64F64Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 11;
+  mean_variance_f64_f64(x, row_mean, row_variance, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
+}
+
+extern "C" int64_t mean_variance_bf16_f32_openmp_workspace(int64_t M, int64_t N) {
+  return MeanVarianceBf16F32Workspace(M, N).bytes;
 }
 
 extern "C" int mean_variance_bf16_f32_openmp(const uint16_t* x, float* row_mean, float* row_variance,
-                                             int64_t M, int64_t N) {
+                                             int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, M, N})) return 3;
@@ -532,12 +937,21 @@ extern "C" int mean_variance_bf16_f32_openmp(const uint16_t* x, float* row_mean,
   if (overlap(x, M * N * 2, row_mean, M * 4)) return 8;
   if (overlap(row_variance, M * 4, row_mean, M * 4)) return 9;
   if (overlap(x, M * N * 2, row_variance, M * 4)) return 10;
-  mean_variance_bf16_f32(x, row_mean, row_variance, M, N);
+  const MeanVarianceBf16F32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 11;
+  mean_variance_bf16_f32(x, row_mean, row_variance, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
+extern "C" int64_t mean_variance_f16_f32_openmp_workspace(int64_t M, int64_t N) {
+  return MeanVarianceF16F32Workspace(M, N).bytes;
+}
+
 extern "C" int mean_variance_f16_f32_openmp(const uint16_t* x, float* row_mean, float* row_variance,
-                                            int64_t M, int64_t N) {
+                                            int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({2, M, N})) return 3;
@@ -548,7 +962,12 @@ extern "C" int mean_variance_f16_f32_openmp(const uint16_t* x, float* row_mean, 
   if (overlap(x, M * N * 2, row_mean, M * 4)) return 8;
   if (overlap(row_variance, M * 4, row_mean, M * 4)) return 9;
   if (overlap(x, M * N * 2, row_variance, M * 4)) return 10;
-  mean_variance_f16_f32(x, row_mean, row_variance, M, N);
+  const MeanVarianceF16F32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 11;
+  mean_variance_f16_f32(x, row_mean, row_variance, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -577,9 +996,9 @@ extern "C" __attribute__((weak)) const char* mean_variance_error(int status) {
     case 10:
       return "row_variance must not overlap x";
     case 11:
-      return "a CUDA call failed; cudaGetLastError says why";
-    case 12:
       return "there is not enough memory for the workspace";
+    case 12:
+      return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";
 }

@@ -12,40 +12,44 @@ extern "C" {
 #endif
 
 // All functions return 0, or a status that cumsum_error explains. Arrays are dense and row-major unless
-// strides are given, and need no alignment.
+// strides are given, and need no alignment. Intermediates live in the workspace; null lets the function
+// allocate it.
 
 // x: f32[M, N]
 // inclusive: f32[M, N]
 // exclusive: f32[M, N]
 // reverse: f32[M, N]
 /* @function cumsum_f32 args: in x f32 [M, N]; out inclusive f32 [M, N]; out exclusive f32 [M, N]; out reverse
- * f32 [M, N]; size M; size N */
+ * f32 [M, N]; size M; size N; workspace_openmp workspace */
 int cumsum_f32_cuda(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M, int64_t N,
                     void* stream);
+int64_t cumsum_f32_openmp_workspace(int64_t M, int64_t N);
 int cumsum_f32_openmp(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M,
-                      int64_t N);
+                      int64_t N, void* workspace, int64_t workspace_bytes);
 
 // x: f64[M, N]
 // inclusive: f64[M, N]
 // exclusive: f64[M, N]
 // reverse: f64[M, N]
 /* @function cumsum_f64 args: in x f64 [M, N]; out inclusive f64 [M, N]; out exclusive f64 [M, N]; out reverse
- * f64 [M, N]; size M; size N */
+ * f64 [M, N]; size M; size N; workspace_openmp workspace */
 int cumsum_f64_cuda(const double* x, double* inclusive, double* exclusive, double* reverse, int64_t M,
                     int64_t N, void* stream);
+int64_t cumsum_f64_openmp_workspace(int64_t M, int64_t N);
 int cumsum_f64_openmp(const double* x, double* inclusive, double* exclusive, double* reverse, int64_t M,
-                      int64_t N);
+                      int64_t N, void* workspace, int64_t workspace_bytes);
 
 // x: i32[M, N]
 // inclusive: i32[M, N]
 // exclusive: i32[M, N]
 // reverse: i32[M, N]
 /* @function cumsum_i32 args: in x i32 [M, N]; out inclusive i32 [M, N]; out exclusive i32 [M, N]; out reverse
- * i32 [M, N]; size M; size N */
+ * i32 [M, N]; size M; size N; workspace_openmp workspace */
 int cumsum_i32_cuda(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, int64_t M,
                     int64_t N, void* stream);
+int64_t cumsum_i32_openmp_workspace(int64_t M, int64_t N);
 int cumsum_i32_openmp(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, int64_t M,
-                      int64_t N);
+                      int64_t N, void* workspace, int64_t workspace_bytes);
 
 // What a status means.
 const char* cumsum_error(int status);

@@ -134,7 +134,7 @@ extern "C" int cumsum_columns_f32_cuda(const float* x, float* y, int64_t M, int6
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? cumsum_columns_f32<int32_t>(x, y, M, N, queue) : cumsum_columns_f32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int cumsum_columns_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream) {
@@ -148,7 +148,7 @@ extern "C" int cumsum_columns_f64_cuda(const double* x, double* y, int64_t M, in
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? cumsum_columns_f64<int32_t>(x, y, M, N, queue) : cumsum_columns_f64<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int cumsum_columns_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream) {
@@ -162,7 +162,7 @@ extern "C" int cumsum_columns_i32_cuda(const int32_t* x, int32_t* y, int64_t M, 
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? cumsum_columns_i32<int32_t>(x, y, M, N, queue) : cumsum_columns_i32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" __attribute__((weak)) const char* cumsum_columns_error(int status) {
@@ -182,6 +182,8 @@ extern "C" __attribute__((weak)) const char* cumsum_columns_error(int status) {
     case 6:
       return "y must not overlap x";
     case 7:
+      return "there is not enough memory for the workspace";
+    case 8:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

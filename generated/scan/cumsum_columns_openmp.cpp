@@ -2,12 +2,16 @@
 //
 // cumsum_columns: y = running sums of x along M
 //
-// Plan: threads share N, neighbours along N.
+// Phase 1: threads share M_shares, N, neighbours along N, where there are several M_shares.
+// Phase 2: one thread does the rest, where there are several M_shares.
+// Phase 3: threads share M_shares, N, neighbours along N.
+// Through the workspace: total_part, start.
 // Bytes that cumsum_columns_f32 must move: 4 * N * M read, 4 * N * M written.
 
 #include "cumsum_columns.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
@@ -20,6 +24,14 @@
 #endif
 
 namespace {
+
+inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
 
 template <class A, class B>
 inline auto smaller(A a, B b) {
@@ -46,6 +58,24 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
+}
+
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  int64_t size = 0;
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
+    total = INT64_MAX / 2;
+  return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 inline int64_t thread_count() {
@@ -340,69 +370,253 @@ inline Lanes<To, N> convert(Mask<N> from) {
   return convert<To>(Lanes<typename Mask<N>::Int, N>(-from.v));
 }
 
-void cumsum_columns_f32(const float* x, float* y, int64_t M, int64_t N) {
-  const int64_t n_part = share_of(N, 1, 512);
+// Where the intermediates lie in the workspace.
+struct CumsumColumnsF32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit CumsumColumnsF32Workspace(int64_t M, int64_t N) {
+    const int64_t M_shares =
+        larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
+    total_part = reserve(bytes, M_shares * N, 4);
+    start = reserve(bytes, M_shares * N, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void cumsum_columns_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t M_shares =
+      larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
+  const CumsumColumnsF32Workspace space(M, N);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  float* const start = reinterpret_cast<float*>(workspace + space.start);
+  if (M_shares > 1) {
+    const int64_t n_part = share_of(N, M_shares, 512);
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+        const int64_t n_end = smaller(n_first + n_part, N);
+        float total[512] = {};
+        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+          const int64_t m_end2 = smaller(m_first + 512, m_end);
+          float part[512] = {};
+          for (int64_t m = m_first; m < m_end2; ++m) {
+            for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+              store(&part[n - n_first], active,
+                    load(&part[n - n_first], active) + load(&x[m * N + n], active));
+            });
+          }
+          for_lanes<kLanes32>(n_first, n_end, [=, &part, &total](int64_t n, auto active) {
+            store(&total[n - n_first], active,
+                  load(&total[n - n_first], active) + load(&part[n - n_first], active));
+          });
+        }
+        for_lanes<kLanes32>(n_first, n_end, [=, &total](int64_t n, auto active) {
+          store(&total_part[m_share * N + n], active, load(&total[n - n_first], active));
+        });
+      }
+    }
+    for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
+      Lanes<float, kLanes32> carry2 = 0.0f;
+      for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+        store(&start[m_share * N + n], active, carry2);
+        carry2 = carry2 + load(&total_part[m_share * N + n], active);
+      }
+    });
+  }
+  const int64_t n_part2 = share_of(N, M_shares, 512);
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-      const int64_t n_end = smaller(n_first + n_part, N);
-      float carry[512] = {};
-      for (int64_t m = 0; m < M; ++m) {
-        for_lines<kLanes32>(around_caches, &y[m * N + n_first], n_first, n_end,
-                            [=, &carry](int64_t n, auto active) {
-                              store(&carry[n - n_first], active,
-                                    load(&carry[n - n_first], active) + load(&x[m * N + n], active));
-                              const auto running = load(&carry[n - n_first], active);
-                              store_around(&y[m * N + n], active, running, around_caches);
-                            });
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+      for (int64_t n_first2 = 0; n_first2 < N; n_first2 += n_part2) {
+        const int64_t n_end2 = smaller(n_first2 + n_part2, N);
+        float carry[512] = {};
+        for_lanes<kLanes32>(n_first2, n_end2, [=, &carry](int64_t n, auto active) {
+          store(&carry[n - n_first2], active, 0.0f);
+          if (m_share > 0) {
+            store(&carry[n - n_first2], active, load(&start[m_share * N + n], active));
+          }
+        });
+        const int64_t m_begin2 = m_share * M / M_shares, m_end3 = (m_share + 1) * M / M_shares;
+        for (int64_t m = m_begin2; m < m_end3; ++m) {
+          for_lines<kLanes32>(around_caches, &y[m * N + n_first2], n_first2, n_end2,
+                              [=, &carry](int64_t n, auto active) {
+                                store(&carry[n - n_first2], active,
+                                      load(&carry[n - n_first2], active) + load(&x[m * N + n], active));
+                                const auto running = load(&carry[n - n_first2], active);
+                                store_around(&y[m * N + n], active, running, around_caches);
+                              });
+        }
       }
     }
     if (around_caches) finish_stores();
   }
 }
 
-void cumsum_columns_f64(const double* x, double* y, int64_t M, int64_t N) {
-  const int64_t n_part = share_of(N, 1, 512);
+// Where the intermediates lie in the workspace.
+struct CumsumColumnsF64Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit CumsumColumnsF64Workspace(int64_t M, int64_t N) {
+    const int64_t M_shares =
+        larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
+    total_part = reserve(bytes, M_shares * N, 8);
+    start = reserve(bytes, M_shares * N, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void cumsum_columns_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t M_shares =
+      larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
+  const CumsumColumnsF64Workspace space(M, N);
+  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
+  double* const start = reinterpret_cast<double*>(workspace + space.start);
+  if (M_shares > 1) {
+    const int64_t n_part = share_of(N, M_shares, 512);
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+        const int64_t n_end = smaller(n_first + n_part, N);
+        double total[512] = {};
+        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+          const int64_t m_end2 = smaller(m_first + 512, m_end);
+          double part[512] = {};
+          for (int64_t m = m_first; m < m_end2; ++m) {
+            for_lanes<kLanes64>(n_first, n_end, [=, &part](int64_t n, auto active) {
+              store(&part[n - n_first], active,
+                    load(&part[n - n_first], active) + load(&x[m * N + n], active));
+            });
+          }
+          for_lanes<kLanes64>(n_first, n_end, [=, &part, &total](int64_t n, auto active) {
+            store(&total[n - n_first], active,
+                  load(&total[n - n_first], active) + load(&part[n - n_first], active));
+          });
+        }
+        for_lanes<kLanes64>(n_first, n_end, [=, &total](int64_t n, auto active) {
+          store(&total_part[m_share * N + n], active, load(&total[n - n_first], active));
+        });
+      }
+    }
+    for_lanes<kLanes64>(0, N, [=](int64_t n, auto active) {
+      Lanes<double, kLanes64> carry2 = 0.0;
+      for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+        store(&start[m_share * N + n], active, carry2);
+        carry2 = carry2 + load(&total_part[m_share * N + n], active);
+      }
+    });
+  }
+  const int64_t n_part2 = share_of(N, M_shares, 512);
   const bool around_caches = M * N * 8 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-      const int64_t n_end = smaller(n_first + n_part, N);
-      double carry[512] = {};
-      for (int64_t m = 0; m < M; ++m) {
-        for_lines<kLanes64>(around_caches, &y[m * N + n_first], n_first, n_end,
-                            [=, &carry](int64_t n, auto active) {
-                              store(&carry[n - n_first], active,
-                                    load(&carry[n - n_first], active) + load(&x[m * N + n], active));
-                              const auto running = load(&carry[n - n_first], active);
-                              store_around(&y[m * N + n], active, running, around_caches);
-                            });
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+      for (int64_t n_first2 = 0; n_first2 < N; n_first2 += n_part2) {
+        const int64_t n_end2 = smaller(n_first2 + n_part2, N);
+        double carry[512] = {};
+        for_lanes<kLanes64>(n_first2, n_end2, [=, &carry](int64_t n, auto active) {
+          store(&carry[n - n_first2], active, 0.0);
+          if (m_share > 0) {
+            store(&carry[n - n_first2], active, load(&start[m_share * N + n], active));
+          }
+        });
+        const int64_t m_begin2 = m_share * M / M_shares, m_end3 = (m_share + 1) * M / M_shares;
+        for (int64_t m = m_begin2; m < m_end3; ++m) {
+          for_lines<kLanes64>(around_caches, &y[m * N + n_first2], n_first2, n_end2,
+                              [=, &carry](int64_t n, auto active) {
+                                store(&carry[n - n_first2], active,
+                                      load(&carry[n - n_first2], active) + load(&x[m * N + n], active));
+                                const auto running = load(&carry[n - n_first2], active);
+                                store_around(&y[m * N + n], active, running, around_caches);
+                              });
+        }
       }
     }
     if (around_caches) finish_stores();
   }
 }
 
-void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
-  const int64_t n_part = share_of(N, 1, 512);
+// Where the intermediates lie in the workspace.
+struct CumsumColumnsI32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit CumsumColumnsI32Workspace(int64_t M, int64_t N) {
+    const int64_t M_shares =
+        larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
+    total_part = reserve(bytes, M_shares * N, 8);
+    start = reserve(bytes, M_shares * N, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t M_shares =
+      larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
+  const CumsumColumnsI32Workspace space(M, N);
+  int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
+  int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
+  if (M_shares > 1) {
+    const int64_t n_part = share_of(N, M_shares, 512);
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+        const int64_t n_end = smaller(n_first + n_part, N);
+        int64_t total[512] = {};
+        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+        for (int64_t m = m_begin; m < m_end; ++m) {
+          for_lanes<kLanes64>(n_first, n_end, [=, &total](int64_t n, auto active) {
+            store(&total[n - n_first], active,
+                  load(&total[n - n_first], active) + convert<int64_t>(load(&x[m * N + n], active)));
+          });
+        }
+        for_lanes<kLanes64>(n_first, n_end, [=, &total](int64_t n, auto active) {
+          store(&total_part[m_share * N + n], active, load(&total[n - n_first], active));
+        });
+      }
+    }
+    for_lanes<kLanes64>(0, N, [=](int64_t n, auto active) {
+      Lanes<int64_t, kLanes64> carry2 = 0;
+      for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+        store(&start[m_share * N + n], active, carry2);
+        carry2 = carry2 + load(&total_part[m_share * N + n], active);
+      }
+    });
+  }
+  const int64_t n_part2 = share_of(N, M_shares, 512);
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-      const int64_t n_end = smaller(n_first + n_part, N);
-      int64_t carry[512] = {};
-      for (int64_t m = 0; m < M; ++m) {
-        for_lines<kLanes64>(
-            around_caches, &y[m * N + n_first], n_first, n_end, [=, &carry](int64_t n, auto active) {
-              store(&carry[n - n_first], active,
-                    load(&carry[n - n_first], active) + convert<int64_t>(load(&x[m * N + n], active)));
-              const auto running = load(&carry[n - n_first], active);
-              store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
-            });
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+      for (int64_t n_first2 = 0; n_first2 < N; n_first2 += n_part2) {
+        const int64_t n_end2 = smaller(n_first2 + n_part2, N);
+        int64_t carry[512] = {};
+        for_lanes<kLanes64>(n_first2, n_end2, [=, &carry](int64_t n, auto active) {
+          store(&carry[n - n_first2], active, 0);
+          if (m_share > 0) {
+            store(&carry[n - n_first2], active, load(&start[m_share * N + n], active));
+          }
+        });
+        const int64_t m_begin2 = m_share * M / M_shares, m_end2 = (m_share + 1) * M / M_shares;
+        for (int64_t m = m_begin2; m < m_end2; ++m) {
+          for_lines<kLanes64>(
+              around_caches, &y[m * N + n_first2], n_first2, n_end2, [=, &carry](int64_t n, auto active) {
+                store(&carry[n - n_first2], active,
+                      load(&carry[n - n_first2], active) + convert<int64_t>(load(&x[m * N + n], active)));
+                const auto running = load(&carry[n - n_first2], active);
+                store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
+              });
+        }
       }
     }
     if (around_caches) finish_stores();
@@ -411,36 +625,66 @@ void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
 
 }  // namespace
 
-extern "C" int cumsum_columns_f32_openmp(const float* x, float* y, int64_t M, int64_t N) {
+extern "C" int64_t cumsum_columns_f32_openmp_workspace(int64_t M, int64_t N) {
+  return CumsumColumnsF32Workspace(M, N).bytes;
+}
+
+extern "C" int cumsum_columns_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                                         int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  cumsum_columns_f32(x, y, M, N);
+  const CumsumColumnsF32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  cumsum_columns_f32(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int cumsum_columns_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
+extern "C" int64_t cumsum_columns_f64_openmp_workspace(int64_t M, int64_t N) {
+  return CumsumColumnsF64Workspace(M, N).bytes;
+}
+
+extern "C" int cumsum_columns_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
+                                         int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  cumsum_columns_f64(x, y, M, N);
+  const CumsumColumnsF64Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  cumsum_columns_f64(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int cumsum_columns_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
+extern "C" int64_t cumsum_columns_i32_openmp_workspace(int64_t M, int64_t N) {
+  return CumsumColumnsI32Workspace(M, N).bytes;
+}
+
+extern "C" int cumsum_columns_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
+                                         int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  cumsum_columns_i32(x, y, M, N);
+  const CumsumColumnsI32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  cumsum_columns_i32(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -461,6 +705,8 @@ extern "C" __attribute__((weak)) const char* cumsum_columns_error(int status) {
     case 6:
       return "y must not overlap x";
     case 7:
+      return "there is not enough memory for the workspace";
+    case 8:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

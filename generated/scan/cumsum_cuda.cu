@@ -420,7 +420,7 @@ extern "C" int cumsum_f32_cuda(const float* x, float* inclusive, float* exclusiv
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? cumsum_f32<int32_t>(x, inclusive, exclusive, reverse, M, N, queue)
                                   : cumsum_f32<int64_t>(x, inclusive, exclusive, reverse, M, N, queue);
-  return error == cudaSuccess ? 0 : 14;
+  return error == cudaSuccess ? 0 : 15;
 }
 
 extern "C" int cumsum_f64_cuda(const double* x, double* inclusive, double* exclusive, double* reverse,
@@ -442,7 +442,7 @@ extern "C" int cumsum_f64_cuda(const double* x, double* inclusive, double* exclu
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? cumsum_f64<int32_t>(x, inclusive, exclusive, reverse, M, N, queue)
                                   : cumsum_f64<int64_t>(x, inclusive, exclusive, reverse, M, N, queue);
-  return error == cudaSuccess ? 0 : 14;
+  return error == cudaSuccess ? 0 : 15;
 }
 
 extern "C" int cumsum_i32_cuda(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse,
@@ -464,7 +464,7 @@ extern "C" int cumsum_i32_cuda(const int32_t* x, int32_t* inclusive, int32_t* ex
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? cumsum_i32<int32_t>(x, inclusive, exclusive, reverse, M, N, queue)
                                   : cumsum_i32<int64_t>(x, inclusive, exclusive, reverse, M, N, queue);
-  return error == cudaSuccess ? 0 : 14;
+  return error == cudaSuccess ? 0 : 15;
 }
 
 extern "C" __attribute__((weak)) const char* cumsum_error(int status) {
@@ -498,6 +498,8 @@ extern "C" __attribute__((weak)) const char* cumsum_error(int status) {
     case 13:
       return "reverse must not overlap x";
     case 14:
+      return "there is not enough memory for the workspace";
+    case 15:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

@@ -2,12 +2,16 @@
 //
 // cumsum: inclusive, exclusive and reverse running sums of x along N
 //
-// Plan: threads share M, neighbours along N.
+// Phase 1: threads share N_shares, M, neighbours along N, where there are several N_shares.
+// Phase 2: one thread does the rest, where there are several N_shares.
+// Phase 3: threads share N_shares, M, neighbours along N.
+// Through the workspace: total_part, start, start.
 // Bytes that cumsum_f32 must move: 4 * N * M read, 12 * N * M written.
 
 #include "cumsum.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
@@ -22,9 +26,22 @@
 
 namespace {
 
+inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
 template <class A, class B>
 inline auto smaller(A a, B b) {
   return a < b ? a : b;
+}
+
+template <class A, class B>
+inline auto larger(A a, B b) {
+  return a > b ? a : b;
 }
 
 // Does the product of the factors exceed 63 bits?
@@ -42,6 +59,24 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
+}
+
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  int64_t size = 0;
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
+    total = INT64_MAX / 2;
+  return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -321,6 +356,31 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
 // Asks for the line of memory, which another loop will need.
 inline void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
 
+// One half of the lanes, from `kFirst` on.
+template <int kFirst, class T, int N, size_t... kLane>
+inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
+}
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
+// can be combined.
+template <class V, class Combine>
+inline auto across(V lanes, Combine combine) {
+  using T = decltype(lanes[0]);
+  T part[V::kLanes];
+  for (int lane = 0; lane < V::kLanes; ++lane) part[lane] = lanes[lane];
+  for (int half = V::kLanes / 2; half > 0; half /= 2)
+    for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
+  return part[0];
+}
+template <class T, int N, class Combine>
+inline T across(Lanes<T, N> lanes, Combine combine) {
+  constexpr std::make_index_sequence<N / 2> half;
+  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
+  else
+    return across<Lanes<T, N>, Combine>(lanes, combine);
+}
+
 template <int kBy, class T, int N, class Combine>
 inline Lanes<T, N> scan_group(Lanes<T, N> lanes, T identity, Combine combine) {
   if constexpr (kBy <= -N || kBy >= N)
@@ -356,6 +416,24 @@ inline Lanes<T, N> scan_before(T& carry, Lanes<T, N> lanes, std::enable_if_t<tru
   return combine(before, shifted<kStep>(group, identity, std::make_index_sequence<N>{}));
 }
 
+// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
+template <class T, int N>
+struct Sum {
+  static constexpr int kLanes = N;
+  Lanes<T, N> next, other = T(0);
+  Sum(T first) : next(first) {}
+  Sum& operator+=(Lanes<T, N> met) {
+    const Lanes<T, N> sum = next + met;
+    next = other;
+    other = sum;
+    return *this;
+  }
+};
+template <class T, int N, class Combine>
+inline T across(Sum<T, N> sum, Combine combine) {
+  return across(combine(sum.next, sum.other), combine);
+}
+
 // Numbers of another type; of a mask: 1 or 0.
 template <class To, class From, int N>
 inline Lanes<To, N> convert(Lanes<From, N> from) {
@@ -371,93 +449,292 @@ inline Lanes<To, N> convert(Mask<N> from) {
   return convert<To>(Lanes<typename Mask<N>::Int, N>(-from.v));
 }
 
-void cumsum_f32(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M, int64_t N) {
+// Where the intermediates lie in the workspace.
+struct CumsumF32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t start2;
+  int64_t bytes = 0;
+
+  explicit CumsumF32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    total_part = reserve(bytes, N_shares * M, 4);
+    start = reserve(bytes, N_shares * M, 4);
+    start2 = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void cumsum_f32(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M, int64_t N,
+                char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const CumsumF32Workspace space(M, N);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  float* const start = reinterpret_cast<float*>(workspace + space.start);
+  float* const start2 = reinterpret_cast<float*>(workspace + space.start2);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        float total = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total_lanes](int64_t n, auto active) {
+                                total_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
+                              });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * M + m] = total;
+      }
+    }
+    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
+      Lanes<float, kLanes32> carry4 = 0.0f;
+      for (int64_t n_share = N_shares; n_share-- > 0;) {
+        store(&start[n_share * M + m], active, carry4);
+        carry4 = carry4 + load(&total_part[n_share * M + m], active);
+      }
+      Lanes<float, kLanes32> carry5 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        store(&start2[n_share * M + m], active, carry5);
+        carry5 = carry5 + load(&total_part[n_share * M + m], active);
+      }
+    });
+  }
   const bool around_caches = M * N * 12 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
-      float carry = 0.0f;
-      float carry2 = 0.0f;
-      float carry3 = 0.0f;
-      for_lanes_down<kLanes32>(0, N, [=, &carry3](int64_t n, auto active) {
-        const auto running3 = scan_lanes<-1>(carry3, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
+        float carry = 0.0f;
+        if (n_share > 0) {
+          carry = start2[n_share * M + m];
+        }
+        float carry2 = 0.0f;
+        if (n_share > 0) {
+          carry2 = start2[n_share * M + m];
+        }
+        float carry3 = 0.0f;
+        if (n_share + 1 < N_shares) {
+          carry3 = start[n_share * M + m];
+        }
+        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes_down<kLanes32>(n_begin2, n_end2, [=, &carry3](int64_t n, auto active) {
+          const auto running3 = scan_lanes<-1>(carry3, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
+                                               [](auto a, auto b) { return a + b; });
+          store_around(&reverse[m * N + n], active, running3, around_caches);
+        });
+        const int64_t n_begin3 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end3 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes<kLanes32>(n_begin3, n_end3, [=, &carry, &carry2](int64_t n, auto active) {
+          prefetch(&x[m_ahead * N + n]);
+          const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
                                              [](auto a, auto b) { return a + b; });
-        store_around(&reverse[m * N + n], active, running3, around_caches);
-      });
-      for_lanes<kLanes32>(0, N, [=, &carry, &carry2](int64_t n, auto active) {
-        prefetch(&x[m_ahead * N + n]);
-        const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
-                                           [](auto a, auto b) { return a + b; });
-        store_around(&inclusive[m * N + n], active, running, around_caches);
-        const auto running2 = scan_before<1>(carry2, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
-                                             [](auto a, auto b) { return a + b; });
-        store_around(&exclusive[m * N + n], active, running2, around_caches);
-      });
+          store_around(&inclusive[m * N + n], active, running, around_caches);
+          const auto running2 = scan_before<1>(carry2, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
+                                               [](auto a, auto b) { return a + b; });
+          store_around(&exclusive[m * N + n], active, running2, around_caches);
+        });
+      }
     }
     if (around_caches) finish_stores();
   }
 }
 
-void cumsum_f64(const double* x, double* inclusive, double* exclusive, double* reverse, int64_t M,
-                int64_t N) {
+// Where the intermediates lie in the workspace.
+struct CumsumF64Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t start2;
+  int64_t bytes = 0;
+
+  explicit CumsumF64Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    total_part = reserve(bytes, N_shares * M, 8);
+    start = reserve(bytes, N_shares * M, 8);
+    start2 = reserve(bytes, N_shares * M, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void cumsum_f64(const double* x, double* inclusive, double* exclusive, double* reverse, int64_t M, int64_t N,
+                char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const CumsumF64Workspace space(M, N);
+  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
+  double* const start = reinterpret_cast<double*>(workspace + space.start);
+  double* const start2 = reinterpret_cast<double*>(workspace + space.start2);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        double total = 0.0;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<double, kLanes64> total_lanes = 0.0;
+          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total_lanes](int64_t n, auto active) {
+                                total_lanes += keep(active, load(&x[m * N + n], active), 0.0);
+                              });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * M + m] = total;
+      }
+    }
+    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
+      Lanes<double, kLanes64> carry4 = 0.0;
+      for (int64_t n_share = N_shares; n_share-- > 0;) {
+        store(&start[n_share * M + m], active, carry4);
+        carry4 = carry4 + load(&total_part[n_share * M + m], active);
+      }
+      Lanes<double, kLanes64> carry5 = 0.0;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        store(&start2[n_share * M + m], active, carry5);
+        carry5 = carry5 + load(&total_part[n_share * M + m], active);
+      }
+    });
+  }
   const bool around_caches = M * N * 24 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      const int64_t m_ahead = N <= 8192 ? smaller(m + 1, M - 1) : m;
-      double carry = 0.0;
-      double carry2 = 0.0;
-      double carry3 = 0.0;
-      for_lanes_down<kLanes64>(0, N, [=, &carry3](int64_t n, auto active) {
-        const auto running3 = scan_lanes<-1>(carry3, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        const int64_t m_ahead = N <= 8192 ? smaller(m + 1, M - 1) : m;
+        double carry = 0.0;
+        if (n_share > 0) {
+          carry = start2[n_share * M + m];
+        }
+        double carry2 = 0.0;
+        if (n_share > 0) {
+          carry2 = start2[n_share * M + m];
+        }
+        double carry3 = 0.0;
+        if (n_share + 1 < N_shares) {
+          carry3 = start[n_share * M + m];
+        }
+        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes_down<kLanes64>(n_begin2, n_end2, [=, &carry3](int64_t n, auto active) {
+          const auto running3 = scan_lanes<-1>(carry3, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
+                                               [](auto a, auto b) { return a + b; });
+          store_around(&reverse[m * N + n], active, running3, around_caches);
+        });
+        const int64_t n_begin3 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end3 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes<kLanes64>(n_begin3, n_end3, [=, &carry, &carry2](int64_t n, auto active) {
+          prefetch(&x[m_ahead * N + n]);
+          const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
                                              [](auto a, auto b) { return a + b; });
-        store_around(&reverse[m * N + n], active, running3, around_caches);
-      });
-      for_lanes<kLanes64>(0, N, [=, &carry, &carry2](int64_t n, auto active) {
-        prefetch(&x[m_ahead * N + n]);
-        const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
-                                           [](auto a, auto b) { return a + b; });
-        store_around(&inclusive[m * N + n], active, running, around_caches);
-        const auto running2 = scan_before<1>(carry2, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
-                                             [](auto a, auto b) { return a + b; });
-        store_around(&exclusive[m * N + n], active, running2, around_caches);
-      });
+          store_around(&inclusive[m * N + n], active, running, around_caches);
+          const auto running2 = scan_before<1>(carry2, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
+                                               [](auto a, auto b) { return a + b; });
+          store_around(&exclusive[m * N + n], active, running2, around_caches);
+        });
+      }
     }
     if (around_caches) finish_stores();
   }
 }
 
+// Where the intermediates lie in the workspace.
+struct CumsumI32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t start2;
+  int64_t bytes = 0;
+
+  explicit CumsumI32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    total_part = reserve(bytes, N_shares * M, 8);
+    start = reserve(bytes, N_shares * M, 8);
+    start2 = reserve(bytes, N_shares * M, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
 void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, int64_t M,
-                int64_t N) {
+                int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const CumsumI32Workspace space(M, N);
+  int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
+  int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
+  int64_t* const start2 = reinterpret_cast<int64_t*>(workspace + space.start2);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        int64_t total = 0;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        Lanes<int64_t, kLanes64> total_lanes = 0;
+        for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
+          total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
+        });
+        total = total + across(total_lanes, [](int64_t a, int64_t b) { return a + b; });
+        total_part[n_share * M + m] = total;
+      }
+    }
+    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
+      Lanes<int64_t, kLanes64> carry4 = 0;
+      for (int64_t n_share = N_shares; n_share-- > 0;) {
+        store(&start[n_share * M + m], active, carry4);
+        carry4 = carry4 + load(&total_part[n_share * M + m], active);
+      }
+      Lanes<int64_t, kLanes64> carry5 = 0;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        store(&start2[n_share * M + m], active, carry5);
+        carry5 = carry5 + load(&total_part[n_share * M + m], active);
+      }
+    });
+  }
   const bool around_caches = M * N * 12 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
-      int64_t carry = 0;
-      int64_t carry2 = 0;
-      int64_t carry3 = 0;
-      for_lanes_down<kLanes64>(0, N, [=, &carry3](int64_t n, auto active) {
-        const auto running3 =
-            scan_lanes<-1>(carry3, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
-                           [](auto a, auto b) { return a + b; });
-        store_around(&reverse[m * N + n], active, convert<int32_t>(running3), around_caches);
-      });
-      for_lanes<kLanes64>(0, N, [=, &carry, &carry2](int64_t n, auto active) {
-        prefetch(&x[m_ahead * N + n]);
-        const auto running =
-            scan_lanes<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
-                          [](auto a, auto b) { return a + b; });
-        store_around(&inclusive[m * N + n], active, convert<int32_t>(running), around_caches);
-        const auto running2 =
-            scan_before<1>(carry2, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
-                           [](auto a, auto b) { return a + b; });
-        store_around(&exclusive[m * N + n], active, convert<int32_t>(running2), around_caches);
-      });
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
+        int64_t carry = 0;
+        if (n_share > 0) {
+          carry = start2[n_share * M + m];
+        }
+        int64_t carry2 = 0;
+        if (n_share > 0) {
+          carry2 = start2[n_share * M + m];
+        }
+        int64_t carry3 = 0;
+        if (n_share + 1 < N_shares) {
+          carry3 = start[n_share * M + m];
+        }
+        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes_down<kLanes64>(n_begin2, n_end2, [=, &carry3](int64_t n, auto active) {
+          const auto running3 =
+              scan_lanes<-1>(carry3, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
+                             [](auto a, auto b) { return a + b; });
+          store_around(&reverse[m * N + n], active, convert<int32_t>(running3), around_caches);
+        });
+        const int64_t n_begin3 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end3 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes<kLanes64>(n_begin3, n_end3, [=, &carry, &carry2](int64_t n, auto active) {
+          prefetch(&x[m_ahead * N + n]);
+          const auto running =
+              scan_lanes<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
+                            [](auto a, auto b) { return a + b; });
+          store_around(&inclusive[m * N + n], active, convert<int32_t>(running), around_caches);
+          const auto running2 =
+              scan_before<1>(carry2, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
+                             [](auto a, auto b) { return a + b; });
+          store_around(&exclusive[m * N + n], active, convert<int32_t>(running2), around_caches);
+        });
+      }
     }
     if (around_caches) finish_stores();
   }
@@ -465,8 +742,12 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
 
 }  // namespace
 
+extern "C" int64_t cumsum_f32_openmp_workspace(int64_t M, int64_t N) {
+  return CumsumF32Workspace(M, N).bytes;
+}
+
 extern "C" int cumsum_f32_openmp(const float* x, float* inclusive, float* exclusive, float* reverse,
-                                 int64_t M, int64_t N) {
+                                 int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -480,12 +761,21 @@ extern "C" int cumsum_f32_openmp(const float* x, float* inclusive, float* exclus
   if (overlap(inclusive, M * N * 4, exclusive, M * N * 4)) return 11;
   if (overlap(reverse, M * N * 4, exclusive, M * N * 4)) return 12;
   if (overlap(x, M * N * 4, reverse, M * N * 4)) return 13;
-  cumsum_f32(x, inclusive, exclusive, reverse, M, N);
+  const CumsumF32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
+  cumsum_f32(x, inclusive, exclusive, reverse, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
+extern "C" int64_t cumsum_f64_openmp_workspace(int64_t M, int64_t N) {
+  return CumsumF64Workspace(M, N).bytes;
+}
+
 extern "C" int cumsum_f64_openmp(const double* x, double* inclusive, double* exclusive, double* reverse,
-                                 int64_t M, int64_t N) {
+                                 int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, M, N})) return 3;
@@ -499,12 +789,21 @@ extern "C" int cumsum_f64_openmp(const double* x, double* inclusive, double* exc
   if (overlap(inclusive, M * N * 8, exclusive, M * N * 8)) return 11;
   if (overlap(reverse, M * N * 8, exclusive, M * N * 8)) return 12;
   if (overlap(x, M * N * 8, reverse, M * N * 8)) return 13;
-  cumsum_f64(x, inclusive, exclusive, reverse, M, N);
+  const CumsumF64Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
+  cumsum_f64(x, inclusive, exclusive, reverse, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
+extern "C" int64_t cumsum_i32_openmp_workspace(int64_t M, int64_t N) {
+  return CumsumI32Workspace(M, N).bytes;
+}
+
 extern "C" int cumsum_i32_openmp(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse,
-                                 int64_t M, int64_t N) {
+                                 int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -518,7 +817,12 @@ extern "C" int cumsum_i32_openmp(const int32_t* x, int32_t* inclusive, int32_t* 
   if (overlap(inclusive, M * N * 4, exclusive, M * N * 4)) return 11;
   if (overlap(reverse, M * N * 4, exclusive, M * N * 4)) return 12;
   if (overlap(x, M * N * 4, reverse, M * N * 4)) return 13;
-  cumsum_i32(x, inclusive, exclusive, reverse, M, N);
+  const CumsumI32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
+  cumsum_i32(x, inclusive, exclusive, reverse, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -553,6 +857,8 @@ extern "C" __attribute__((weak)) const char* cumsum_error(int status) {
     case 13:
       return "reverse must not overlap x";
     case 14:
+      return "there is not enough memory for the workspace";
+    case 15:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

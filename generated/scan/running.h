@@ -13,80 +13,117 @@ extern "C" {
 #endif
 
 // All functions return 0, or a status that running_error explains. Arrays are dense and row-major unless
-// strides are given, and need no alignment.
+// strides are given, and need no alignment. Intermediates live in the workspace; null lets the function
+// allocate it.
 
 // x: f32[M, N]
 // y: f32[M, N]
-/* @function running_cumsum_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N */
+/* @function running_cumsum_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N; workspace_openmp
+ * workspace */
 int running_cumsum_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream);
-int running_cumsum_f32_openmp(const float* x, float* y, int64_t M, int64_t N);
+int64_t running_cumsum_f32_openmp_workspace(int64_t M, int64_t N);
+int running_cumsum_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                              int64_t workspace_bytes);
 
 // x: f64[M, N]
 // y: f64[M, N]
-/* @function running_cumsum_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N */
+/* @function running_cumsum_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N; workspace_openmp
+ * workspace */
 int running_cumsum_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream);
-int running_cumsum_f64_openmp(const double* x, double* y, int64_t M, int64_t N);
+int64_t running_cumsum_f64_openmp_workspace(int64_t M, int64_t N);
+int running_cumsum_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
+                              int64_t workspace_bytes);
 
 // x: i32[M, N]
 // y: i32[M, N]
-/* @function running_cumsum_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N */
+/* @function running_cumsum_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace_openmp
+ * workspace */
 int running_cumsum_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream);
-int running_cumsum_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N);
+int64_t running_cumsum_i32_openmp_workspace(int64_t M, int64_t N);
+int running_cumsum_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
+                              int64_t workspace_bytes);
 
 // x: f32[M, N]
 // y: f32[M, N]
-/* @function running_cumsum_exclusive_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N */
+/* @function running_cumsum_exclusive_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N;
+ * workspace_openmp workspace */
 int running_cumsum_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream);
-int running_cumsum_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N);
+int64_t running_cumsum_exclusive_f32_openmp_workspace(int64_t M, int64_t N);
+int running_cumsum_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                                        int64_t workspace_bytes);
 
 // x: f64[M, N]
 // y: f64[M, N]
-/* @function running_cumsum_exclusive_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N */
+/* @function running_cumsum_exclusive_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N;
+ * workspace_openmp workspace */
 int running_cumsum_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream);
-int running_cumsum_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N);
+int64_t running_cumsum_exclusive_f64_openmp_workspace(int64_t M, int64_t N);
+int running_cumsum_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
+                                        int64_t workspace_bytes);
 
 // x: i32[M, N]
 // y: i32[M, N]
-/* @function running_cumsum_exclusive_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N */
+/* @function running_cumsum_exclusive_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N;
+ * workspace_openmp workspace */
 int running_cumsum_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream);
-int running_cumsum_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N);
+int64_t running_cumsum_exclusive_i32_openmp_workspace(int64_t M, int64_t N);
+int running_cumsum_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
+                                        int64_t workspace_bytes);
 
 // x: f32[M, N]
 // y: f32[M, N]
-/* @function running_cumsum_reverse_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N */
+/* @function running_cumsum_reverse_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N;
+ * workspace_openmp workspace */
 int running_cumsum_reverse_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream);
-int running_cumsum_reverse_f32_openmp(const float* x, float* y, int64_t M, int64_t N);
+int64_t running_cumsum_reverse_f32_openmp_workspace(int64_t M, int64_t N);
+int running_cumsum_reverse_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                                      int64_t workspace_bytes);
 
 // x: f64[M, N]
 // y: f64[M, N]
-/* @function running_cumsum_reverse_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N */
+/* @function running_cumsum_reverse_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N;
+ * workspace_openmp workspace */
 int running_cumsum_reverse_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream);
-int running_cumsum_reverse_f64_openmp(const double* x, double* y, int64_t M, int64_t N);
+int64_t running_cumsum_reverse_f64_openmp_workspace(int64_t M, int64_t N);
+int running_cumsum_reverse_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
+                                      int64_t workspace_bytes);
 
 // x: i32[M, N]
 // y: i32[M, N]
-/* @function running_cumsum_reverse_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N */
+/* @function running_cumsum_reverse_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N;
+ * workspace_openmp workspace */
 int running_cumsum_reverse_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream);
-int running_cumsum_reverse_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N);
+int64_t running_cumsum_reverse_i32_openmp_workspace(int64_t M, int64_t N);
+int running_cumsum_reverse_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
+                                      int64_t workspace_bytes);
 
 // x: f32[M, N]
 // y: f32[M, N]
-/* @function running_cumsum_reverse_exclusive_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N */
+/* @function running_cumsum_reverse_exclusive_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N;
+ * workspace_openmp workspace */
 int running_cumsum_reverse_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream);
-int running_cumsum_reverse_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N);
+int64_t running_cumsum_reverse_exclusive_f32_openmp_workspace(int64_t M, int64_t N);
+int running_cumsum_reverse_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
+                                                void* workspace, int64_t workspace_bytes);
 
 // x: f64[M, N]
 // y: f64[M, N]
-/* @function running_cumsum_reverse_exclusive_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N */
+/* @function running_cumsum_reverse_exclusive_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N;
+ * workspace_openmp workspace */
 int running_cumsum_reverse_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream);
-int running_cumsum_reverse_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N);
+int64_t running_cumsum_reverse_exclusive_f64_openmp_workspace(int64_t M, int64_t N);
+int running_cumsum_reverse_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N,
+                                                void* workspace, int64_t workspace_bytes);
 
 // x: i32[M, N]
 // y: i32[M, N]
-/* @function running_cumsum_reverse_exclusive_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N */
+/* @function running_cumsum_reverse_exclusive_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N;
+ * workspace_openmp workspace */
 int running_cumsum_reverse_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                               void* stream);
-int running_cumsum_reverse_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N);
+int64_t running_cumsum_reverse_exclusive_i32_openmp_workspace(int64_t M, int64_t N);
+int running_cumsum_reverse_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                                                void* workspace, int64_t workspace_bytes);
 
 // x: f32[M, N]
 // y: f32[M, N]
@@ -102,9 +139,12 @@ int running_cumprod_f64_openmp(const double* x, double* y, int64_t M, int64_t N)
 
 // x: i32[M, N]
 // y: i32[M, N]
-/* @function running_cumprod_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N */
+/* @function running_cumprod_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace_openmp
+ * workspace */
 int running_cumprod_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream);
-int running_cumprod_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N);
+int64_t running_cumprod_i32_openmp_workspace(int64_t M, int64_t N);
+int running_cumprod_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
+                               int64_t workspace_bytes);
 
 // x: f32[M, N]
 // y: f32[M, N]
@@ -120,9 +160,12 @@ int running_cumprod_exclusive_f64_openmp(const double* x, double* y, int64_t M, 
 
 // x: i32[M, N]
 // y: i32[M, N]
-/* @function running_cumprod_exclusive_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N */
+/* @function running_cumprod_exclusive_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N;
+ * workspace_openmp workspace */
 int running_cumprod_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream);
-int running_cumprod_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N);
+int64_t running_cumprod_exclusive_i32_openmp_workspace(int64_t M, int64_t N);
+int running_cumprod_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
+                                         int64_t workspace_bytes);
 
 // x: f32[M, N]
 // y: f32[M, N]
@@ -138,9 +181,12 @@ int running_cumprod_reverse_f64_openmp(const double* x, double* y, int64_t M, in
 
 // x: i32[M, N]
 // y: i32[M, N]
-/* @function running_cumprod_reverse_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N */
+/* @function running_cumprod_reverse_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N;
+ * workspace_openmp workspace */
 int running_cumprod_reverse_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream);
-int running_cumprod_reverse_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N);
+int64_t running_cumprod_reverse_i32_openmp_workspace(int64_t M, int64_t N);
+int running_cumprod_reverse_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
+                                       int64_t workspace_bytes);
 
 // x: f32[M, N]
 // y: f32[M, N]
@@ -157,28 +203,40 @@ int running_cumprod_reverse_exclusive_f64_openmp(const double* x, double* y, int
 
 // x: i32[M, N]
 // y: i32[M, N]
-/* @function running_cumprod_reverse_exclusive_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N */
+/* @function running_cumprod_reverse_exclusive_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N;
+ * workspace_openmp workspace */
 int running_cumprod_reverse_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                void* stream);
-int running_cumprod_reverse_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N);
+int64_t running_cumprod_reverse_exclusive_i32_openmp_workspace(int64_t M, int64_t N);
+int running_cumprod_reverse_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                                                 void* workspace, int64_t workspace_bytes);
 
 // x: f32[M, N]
 // y: f32[M, N]
-/* @function running_cummax_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N */
+/* @function running_cummax_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N; workspace_openmp
+ * workspace */
 int running_cummax_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream);
-int running_cummax_f32_openmp(const float* x, float* y, int64_t M, int64_t N);
+int64_t running_cummax_f32_openmp_workspace(int64_t M, int64_t N);
+int running_cummax_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                              int64_t workspace_bytes);
 
 // x: f64[M, N]
 // y: f64[M, N]
-/* @function running_cummax_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N */
+/* @function running_cummax_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N; workspace_openmp
+ * workspace */
 int running_cummax_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream);
-int running_cummax_f64_openmp(const double* x, double* y, int64_t M, int64_t N);
+int64_t running_cummax_f64_openmp_workspace(int64_t M, int64_t N);
+int running_cummax_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
+                              int64_t workspace_bytes);
 
 // x: i32[M, N]
 // y: i32[M, N]
-/* @function running_cummax_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N */
+/* @function running_cummax_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace_openmp
+ * workspace */
 int running_cummax_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream);
-int running_cummax_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N);
+int64_t running_cummax_i32_openmp_workspace(int64_t M, int64_t N);
+int running_cummax_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
+                              int64_t workspace_bytes);
 
 // What a status means.
 const char* running_error(int status);

@@ -1395,7 +1395,7 @@ extern "C" int running_cumsum_f32_cuda(const float* x, float* y, int64_t M, int6
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? running_cumsum_f32<int32_t>(x, y, M, N, queue) : running_cumsum_f32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumsum_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream) {
@@ -1409,7 +1409,7 @@ extern "C" int running_cumsum_f64_cuda(const double* x, double* y, int64_t M, in
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? running_cumsum_f64<int32_t>(x, y, M, N, queue) : running_cumsum_f64<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumsum_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream) {
@@ -1423,7 +1423,7 @@ extern "C" int running_cumsum_i32_cuda(const int32_t* x, int32_t* y, int64_t M, 
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? running_cumsum_i32<int32_t>(x, y, M, N, queue) : running_cumsum_i32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumsum_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
@@ -1438,7 +1438,7 @@ extern "C" int running_cumsum_exclusive_f32_cuda(const float* x, float* y, int64
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumsum_exclusive_f32<int32_t>(x, y, M, N, queue)
                                   : running_cumsum_exclusive_f32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumsum_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
@@ -1453,7 +1453,7 @@ extern "C" int running_cumsum_exclusive_f64_cuda(const double* x, double* y, int
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumsum_exclusive_f64<int32_t>(x, y, M, N, queue)
                                   : running_cumsum_exclusive_f64<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumsum_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
@@ -1468,7 +1468,7 @@ extern "C" int running_cumsum_exclusive_i32_cuda(const int32_t* x, int32_t* y, i
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumsum_exclusive_i32<int32_t>(x, y, M, N, queue)
                                   : running_cumsum_exclusive_i32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumsum_reverse_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream) {
@@ -1482,7 +1482,7 @@ extern "C" int running_cumsum_reverse_f32_cuda(const float* x, float* y, int64_t
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumsum_reverse_f32<int32_t>(x, y, M, N, queue)
                                   : running_cumsum_reverse_f32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumsum_reverse_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
@@ -1497,7 +1497,7 @@ extern "C" int running_cumsum_reverse_f64_cuda(const double* x, double* y, int64
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumsum_reverse_f64<int32_t>(x, y, M, N, queue)
                                   : running_cumsum_reverse_f64<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumsum_reverse_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
@@ -1512,7 +1512,7 @@ extern "C" int running_cumsum_reverse_i32_cuda(const int32_t* x, int32_t* y, int
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumsum_reverse_i32<int32_t>(x, y, M, N, queue)
                                   : running_cumsum_reverse_i32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumsum_reverse_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
@@ -1527,7 +1527,7 @@ extern "C" int running_cumsum_reverse_exclusive_f32_cuda(const float* x, float* 
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumsum_reverse_exclusive_f32<int32_t>(x, y, M, N, queue)
                                   : running_cumsum_reverse_exclusive_f32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumsum_reverse_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
@@ -1542,7 +1542,7 @@ extern "C" int running_cumsum_reverse_exclusive_f64_cuda(const double* x, double
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumsum_reverse_exclusive_f64<int32_t>(x, y, M, N, queue)
                                   : running_cumsum_reverse_exclusive_f64<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumsum_reverse_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
@@ -1557,7 +1557,7 @@ extern "C" int running_cumsum_reverse_exclusive_i32_cuda(const int32_t* x, int32
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumsum_reverse_exclusive_i32<int32_t>(x, y, M, N, queue)
                                   : running_cumsum_reverse_exclusive_i32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumprod_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream) {
@@ -1571,7 +1571,7 @@ extern "C" int running_cumprod_f32_cuda(const float* x, float* y, int64_t M, int
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumprod_f32<int32_t>(x, y, M, N, queue)
                                   : running_cumprod_f32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumprod_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream) {
@@ -1585,7 +1585,7 @@ extern "C" int running_cumprod_f64_cuda(const double* x, double* y, int64_t M, i
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumprod_f64<int32_t>(x, y, M, N, queue)
                                   : running_cumprod_f64<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumprod_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream) {
@@ -1599,7 +1599,7 @@ extern "C" int running_cumprod_i32_cuda(const int32_t* x, int32_t* y, int64_t M,
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumprod_i32<int32_t>(x, y, M, N, queue)
                                   : running_cumprod_i32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumprod_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
@@ -1614,7 +1614,7 @@ extern "C" int running_cumprod_exclusive_f32_cuda(const float* x, float* y, int6
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumprod_exclusive_f32<int32_t>(x, y, M, N, queue)
                                   : running_cumprod_exclusive_f32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumprod_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
@@ -1629,7 +1629,7 @@ extern "C" int running_cumprod_exclusive_f64_cuda(const double* x, double* y, in
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumprod_exclusive_f64<int32_t>(x, y, M, N, queue)
                                   : running_cumprod_exclusive_f64<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumprod_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
@@ -1644,7 +1644,7 @@ extern "C" int running_cumprod_exclusive_i32_cuda(const int32_t* x, int32_t* y, 
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumprod_exclusive_i32<int32_t>(x, y, M, N, queue)
                                   : running_cumprod_exclusive_i32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumprod_reverse_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
@@ -1659,7 +1659,7 @@ extern "C" int running_cumprod_reverse_f32_cuda(const float* x, float* y, int64_
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumprod_reverse_f32<int32_t>(x, y, M, N, queue)
                                   : running_cumprod_reverse_f32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumprod_reverse_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
@@ -1674,7 +1674,7 @@ extern "C" int running_cumprod_reverse_f64_cuda(const double* x, double* y, int6
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumprod_reverse_f64<int32_t>(x, y, M, N, queue)
                                   : running_cumprod_reverse_f64<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumprod_reverse_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
@@ -1689,7 +1689,7 @@ extern "C" int running_cumprod_reverse_i32_cuda(const int32_t* x, int32_t* y, in
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumprod_reverse_i32<int32_t>(x, y, M, N, queue)
                                   : running_cumprod_reverse_i32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumprod_reverse_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
@@ -1704,7 +1704,7 @@ extern "C" int running_cumprod_reverse_exclusive_f32_cuda(const float* x, float*
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumprod_reverse_exclusive_f32<int32_t>(x, y, M, N, queue)
                                   : running_cumprod_reverse_exclusive_f32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumprod_reverse_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
@@ -1719,7 +1719,7 @@ extern "C" int running_cumprod_reverse_exclusive_f64_cuda(const double* x, doubl
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumprod_reverse_exclusive_f64<int32_t>(x, y, M, N, queue)
                                   : running_cumprod_reverse_exclusive_f64<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cumprod_reverse_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
@@ -1734,7 +1734,7 @@ extern "C" int running_cumprod_reverse_exclusive_i32_cuda(const int32_t* x, int3
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? running_cumprod_reverse_exclusive_i32<int32_t>(x, y, M, N, queue)
                                   : running_cumprod_reverse_exclusive_i32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cummax_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream) {
@@ -1748,7 +1748,7 @@ extern "C" int running_cummax_f32_cuda(const float* x, float* y, int64_t M, int6
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? running_cummax_f32<int32_t>(x, y, M, N, queue) : running_cummax_f32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cummax_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream) {
@@ -1762,7 +1762,7 @@ extern "C" int running_cummax_f64_cuda(const double* x, double* y, int64_t M, in
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? running_cummax_f64<int32_t>(x, y, M, N, queue) : running_cummax_f64<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" int running_cummax_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream) {
@@ -1776,7 +1776,7 @@ extern "C" int running_cummax_i32_cuda(const int32_t* x, int32_t* y, int64_t M, 
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error =
       small ? running_cummax_i32<int32_t>(x, y, M, N, queue) : running_cummax_i32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return error == cudaSuccess ? 0 : 8;
 }
 
 extern "C" __attribute__((weak)) const char* running_error(int status) {
@@ -1796,6 +1796,8 @@ extern "C" __attribute__((weak)) const char* running_error(int status) {
     case 6:
       return "y must not overlap x";
     case 7:
+      return "there is not enough memory for the workspace";
+    case 8:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

@@ -3,14 +3,19 @@
 // running: running sums, products or maxima of x along N, with or without the element itself, from the start
 // or from the end
 //
-// Plan: threads share M, neighbours along N.
+// Phase 1: threads share N_shares, M, neighbours along N, where there are several N_shares.
+// Phase 2: one thread does the rest, where there are several N_shares.
+// Phase 3: threads share N_shares, M, neighbours along N.
+// Through the workspace: total_part, start.
 // Bytes that running_cumsum_f32 must move: 4 * N * M read, 4 * N * M written.
 
 #include "running.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -23,11 +28,31 @@
 
 namespace {
 
+inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
+template <class A, class B>
+inline auto smaller(A a, B b) {
+  return a < b ? a : b;
+}
+
+template <class A, class B>
+inline auto larger(A a, B b) {
+  return a > b ? a : b;
+}
+
 // NaN where either is NaN; of equals the first.
 template <class T>
 inline T maximum(T a, T b) {
   return b > a || b != b ? b : a;
 }
+
+inline int64_t wrapping_multiply(int64_t a, int64_t b) { return int64_t(uint64_t(a) * uint64_t(b)); }
 
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
@@ -44,6 +69,24 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
+}
+
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  int64_t size = 0;
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
+    total = INT64_MAX / 2;
+  return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -320,6 +363,31 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
     return choose(mask_of(active), value, other);
 }
 
+// One half of the lanes, from `kFirst` on.
+template <int kFirst, class T, int N, size_t... kLane>
+inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
+}
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
+// can be combined.
+template <class V, class Combine>
+inline auto across(V lanes, Combine combine) {
+  using T = decltype(lanes[0]);
+  T part[V::kLanes];
+  for (int lane = 0; lane < V::kLanes; ++lane) part[lane] = lanes[lane];
+  for (int half = V::kLanes / 2; half > 0; half /= 2)
+    for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
+  return part[0];
+}
+template <class T, int N, class Combine>
+inline T across(Lanes<T, N> lanes, Combine combine) {
+  constexpr std::make_index_sequence<N / 2> half;
+  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
+  else
+    return across<Lanes<T, N>, Combine>(lanes, combine);
+}
+
 template <int kBy, class T, int N, class Combine>
 inline Lanes<T, N> scan_group(Lanes<T, N> lanes, T identity, Combine combine) {
   if constexpr (kBy <= -N || kBy >= N)
@@ -355,6 +423,56 @@ inline Lanes<T, N> scan_before(T& carry, Lanes<T, N> lanes, std::enable_if_t<tru
   return combine(before, shifted<kStep>(group, identity, std::make_index_sequence<N>{}));
 }
 
+// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
+template <class T, int N>
+struct Sum {
+  static constexpr int kLanes = N;
+  Lanes<T, N> next, other = T(0);
+  Sum(T first) : next(first) {}
+  Sum& operator+=(Lanes<T, N> met) {
+    const Lanes<T, N> sum = next + met;
+    next = other;
+    other = sum;
+    return *this;
+  }
+};
+template <class T, int N, class Combine>
+inline T across(Sum<T, N> sum, Combine combine) {
+  return across(combine(sum.next, sum.other), combine);
+}
+
+// The greatest or least of what each lane has met. NaN is noted beside it, as the largest magnitude by its
+// bits, so that a round waits for one comparison only.
+template <class T, int N>
+struct Extreme {
+  using Bits = Lanes<IntegerOf<sizeof(T)>, N>;
+  using Int = IntegerOf<sizeof(T)>;
+  static constexpr int kLanes = N;
+  static constexpr Int kInfinity = sizeof(T) == 4 ? Int(0x7f800000) : Int(0x7ff0000000000000);
+  Lanes<T, N> value;
+  Bits largest = Int(0);
+  Extreme(T first) : value(first) {}
+  Extreme(Lanes<T, N> best, Extreme before, Lanes<T, N> met) : value(best) {
+    const typename Bits::Vector bits = (typename Bits::Vector)met.v & std::numeric_limits<Int>::max();
+    largest = bits > before.largest.v ? bits : before.largest.v;
+  }
+  Lanes<T, N> lanes() const {
+    return largest.v > kInfinity ? Lanes<T, N>(std::numeric_limits<T>::quiet_NaN()).v : value.v;
+  }
+};
+template <class T, int N>
+inline Extreme<T, N> maximum(Extreme<T, N> a, Lanes<T, N> b) {
+  return {b.v > a.value.v ? b.v : a.value.v, a, b};
+}
+template <class T, int N>
+inline Extreme<T, N> minimum(Extreme<T, N> a, Lanes<T, N> b) {
+  return {b.v < a.value.v ? b.v : a.value.v, a, b};
+}
+template <class T, int N, class Combine>
+inline T across(Extreme<T, N> extreme, Combine combine) {
+  return across(extreme.lanes(), combine);
+}
+
 // Numbers of another type; of a mask: 1 or 0.
 template <class To, class From, int N>
 inline Lanes<To, N> convert(Lanes<From, N> from) {
@@ -370,209 +488,810 @@ inline Lanes<To, N> convert(Mask<N> from) {
   return convert<To>(Lanes<typename Mask<N>::Int, N>(-from.v));
 }
 
-void running_cumsum_f32(const float* x, float* y, int64_t M, int64_t N) {
+// Where the intermediates lie in the workspace.
+struct RunningCumsumF32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumsumF32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    total_part = reserve(bytes, N_shares * M, 4);
+    start = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void running_cumsum_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const RunningCumsumF32Workspace space(M, N);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  float* const start = reinterpret_cast<float*>(workspace + space.start);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        float total = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total_lanes](int64_t n, auto active) {
+                                total_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
+                              });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * M + m] = total;
+      }
+    }
+    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
+      Lanes<float, kLanes32> carry2 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        store(&start[n_share * M + m], active, carry2);
+        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+      }
+    });
+  }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      float carry = 0.0f;
-      for_lanes<kLanes32>(0, N, [=, &carry](int64_t n, auto active) {
-        const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
-                                           [](auto a, auto b) { return a + b; });
-        store_around(&y[m * N + n], active, running, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void running_cumsum_f64(const double* x, double* y, int64_t M, int64_t N) {
-  const bool around_caches = M * N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      double carry = 0.0;
-      for_lanes<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
-        const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
-                                           [](auto a, auto b) { return a + b; });
-        store_around(&y[m * N + n], active, running, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
-  const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      int64_t carry = 0;
-      for_lanes<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
-        const auto running =
-            scan_lanes<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
-                          [](auto a, auto b) { return a + b; });
-        store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void running_cumsum_exclusive_f32(const float* x, float* y, int64_t M, int64_t N) {
-  const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      float carry = 0.0f;
-      for_lanes<kLanes32>(0, N, [=, &carry](int64_t n, auto active) {
-        const auto running = scan_before<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
-                                            [](auto a, auto b) { return a + b; });
-        store_around(&y[m * N + n], active, running, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void running_cumsum_exclusive_f64(const double* x, double* y, int64_t M, int64_t N) {
-  const bool around_caches = M * N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      double carry = 0.0;
-      for_lanes<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
-        const auto running = scan_before<1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
-                                            [](auto a, auto b) { return a + b; });
-        store_around(&y[m * N + n], active, running, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
-  const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      int64_t carry = 0;
-      for_lanes<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
-        const auto running =
-            scan_before<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
-                           [](auto a, auto b) { return a + b; });
-        store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void running_cumsum_reverse_f32(const float* x, float* y, int64_t M, int64_t N) {
-  const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      float carry = 0.0f;
-      for_lanes_down<kLanes32>(0, N, [=, &carry](int64_t n, auto active) {
-        const auto running = scan_lanes<-1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
-                                            [](auto a, auto b) { return a + b; });
-        store_around(&y[m * N + n], active, running, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void running_cumsum_reverse_f64(const double* x, double* y, int64_t M, int64_t N) {
-  const bool around_caches = M * N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      double carry = 0.0;
-      for_lanes_down<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
-        const auto running = scan_lanes<-1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
-                                            [](auto a, auto b) { return a + b; });
-        store_around(&y[m * N + n], active, running, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
-  const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      int64_t carry = 0;
-      for_lanes_down<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
-        const auto running =
-            scan_lanes<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
-                           [](auto a, auto b) { return a + b; });
-        store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void running_cumsum_reverse_exclusive_f32(const float* x, float* y, int64_t M, int64_t N) {
-  const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      float carry = 0.0f;
-      for_lanes_down<kLanes32>(0, N, [=, &carry](int64_t n, auto active) {
-        const auto running = scan_before<-1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        float carry = 0.0f;
+        if (n_share > 0) {
+          carry = start[n_share * M + m];
+        }
+        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes<kLanes32>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+          const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
                                              [](auto a, auto b) { return a + b; });
-        store_around(&y[m * N + n], active, running, around_caches);
-      });
+          store_around(&y[m * N + n], active, running, around_caches);
+        });
+      }
     }
     if (around_caches) finish_stores();
   }
 }
 
-void running_cumsum_reverse_exclusive_f64(const double* x, double* y, int64_t M, int64_t N) {
+// Where the intermediates lie in the workspace.
+struct RunningCumsumF64Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumsumF64Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    total_part = reserve(bytes, N_shares * M, 8);
+    start = reserve(bytes, N_shares * M, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void running_cumsum_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const RunningCumsumF64Workspace space(M, N);
+  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
+  double* const start = reinterpret_cast<double*>(workspace + space.start);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        double total = 0.0;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<double, kLanes64> total_lanes = 0.0;
+          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total_lanes](int64_t n, auto active) {
+                                total_lanes += keep(active, load(&x[m * N + n], active), 0.0);
+                              });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * M + m] = total;
+      }
+    }
+    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
+      Lanes<double, kLanes64> carry2 = 0.0;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        store(&start[n_share * M + m], active, carry2);
+        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+      }
+    });
+  }
   const bool around_caches = M * N * 8 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      double carry = 0.0;
-      for_lanes_down<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
-        const auto running = scan_before<-1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        double carry = 0.0;
+        if (n_share > 0) {
+          carry = start[n_share * M + m];
+        }
+        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+          const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
                                              [](auto a, auto b) { return a + b; });
-        store_around(&y[m * N + n], active, running, around_caches);
-      });
+          store_around(&y[m * N + n], active, running, around_caches);
+        });
+      }
     }
     if (around_caches) finish_stores();
   }
 }
 
-void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
+// Where the intermediates lie in the workspace.
+struct RunningCumsumI32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumsumI32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    total_part = reserve(bytes, N_shares * M, 8);
+    start = reserve(bytes, N_shares * M, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const RunningCumsumI32Workspace space(M, N);
+  int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
+  int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        int64_t total = 0;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        Lanes<int64_t, kLanes64> total_lanes = 0;
+        for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
+          total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
+        });
+        total = total + across(total_lanes, [](int64_t a, int64_t b) { return a + b; });
+        total_part[n_share * M + m] = total;
+      }
+    }
+    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
+      Lanes<int64_t, kLanes64> carry2 = 0;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        store(&start[n_share * M + m], active, carry2);
+        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+      }
+    });
+  }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      int64_t carry = 0;
-      for_lanes_down<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
-        const auto running =
-            scan_before<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        int64_t carry = 0;
+        if (n_share > 0) {
+          carry = start[n_share * M + m];
+        }
+        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+          const auto running =
+              scan_lanes<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
                             [](auto a, auto b) { return a + b; });
-        store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
-      });
+          store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
+        });
+      }
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
+// Where the intermediates lie in the workspace.
+struct RunningCumsumExclusiveF32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumsumExclusiveF32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    total_part = reserve(bytes, N_shares * M, 4);
+    start = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void running_cumsum_exclusive_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const RunningCumsumExclusiveF32Workspace space(M, N);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  float* const start = reinterpret_cast<float*>(workspace + space.start);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        float total = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total_lanes](int64_t n, auto active) {
+                                total_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
+                              });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * M + m] = total;
+      }
+    }
+    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
+      Lanes<float, kLanes32> carry2 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        store(&start[n_share * M + m], active, carry2);
+        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+      }
+    });
+  }
+  const bool around_caches = M * N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        float carry = 0.0f;
+        if (n_share > 0) {
+          carry = start[n_share * M + m];
+        }
+        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes<kLanes32>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+          const auto running = scan_before<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
+                                              [](auto a, auto b) { return a + b; });
+          store_around(&y[m * N + n], active, running, around_caches);
+        });
+      }
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
+// Where the intermediates lie in the workspace.
+struct RunningCumsumExclusiveF64Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumsumExclusiveF64Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    total_part = reserve(bytes, N_shares * M, 8);
+    start = reserve(bytes, N_shares * M, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void running_cumsum_exclusive_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const RunningCumsumExclusiveF64Workspace space(M, N);
+  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
+  double* const start = reinterpret_cast<double*>(workspace + space.start);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        double total = 0.0;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<double, kLanes64> total_lanes = 0.0;
+          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total_lanes](int64_t n, auto active) {
+                                total_lanes += keep(active, load(&x[m * N + n], active), 0.0);
+                              });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * M + m] = total;
+      }
+    }
+    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
+      Lanes<double, kLanes64> carry2 = 0.0;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        store(&start[n_share * M + m], active, carry2);
+        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+      }
+    });
+  }
+  const bool around_caches = M * N * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        double carry = 0.0;
+        if (n_share > 0) {
+          carry = start[n_share * M + m];
+        }
+        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+          const auto running = scan_before<1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
+                                              [](auto a, auto b) { return a + b; });
+          store_around(&y[m * N + n], active, running, around_caches);
+        });
+      }
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
+// Where the intermediates lie in the workspace.
+struct RunningCumsumExclusiveI32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumsumExclusiveI32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    total_part = reserve(bytes, N_shares * M, 8);
+    start = reserve(bytes, N_shares * M, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const RunningCumsumExclusiveI32Workspace space(M, N);
+  int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
+  int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        int64_t total = 0;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        Lanes<int64_t, kLanes64> total_lanes = 0;
+        for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
+          total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
+        });
+        total = total + across(total_lanes, [](int64_t a, int64_t b) { return a + b; });
+        total_part[n_share * M + m] = total;
+      }
+    }
+    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
+      Lanes<int64_t, kLanes64> carry2 = 0;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        store(&start[n_share * M + m], active, carry2);
+        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+      }
+    });
+  }
+  const bool around_caches = M * N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        int64_t carry = 0;
+        if (n_share > 0) {
+          carry = start[n_share * M + m];
+        }
+        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+          const auto running =
+              scan_before<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
+                             [](auto a, auto b) { return a + b; });
+          store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
+        });
+      }
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
+// Where the intermediates lie in the workspace.
+struct RunningCumsumReverseF32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumsumReverseF32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    total_part = reserve(bytes, N_shares * M, 4);
+    start = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void running_cumsum_reverse_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const RunningCumsumReverseF32Workspace space(M, N);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  float* const start = reinterpret_cast<float*>(workspace + space.start);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        float total = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total_lanes](int64_t n, auto active) {
+                                total_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
+                              });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * M + m] = total;
+      }
+    }
+    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
+      Lanes<float, kLanes32> carry2 = 0.0f;
+      for (int64_t n_share = N_shares; n_share-- > 0;) {
+        store(&start[n_share * M + m], active, carry2);
+        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+      }
+    });
+  }
+  const bool around_caches = M * N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        float carry = 0.0f;
+        if (n_share + 1 < N_shares) {
+          carry = start[n_share * M + m];
+        }
+        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes_down<kLanes32>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+          const auto running = scan_lanes<-1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
+                                              [](auto a, auto b) { return a + b; });
+          store_around(&y[m * N + n], active, running, around_caches);
+        });
+      }
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
+// Where the intermediates lie in the workspace.
+struct RunningCumsumReverseF64Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumsumReverseF64Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    total_part = reserve(bytes, N_shares * M, 8);
+    start = reserve(bytes, N_shares * M, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void running_cumsum_reverse_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const RunningCumsumReverseF64Workspace space(M, N);
+  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
+  double* const start = reinterpret_cast<double*>(workspace + space.start);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        double total = 0.0;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<double, kLanes64> total_lanes = 0.0;
+          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total_lanes](int64_t n, auto active) {
+                                total_lanes += keep(active, load(&x[m * N + n], active), 0.0);
+                              });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * M + m] = total;
+      }
+    }
+    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
+      Lanes<double, kLanes64> carry2 = 0.0;
+      for (int64_t n_share = N_shares; n_share-- > 0;) {
+        store(&start[n_share * M + m], active, carry2);
+        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+      }
+    });
+  }
+  const bool around_caches = M * N * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        double carry = 0.0;
+        if (n_share + 1 < N_shares) {
+          carry = start[n_share * M + m];
+        }
+        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes_down<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+          const auto running = scan_lanes<-1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
+                                              [](auto a, auto b) { return a + b; });
+          store_around(&y[m * N + n], active, running, around_caches);
+        });
+      }
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
+// Where the intermediates lie in the workspace.
+struct RunningCumsumReverseI32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumsumReverseI32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    total_part = reserve(bytes, N_shares * M, 8);
+    start = reserve(bytes, N_shares * M, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const RunningCumsumReverseI32Workspace space(M, N);
+  int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
+  int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        int64_t total = 0;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        Lanes<int64_t, kLanes64> total_lanes = 0;
+        for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
+          total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
+        });
+        total = total + across(total_lanes, [](int64_t a, int64_t b) { return a + b; });
+        total_part[n_share * M + m] = total;
+      }
+    }
+    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
+      Lanes<int64_t, kLanes64> carry2 = 0;
+      for (int64_t n_share = N_shares; n_share-- > 0;) {
+        store(&start[n_share * M + m], active, carry2);
+        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+      }
+    });
+  }
+  const bool around_caches = M * N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        int64_t carry = 0;
+        if (n_share + 1 < N_shares) {
+          carry = start[n_share * M + m];
+        }
+        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes_down<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+          const auto running =
+              scan_lanes<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
+                             [](auto a, auto b) { return a + b; });
+          store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
+        });
+      }
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
+// Where the intermediates lie in the workspace.
+struct RunningCumsumReverseExclusiveF32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumsumReverseExclusiveF32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    total_part = reserve(bytes, N_shares * M, 4);
+    start = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void running_cumsum_reverse_exclusive_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const RunningCumsumReverseExclusiveF32Workspace space(M, N);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  float* const start = reinterpret_cast<float*>(workspace + space.start);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        float total = 0.0f;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total_lanes](int64_t n, auto active) {
+                                total_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
+                              });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * M + m] = total;
+      }
+    }
+    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
+      Lanes<float, kLanes32> carry2 = 0.0f;
+      for (int64_t n_share = N_shares; n_share-- > 0;) {
+        store(&start[n_share * M + m], active, carry2);
+        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+      }
+    });
+  }
+  const bool around_caches = M * N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        float carry = 0.0f;
+        if (n_share + 1 < N_shares) {
+          carry = start[n_share * M + m];
+        }
+        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes_down<kLanes32>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+          const auto running = scan_before<-1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
+                                               [](auto a, auto b) { return a + b; });
+          store_around(&y[m * N + n], active, running, around_caches);
+        });
+      }
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
+// Where the intermediates lie in the workspace.
+struct RunningCumsumReverseExclusiveF64Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumsumReverseExclusiveF64Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    total_part = reserve(bytes, N_shares * M, 8);
+    start = reserve(bytes, N_shares * M, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void running_cumsum_reverse_exclusive_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const RunningCumsumReverseExclusiveF64Workspace space(M, N);
+  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
+  double* const start = reinterpret_cast<double*>(workspace + space.start);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        double total = 0.0;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<double, kLanes64> total_lanes = 0.0;
+          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total_lanes](int64_t n, auto active) {
+                                total_lanes += keep(active, load(&x[m * N + n], active), 0.0);
+                              });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * M + m] = total;
+      }
+    }
+    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
+      Lanes<double, kLanes64> carry2 = 0.0;
+      for (int64_t n_share = N_shares; n_share-- > 0;) {
+        store(&start[n_share * M + m], active, carry2);
+        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+      }
+    });
+  }
+  const bool around_caches = M * N * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        double carry = 0.0;
+        if (n_share + 1 < N_shares) {
+          carry = start[n_share * M + m];
+        }
+        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes_down<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+          const auto running = scan_before<-1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
+                                               [](auto a, auto b) { return a + b; });
+          store_around(&y[m * N + n], active, running, around_caches);
+        });
+      }
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
+// Where the intermediates lie in the workspace.
+struct RunningCumsumReverseExclusiveI32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumsumReverseExclusiveI32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    total_part = reserve(bytes, N_shares * M, 8);
+    start = reserve(bytes, N_shares * M, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                                          char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const RunningCumsumReverseExclusiveI32Workspace space(M, N);
+  int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
+  int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        int64_t total = 0;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        Lanes<int64_t, kLanes64> total_lanes = 0;
+        for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
+          total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
+        });
+        total = total + across(total_lanes, [](int64_t a, int64_t b) { return a + b; });
+        total_part[n_share * M + m] = total;
+      }
+    }
+    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
+      Lanes<int64_t, kLanes64> carry2 = 0;
+      for (int64_t n_share = N_shares; n_share-- > 0;) {
+        store(&start[n_share * M + m], active, carry2);
+        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+      }
+    });
+  }
+  const bool around_caches = M * N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        int64_t carry = 0;
+        if (n_share + 1 < N_shares) {
+          carry = start[n_share * M + m];
+        }
+        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes_down<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+          const auto running =
+              scan_before<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
+                              [](auto a, auto b) { return a + b; });
+          store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
+        });
+      }
     }
     if (around_caches) finish_stores();
   }
@@ -602,19 +1321,68 @@ void running_cumprod_f64(const double* x, double* y, int64_t M, int64_t N) {
   }
 }
 
-void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
+// Where the intermediates lie in the workspace.
+struct RunningCumprodI32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumprodI32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    total_part = reserve(bytes, N_shares * M, 8);
+    start = reserve(bytes, N_shares * M, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const RunningCumprodI32Workspace space(M, N);
+  int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
+  int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        int64_t total = 1;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        Lanes<int64_t, kLanes64> total_lanes = 1;
+        for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
+          total_lanes = total_lanes * (keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1));
+        });
+        total = wrapping_multiply(
+            total, across(total_lanes, [](int64_t a, int64_t b) { return wrapping_multiply(a, b); }));
+        total_part[n_share * M + m] = total;
+      }
+    }
+    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
+      Lanes<int64_t, kLanes64> carry2 = 1;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        store(&start[n_share * M + m], active, carry2);
+        carry2 = carry2 * (load(&total_part[n_share * M + m], active));
+      }
+    });
+  }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      int64_t carry = 1;
-      for_lanes<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
-        const auto running =
-            scan_lanes<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
-                          [](auto a, auto b) { return a * b; });
-        store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
-      });
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        int64_t carry = 1;
+        if (n_share > 0) {
+          carry = start[n_share * M + m];
+        }
+        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+          const auto running =
+              scan_lanes<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
+                            [](auto a, auto b) { return a * b; });
+          store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
+        });
+      }
     }
     if (around_caches) finish_stores();
   }
@@ -644,19 +1412,68 @@ void running_cumprod_exclusive_f64(const double* x, double* y, int64_t M, int64_
   }
 }
 
-void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
+// Where the intermediates lie in the workspace.
+struct RunningCumprodExclusiveI32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumprodExclusiveI32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    total_part = reserve(bytes, N_shares * M, 8);
+    start = reserve(bytes, N_shares * M, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const RunningCumprodExclusiveI32Workspace space(M, N);
+  int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
+  int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        int64_t total = 1;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        Lanes<int64_t, kLanes64> total_lanes = 1;
+        for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
+          total_lanes = total_lanes * (keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1));
+        });
+        total = wrapping_multiply(
+            total, across(total_lanes, [](int64_t a, int64_t b) { return wrapping_multiply(a, b); }));
+        total_part[n_share * M + m] = total;
+      }
+    }
+    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
+      Lanes<int64_t, kLanes64> carry2 = 1;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        store(&start[n_share * M + m], active, carry2);
+        carry2 = carry2 * (load(&total_part[n_share * M + m], active));
+      }
+    });
+  }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      int64_t carry = 1;
-      for_lanes<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
-        const auto running =
-            scan_before<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
-                           [](auto a, auto b) { return a * b; });
-        store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
-      });
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        int64_t carry = 1;
+        if (n_share > 0) {
+          carry = start[n_share * M + m];
+        }
+        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+          const auto running =
+              scan_before<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
+                             [](auto a, auto b) { return a * b; });
+          store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
+        });
+      }
     }
     if (around_caches) finish_stores();
   }
@@ -686,19 +1503,68 @@ void running_cumprod_reverse_f64(const double* x, double* y, int64_t M, int64_t 
   }
 }
 
-void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
+// Where the intermediates lie in the workspace.
+struct RunningCumprodReverseI32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumprodReverseI32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    total_part = reserve(bytes, N_shares * M, 8);
+    start = reserve(bytes, N_shares * M, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const RunningCumprodReverseI32Workspace space(M, N);
+  int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
+  int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        int64_t total = 1;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        Lanes<int64_t, kLanes64> total_lanes = 1;
+        for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
+          total_lanes = total_lanes * (keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1));
+        });
+        total = wrapping_multiply(
+            total, across(total_lanes, [](int64_t a, int64_t b) { return wrapping_multiply(a, b); }));
+        total_part[n_share * M + m] = total;
+      }
+    }
+    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
+      Lanes<int64_t, kLanes64> carry2 = 1;
+      for (int64_t n_share = N_shares; n_share-- > 0;) {
+        store(&start[n_share * M + m], active, carry2);
+        carry2 = carry2 * (load(&total_part[n_share * M + m], active));
+      }
+    });
+  }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      int64_t carry = 1;
-      for_lanes_down<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
-        const auto running =
-            scan_lanes<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
-                           [](auto a, auto b) { return a * b; });
-        store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
-      });
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        int64_t carry = 1;
+        if (n_share + 1 < N_shares) {
+          carry = start[n_share * M + m];
+        }
+        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes_down<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+          const auto running =
+              scan_lanes<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
+                             [](auto a, auto b) { return a * b; });
+          store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
+        });
+      }
     }
     if (around_caches) finish_stores();
   }
@@ -728,71 +1594,265 @@ void running_cumprod_reverse_exclusive_f64(const double* x, double* y, int64_t M
   }
 }
 
-void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
+// Where the intermediates lie in the workspace.
+struct RunningCumprodReverseExclusiveI32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumprodReverseExclusiveI32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    total_part = reserve(bytes, N_shares * M, 8);
+    start = reserve(bytes, N_shares * M, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                                           char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const RunningCumprodReverseExclusiveI32Workspace space(M, N);
+  int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
+  int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        int64_t total = 1;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        Lanes<int64_t, kLanes64> total_lanes = 1;
+        for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
+          total_lanes = total_lanes * (keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1));
+        });
+        total = wrapping_multiply(
+            total, across(total_lanes, [](int64_t a, int64_t b) { return wrapping_multiply(a, b); }));
+        total_part[n_share * M + m] = total;
+      }
+    }
+    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
+      Lanes<int64_t, kLanes64> carry2 = 1;
+      for (int64_t n_share = N_shares; n_share-- > 0;) {
+        store(&start[n_share * M + m], active, carry2);
+        carry2 = carry2 * (load(&total_part[n_share * M + m], active));
+      }
+    });
+  }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      int64_t carry = 1;
-      for_lanes_down<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
-        const auto running =
-            scan_before<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
-                            [](auto a, auto b) { return a * b; });
-        store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
-      });
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        int64_t carry = 1;
+        if (n_share + 1 < N_shares) {
+          carry = start[n_share * M + m];
+        }
+        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes_down<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+          const auto running =
+              scan_before<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
+                              [](auto a, auto b) { return a * b; });
+          store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
+        });
+      }
     }
     if (around_caches) finish_stores();
   }
 }
 
-void running_cummax_f32(const float* x, float* y, int64_t M, int64_t N) {
+// Where the intermediates lie in the workspace.
+struct RunningCummaxF32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCummaxF32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    total_part = reserve(bytes, N_shares * M, 4);
+    start = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void running_cummax_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const RunningCummaxF32Workspace space(M, N);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  float* const start = reinterpret_cast<float*>(workspace + space.start);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        float total = -INFINITY;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        Extreme<float, kLanes32> total_lanes = -INFINITY;
+        for_lanes<kLanes32>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
+          total_lanes = maximum(total_lanes, keep(active, load(&x[m * N + n], active), -INFINITY));
+        });
+        total = maximum(total, across(total_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        total_part[n_share * M + m] = total;
+      }
+    }
+    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
+      Lanes<float, kLanes32> carry2 = -INFINITY;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        store(&start[n_share * M + m], active, carry2);
+        carry2 = maximum(carry2, load(&total_part[n_share * M + m], active));
+      }
+    });
+  }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      float carry = -INFINITY;
-      for_lanes<kLanes32>(0, N, [=, &carry](int64_t n, auto active) {
-        const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), -INFINITY),
-                                           -INFINITY, [](auto a, auto b) { return maximum(a, b); });
-        store_around(&y[m * N + n], active, running, around_caches);
-      });
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        float carry = -INFINITY;
+        if (n_share > 0) {
+          carry = start[n_share * M + m];
+        }
+        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes<kLanes32>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+          const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), -INFINITY),
+                                             -INFINITY, [](auto a, auto b) { return maximum(a, b); });
+          store_around(&y[m * N + n], active, running, around_caches);
+        });
+      }
     }
     if (around_caches) finish_stores();
   }
 }
 
-void running_cummax_f64(const double* x, double* y, int64_t M, int64_t N) {
+// Where the intermediates lie in the workspace.
+struct RunningCummaxF64Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCummaxF64Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    total_part = reserve(bytes, N_shares * M, 8);
+    start = reserve(bytes, N_shares * M, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void running_cummax_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const RunningCummaxF64Workspace space(M, N);
+  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
+  double* const start = reinterpret_cast<double*>(workspace + space.start);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        double total = -double(INFINITY);
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        Extreme<double, kLanes64> total_lanes = -double(INFINITY);
+        for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
+          total_lanes = maximum(total_lanes, keep(active, load(&x[m * N + n], active), -double(INFINITY)));
+        });
+        total = maximum(total, across(total_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        total_part[n_share * M + m] = total;
+      }
+    }
+    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
+      Lanes<double, kLanes64> carry2 = -double(INFINITY);
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        store(&start[n_share * M + m], active, carry2);
+        carry2 = maximum(carry2, load(&total_part[n_share * M + m], active));
+      }
+    });
+  }
   const bool around_caches = M * N * 8 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      double carry = -double(INFINITY);
-      for_lanes<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
-        const auto running =
-            scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), -double(INFINITY)),
-                          -double(INFINITY), [](auto a, auto b) { return maximum(a, b); });
-        store_around(&y[m * N + n], active, running, around_caches);
-      });
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        double carry = -double(INFINITY);
+        if (n_share > 0) {
+          carry = start[n_share * M + m];
+        }
+        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+          const auto running =
+              scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), -double(INFINITY)),
+                            -double(INFINITY), [](auto a, auto b) { return maximum(a, b); });
+          store_around(&y[m * N + n], active, running, around_caches);
+        });
+      }
     }
     if (around_caches) finish_stores();
   }
 }
 
-void running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
+// Where the intermediates lie in the workspace.
+struct RunningCummaxI32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCummaxI32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    total_part = reserve(bytes, N_shares * M, 4);
+    start = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const RunningCummaxI32Workspace space(M, N);
+  int32_t* const total_part = reinterpret_cast<int32_t*>(workspace + space.total_part);
+  int32_t* const start = reinterpret_cast<int32_t*>(workspace + space.start);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        int32_t total = INT32_MIN;
+        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        Lanes<int32_t, kLanes32> total_lanes = INT32_MIN;
+        for_lanes<kLanes32>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
+          total_lanes = maximum(total_lanes, keep(active, load(&x[m * N + n], active), INT32_MIN));
+        });
+        total = maximum(total, across(total_lanes, [](int32_t a, int32_t b) { return maximum(a, b); }));
+        total_part[n_share * M + m] = total;
+      }
+    }
+    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
+      Lanes<int32_t, kLanes32> carry2 = INT32_MIN;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        store(&start[n_share * M + m], active, carry2);
+        carry2 = maximum(carry2, load(&total_part[n_share * M + m], active));
+      }
+    });
+  }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      int32_t carry = INT32_MIN;
-      for_lanes<kLanes32>(0, N, [=, &carry](int64_t n, auto active) {
-        const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), INT32_MIN),
-                                           INT32_MIN, [](auto a, auto b) { return maximum(a, b); });
-        store_around(&y[m * N + n], active, running, around_caches);
-      });
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        int32_t carry = INT32_MIN;
+        if (n_share > 0) {
+          carry = start[n_share * M + m];
+        }
+        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
+                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        for_lanes<kLanes32>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+          const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), INT32_MIN),
+                                             INT32_MIN, [](auto a, auto b) { return maximum(a, b); });
+          store_around(&y[m * N + n], active, running, around_caches);
+        });
+      }
     }
     if (around_caches) finish_stores();
   }
@@ -800,136 +1860,255 @@ void running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
 
 }  // namespace
 
-extern "C" int running_cumsum_f32_openmp(const float* x, float* y, int64_t M, int64_t N) {
+extern "C" int64_t running_cumsum_f32_openmp_workspace(int64_t M, int64_t N) {
+  return RunningCumsumF32Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumsum_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                                         int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  running_cumsum_f32(x, y, M, N);
+  const RunningCumsumF32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  running_cumsum_f32(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int running_cumsum_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
+extern "C" int64_t running_cumsum_f64_openmp_workspace(int64_t M, int64_t N) {
+  return RunningCumsumF64Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumsum_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
+                                         int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  running_cumsum_f64(x, y, M, N);
+  const RunningCumsumF64Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  running_cumsum_f64(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int running_cumsum_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
+extern "C" int64_t running_cumsum_i32_openmp_workspace(int64_t M, int64_t N) {
+  return RunningCumsumI32Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumsum_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
+                                         int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  running_cumsum_i32(x, y, M, N);
+  const RunningCumsumI32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  running_cumsum_i32(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int running_cumsum_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N) {
+extern "C" int64_t running_cumsum_exclusive_f32_openmp_workspace(int64_t M, int64_t N) {
+  return RunningCumsumExclusiveF32Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumsum_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
+                                                   void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  running_cumsum_exclusive_f32(x, y, M, N);
+  const RunningCumsumExclusiveF32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  running_cumsum_exclusive_f32(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int running_cumsum_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
+extern "C" int64_t running_cumsum_exclusive_f64_openmp_workspace(int64_t M, int64_t N) {
+  return RunningCumsumExclusiveF64Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumsum_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N,
+                                                   void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  running_cumsum_exclusive_f64(x, y, M, N);
+  const RunningCumsumExclusiveF64Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  running_cumsum_exclusive_f64(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int running_cumsum_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
+extern "C" int64_t running_cumsum_exclusive_i32_openmp_workspace(int64_t M, int64_t N) {
+  return RunningCumsumExclusiveI32Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumsum_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                                                   void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  running_cumsum_exclusive_i32(x, y, M, N);
+  const RunningCumsumExclusiveI32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  running_cumsum_exclusive_i32(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int running_cumsum_reverse_f32_openmp(const float* x, float* y, int64_t M, int64_t N) {
+extern "C" int64_t running_cumsum_reverse_f32_openmp_workspace(int64_t M, int64_t N) {
+  return RunningCumsumReverseF32Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumsum_reverse_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
+                                                 void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  running_cumsum_reverse_f32(x, y, M, N);
+  const RunningCumsumReverseF32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  running_cumsum_reverse_f32(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int running_cumsum_reverse_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
+extern "C" int64_t running_cumsum_reverse_f64_openmp_workspace(int64_t M, int64_t N) {
+  return RunningCumsumReverseF64Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumsum_reverse_f64_openmp(const double* x, double* y, int64_t M, int64_t N,
+                                                 void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  running_cumsum_reverse_f64(x, y, M, N);
+  const RunningCumsumReverseF64Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  running_cumsum_reverse_f64(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int running_cumsum_reverse_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
+extern "C" int64_t running_cumsum_reverse_i32_openmp_workspace(int64_t M, int64_t N) {
+  return RunningCumsumReverseI32Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumsum_reverse_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                                                 void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  running_cumsum_reverse_i32(x, y, M, N);
+  const RunningCumsumReverseI32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  running_cumsum_reverse_i32(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int running_cumsum_reverse_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N) {
+extern "C" int64_t running_cumsum_reverse_exclusive_f32_openmp_workspace(int64_t M, int64_t N) {
+  return RunningCumsumReverseExclusiveF32Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumsum_reverse_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
+                                                           void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  running_cumsum_reverse_exclusive_f32(x, y, M, N);
+  const RunningCumsumReverseExclusiveF32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  running_cumsum_reverse_exclusive_f32(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int running_cumsum_reverse_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
+extern "C" int64_t running_cumsum_reverse_exclusive_f64_openmp_workspace(int64_t M, int64_t N) {
+  return RunningCumsumReverseExclusiveF64Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumsum_reverse_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N,
+                                                           void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  running_cumsum_reverse_exclusive_f64(x, y, M, N);
+  const RunningCumsumReverseExclusiveF64Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  running_cumsum_reverse_exclusive_f64(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int running_cumsum_reverse_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M,
-                                                           int64_t N) {
+extern "C" int64_t running_cumsum_reverse_exclusive_i32_openmp_workspace(int64_t M, int64_t N) {
+  return RunningCumsumReverseExclusiveI32Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumsum_reverse_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                                                           void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  running_cumsum_reverse_exclusive_i32(x, y, M, N);
+  const RunningCumsumReverseExclusiveI32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  running_cumsum_reverse_exclusive_i32(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -955,14 +2134,24 @@ extern "C" int running_cumprod_f64_openmp(const double* x, double* y, int64_t M,
   return 0;
 }
 
-extern "C" int running_cumprod_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
+extern "C" int64_t running_cumprod_i32_openmp_workspace(int64_t M, int64_t N) {
+  return RunningCumprodI32Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumprod_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
+                                          int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  running_cumprod_i32(x, y, M, N);
+  const RunningCumprodI32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  running_cumprod_i32(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -988,14 +2177,24 @@ extern "C" int running_cumprod_exclusive_f64_openmp(const double* x, double* y, 
   return 0;
 }
 
-extern "C" int running_cumprod_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
+extern "C" int64_t running_cumprod_exclusive_i32_openmp_workspace(int64_t M, int64_t N) {
+  return RunningCumprodExclusiveI32Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumprod_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                                                    void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  running_cumprod_exclusive_i32(x, y, M, N);
+  const RunningCumprodExclusiveI32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  running_cumprod_exclusive_i32(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -1021,14 +2220,24 @@ extern "C" int running_cumprod_reverse_f64_openmp(const double* x, double* y, in
   return 0;
 }
 
-extern "C" int running_cumprod_reverse_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
+extern "C" int64_t running_cumprod_reverse_i32_openmp_workspace(int64_t M, int64_t N) {
+  return RunningCumprodReverseI32Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumprod_reverse_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                                                  void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  running_cumprod_reverse_i32(x, y, M, N);
+  const RunningCumprodReverseI32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  running_cumprod_reverse_i32(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -1055,48 +2264,88 @@ extern "C" int running_cumprod_reverse_exclusive_f64_openmp(const double* x, dou
   return 0;
 }
 
+extern "C" int64_t running_cumprod_reverse_exclusive_i32_openmp_workspace(int64_t M, int64_t N) {
+  return RunningCumprodReverseExclusiveI32Workspace(M, N).bytes;
+}
+
 extern "C" int running_cumprod_reverse_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M,
-                                                            int64_t N) {
+                                                            int64_t N, void* workspace,
+                                                            int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  running_cumprod_reverse_exclusive_i32(x, y, M, N);
+  const RunningCumprodReverseExclusiveI32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  running_cumprod_reverse_exclusive_i32(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int running_cummax_f32_openmp(const float* x, float* y, int64_t M, int64_t N) {
+extern "C" int64_t running_cummax_f32_openmp_workspace(int64_t M, int64_t N) {
+  return RunningCummaxF32Workspace(M, N).bytes;
+}
+
+extern "C" int running_cummax_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                                         int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  running_cummax_f32(x, y, M, N);
+  const RunningCummaxF32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  running_cummax_f32(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int running_cummax_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
+extern "C" int64_t running_cummax_f64_openmp_workspace(int64_t M, int64_t N) {
+  return RunningCummaxF64Workspace(M, N).bytes;
+}
+
+extern "C" int running_cummax_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
+                                         int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  running_cummax_f64(x, y, M, N);
+  const RunningCummaxF64Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  running_cummax_f64(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
-extern "C" int running_cummax_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
+extern "C" int64_t running_cummax_i32_openmp_workspace(int64_t M, int64_t N) {
+  return RunningCummaxI32Workspace(M, N).bytes;
+}
+
+extern "C" int running_cummax_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
+                                         int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  running_cummax_i32(x, y, M, N);
+  const RunningCummaxI32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  running_cummax_i32(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -1117,6 +2366,8 @@ extern "C" __attribute__((weak)) const char* running_error(int status) {
     case 6:
       return "y must not overlap x";
     case 7:
+      return "there is not enough memory for the workspace";
+    case 8:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

@@ -8,6 +8,7 @@
 #include "plan/exprs.h"
 #include "plan/lanes.h"
 #include "plan/packs.h"
+#include "plan/share_lists.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -30,7 +31,9 @@ public:
       taken_ = lanes_.choose();
     for (size_t p = 0; p < plan_.phases.size(); ++p) {
       const Phase &phase = plan_.phases[p];
-      out[0].rows.push_back({{"phase", std::to_string(p + 1), true}, {"does", work(phase)}, {"family", family(phase)}});
+      out[0].rows.push_back({{"phase", std::to_string(p + 1), true},
+                             {"does", work(phase) + condition_words(plan_, phase)},
+                             {"family", family(phase)}});
       if (!cuda_)
         for (const PlanNode &node : phase.nodes)
           inner_loops(node, p, out[1].rows);

@@ -71,8 +71,7 @@ public:
   }
 
   std::string kernel_function() {
-    for (const Phase &phase : plan_.phases)
-      print(phase);
+    phases();
     std::string body = printer_.lines.text(), head;
     if (needs_workspace()) {
       head += workspace_declaration(name(), function_);
@@ -138,6 +137,32 @@ private:
                        "() * space.thread_bytes;");
     for (const Buffer *b : used)
       printer_.lines.add(pointer(*b, mine));
+  }
+
+  // Neighbours under one condition stand together.
+  void phases() {
+    ExprId when = kNone;
+    bool unless = false;
+    for (const Phase &phase : plan_.phases) {
+      if (when != kNone && phase.when == when && phase.unless && !unless) {
+        printer_.lines.add("} else {");
+      } else if (phase.when != when || phase.unless != unless) {
+        if (when != kNone)
+          printer_.lines.add("}");
+        if (phase.when != kNone)
+          printer_.lines.add("if (" + condition_text(phase) + ") {");
+      }
+      when = phase.when;
+      unless = phase.unless;
+      print(phase);
+    }
+    if (when != kNone)
+      printer_.lines.add("}");
+  }
+
+  std::string condition_text(const Phase &phase) {
+    const Code condition = printer_.expression(phase.when);
+    return phase.unless ? "!" + at_least(condition, binding::kUnary) : condition.text;
   }
 
   void print(const Phase &phase) {
@@ -221,7 +246,8 @@ private:
           printer_.lines.add("}");
       }
     } else {
-      if (printer_.lanes != nullptr && last.kind == PlanNode::Kind::loop)
+      const bool far = phase.when != kNone && plan_.shares.contains(chain.front()->axis); // the next row is too long
+      if (printer_.lanes != nullptr && last.kind == PlanNode::Kind::loop && !far)
         printer_.lanes->fetch_ahead(last);
       printer_.inside_loops(chain, [&] { printer_.list(last.body); });
     }
@@ -345,9 +371,21 @@ private:
   // By one statement, or by one of each arm of a condition.
   bool is_only_written(VarId var) {
     if (uses_.empty())
-      for (const Phase &phase : plan_.phases)
-        count_uses(phase.nodes, uses_);
+      count_uses();
     return uses_[var] == 1;
+  }
+
+  // Of phases under one condition and those under its opposite, one or the other is gone through.
+  void count_uses() {
+    std::map<ExprId, std::map<VarId, int>> where, elsewhere;
+    for (const Phase &phase : plan_.phases)
+      count_uses(phase.nodes, phase.when == kNone ? uses_ : (phase.unless ? elsewhere : where)[phase.when]);
+    for (const auto &[when, counts] : elsewhere)
+      for (const auto &[var, count] : counts)
+        where[when][var] = std::max(where[when][var], count);
+    for (const auto &[when, counts] : where)
+      for (const auto &[var, count] : counts)
+        uses_[var] += count;
   }
 
   void count_uses(const std::vector<PlanNode> &list, std::map<VarId, int> &uses) const {

@@ -2,6 +2,7 @@
 #include "emit/emitted_plan.h"
 #include "emit/target_file.h"
 #include "plan/packs.h"
+#include "plan/share_lists.h"
 
 namespace kgen {
 namespace {
@@ -55,7 +56,7 @@ std::string plan_comment(const Plan &plan, const Facts &facts) {
   std::vector<std::string> sentences;
   for (size_t i = 0; i < plan.phases.size(); ++i)
     if (plan.target == TargetKind::openmp || is_kernel(plan, i))
-      sentences.push_back(phase_sentence(plan, plan.phases[i]));
+      sentences.push_back(phase_sentence(plan, plan.phases[i]) + condition_words(plan, plan.phases[i]));
   std::string text;
   for (size_t i = 0; i < sentences.size(); ++i)
     text += (sentences.size() > 1 ? "Phase " + std::to_string(i + 1) + ": " : "Plan: ") + sentences[i] + ".\n";

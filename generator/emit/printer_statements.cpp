@@ -341,10 +341,16 @@ Printer::Range Printer::declared_range(const PlanNode &loop) {
     return range(loop);
   const std::string &axis = axis_names_[loop.axis], &share = axis_names_[loop.share];
   const Range own = {names_.claim(axis + "_begin"), names_.claim(axis + "_end")};
-  const std::string rest = " * " + at_least(size(kernel.axes[loop.axis].size), binding::kUnary) + " / " +
-                           at_least(size(kernel.axes[loop.share].block), binding::kUnary);
-  lines.add("const int64_t " + own.begin + " = " + share + rest + ", " + own.end + " = (" + share + " + 1)" + rest +
-            ";");
+  const std::string count = at_least(size(kernel.axes[loop.share].block), binding::kUnary);
+  const Size &whole = kernel.axes[loop.axis].size;
+  std::string rest = " * " + at_least(size(whole), binding::kUnary) + " / " + count;
+  std::string end = "(" + share + " + 1)" + rest;
+  if (loop.share_step > 1) {
+    const Size steps = Size::make(Size::Op::cdiv, {whole, Size::integer(loop.share_step)});
+    rest = " * " + at_least(size(steps), binding::kUnary) + " / " + count + " * " + std::to_string(loop.share_step);
+    end = spelling.helper("smaller") + "((" + share + " + 1)" + rest + ", " + size_text(whole) + ")";
+  }
+  lines.add("const int64_t " + own.begin + " = " + share + rest + ", " + own.end + " = " + end + ";");
   return own;
 }
 

@@ -11,6 +11,8 @@
 #include "plan/plan.h"
 #include "plan/prune.h"
 #include "plan/scatters.h"
+#include "plan/share_rows.h"
+#include "plan/share_scans.h"
 #include "plan/shares.h"
 #include "plan/storage.h"
 #include "plan/tree.h"
@@ -230,6 +232,7 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
     map_phase(plan.kernel, phase, target);
   if (target == TargetKind::openmp) {
     share_folds(plan);
+    share_scans(plan);
     copy_small_targets(plan);
   }
   for (Phase &phase : plan.phases)
@@ -238,6 +241,7 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
   if (target == TargetKind::openmp) {
     turn_columns(plan);
     fold_in_one_pass(plan);
+    share_rows(plan);
     hoist_heavy(plan);
   }
   return plan;

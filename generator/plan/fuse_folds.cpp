@@ -62,6 +62,9 @@ public:
       whole = std::move(*loop);
     }
     put(first, second, std::move(whole));
+    for (const Total &total : totals_)
+      plan_.followed.push_back(
+          {total.step->target, total.power, total.step->monoid == Monoid::sum ? seen_ : kNone, total.followers});
     return true;
   }
 

@@ -45,6 +45,14 @@ bool is_costly(Op op) {
   }
 }
 
+// Rows that are shared among workers are few.
+bool goes_over_shares(const PlanNode &loop) {
+  bool found = false;
+  for (const PlanNode &child : loop.body)
+    for_each_node(child, [&](const PlanNode &n) { found = found || n.share_step > 1; });
+  return found;
+}
+
 } // namespace
 
 // ---- how values and accesses move -----------------------------------------------------------------------------------
@@ -307,7 +315,7 @@ bool LaneAnalysis::has_scans_only(const PlanNode &loop) const {
 }
 
 bool LaneAnalysis::possible(const PlanNode &loop) const {
-  if (loop.kind != PlanNode::Kind::loop || loop.parts > 0 || plan_.shares.contains(loop.axis))
+  if (loop.kind != PlanNode::Kind::loop || loop.parts > 0 || plan_.shares.contains(loop.axis) || goes_over_shares(loop))
     return false;
   if (loop.order == PlanNode::Order::ordered) {
     bool fits = has_scans_only(loop);

@@ -3,10 +3,10 @@
 #include "plan/one_pass.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "plan/access.h"
+#include "plan/anew.h"
 #include "plan/exprs.h"
 #include "plan/fuse_folds.h"
 #include "plan/lanes.h"
@@ -14,8 +14,6 @@
 
 namespace kgen {
 namespace {
-
-constexpr int64_t kNearBytes = 4 << 20; // of what a core goes over again and finds in its caches
 
 using Nodes = std::vector<PlanNode>;
 
@@ -67,7 +65,7 @@ private:
     if (!fuse_folds(plan_, again, first, second, own_lanes))
       return false;
     kept_.insert(row);
-    rename_locals(again);
+    declare_anew(plan_, list_, again);
     PlanNode choice;
     choice.kind = PlanNode::Kind::branch;
     choice.condition = stays_near(axis, row, value);
@@ -128,33 +126,6 @@ private:
     });
     return make_op(kernel_, Op::le, Type::boolean,
                    {make_size(kernel_, axis, kSizeOfAxis), make_constant(kernel_, Type::i64, kNearBytes / bytes, 0)});
-  }
-
-  // The two lists declare what they share each for itself.
-  void rename_locals(Nodes &again) {
-    const auto counted = [&](const Nodes &list) {
-      std::map<VarId, int> out;
-      for (const PlanNode &root : list)
-        for (const Access &a : accesses_of(kernel_, root))
-          ++out[a.var];
-      return out;
-    };
-    std::map<VarId, int> all;
-    for (const Phase &phase : plan_.phases)
-      for (const auto &[var, count] : counted(phase.nodes))
-        all[var] += count;
-    for (const auto &[var, count] : counted(list_)) {
-      if (kernel_.vars[var].kind != Var::Kind::local || all[var] != count)
-        continue;
-      const VarId fresh = add_var(kernel_, Var(kernel_.vars[var]));
-      for (PlanNode &root : again) {
-        replace_reads(kernel_, root, var, fresh, true);
-        for_each_node(root, [&](PlanNode &n) {
-          n.target = n.target == var ? fresh : n.target;
-          n.partner = n.partner == var ? fresh : n.partner;
-        });
-      }
-    }
   }
 
   Plan &plan_;

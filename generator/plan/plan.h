@@ -63,6 +63,7 @@ struct PlanNode {
   Order order = Order::parallel; // may iterations run at once; do folds finish after it; or must they go in order
   bool reversed = false;         // an ordered loop that counts down
   AxisId share = kNone;          // goes over the part of its range that belongs to the current position of this axis
+  int64_t share_step = 1;        // shares begin at multiples of so many positions
   int64_t parts = 0;             // goes over parts of so many positions; loops over the axis inside go over one part
   std::vector<std::pair<VarId, int>> limits; // (var, dim): windows that bound the loop
 };
@@ -102,8 +103,19 @@ struct Phase {
   Mapping mapping = Mapping::item_per_block;
   bool divided = false; // CUDA: blocks share the folds of a column where columns are few; emit finds out
   AxisId lane = kNone;  // the axis whose loop runs over neighbouring elements of memory
+  ExprId when = kNone;  // OpenMP: left out unless this holds, a question of sizes;
+  bool unless = false;  // or where it does
   // CUDA: arrays that a row reads once and keeps in shared memory where it fits; emit finds out.
   std::vector<VarId> kept;
+};
+
+// A total on which sums hang, in one loop over blocks: what a block or a share has added is put right when the total
+// changes (see fuse_folds).
+struct FollowedTotal {
+  VarId total = kNone;          // the greatest so far; or a sum, whose mean counts
+  Op power = Op::exp;           // of what hangs on a greatest value: exp or exp2
+  VarId seen = kNone;           // of a sum: how many positions it has
+  std::vector<VarId> followers; // sums of powers beneath the greatest; of squares about the mean
 };
 
 struct Plan {
@@ -112,6 +124,7 @@ struct Plan {
   std::vector<Phase> phases;
   std::vector<Storage> storage; // by VarId
   std::vector<AxisId> axis_order;
+  std::vector<FollowedTotal> followed;
   AxisSet shares;                 // axes that the plan has added: which share of a fold's rounds
   std::vector<std::string> notes; // why, for `explain`
 };

@@ -4,6 +4,7 @@
 #include "plan/access.h"
 #include "plan/packs.h"
 #include "plan/plan.h"
+#include "plan/share_lists.h"
 #include "support/check.h"
 
 namespace kgen {
@@ -78,7 +79,7 @@ private:
                          ", part of a block or several an item"}[static_cast<size_t>(p.mapping)];
     if (p.lane != kNone)
       head += ", lanes along " + kernel_.axes[p.lane].name;
-    line(0, head + thread_words(plan_, p));
+    line(0, head + thread_words(plan_, p) + condition_words(plan_, p));
     for (const PlanNode &n : p.nodes)
       node(n, 1);
   }

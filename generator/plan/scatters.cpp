@@ -7,7 +7,7 @@
 
 #include "plan/access.h"
 #include "plan/exprs.h"
-#include "plan/shares.h"
+#include "plan/share_lists.h"
 #include "plan/storage.h"
 
 namespace kgen {

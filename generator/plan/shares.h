@@ -10,7 +10,4 @@ namespace kgen {
 // there are hangs on sizes only, so that results are the same for any number of threads; one where the list is long.
 void share_folds(Plan &plan);
 
-// What the axis that counts shares of this one may be called: `N_shares`.
-std::string free_share_name(const Kernel &kernel, const Axis &shared);
-
 } // namespace kgen

@@ -90,14 +90,19 @@ body = 's = sum(x, N) / 2;'
                   "store_around(&s[m], active, quotient(total, 2.0f), around_caches);"));
 }
 
-TEST_CASE("a row that is gone through twice stays with one worker, who finds it in the cache the second time") {
+TEST_CASE(
+    "a row that is gone through twice stays with one worker while the caches hold it, and is shared beyond that") {
   const std::string text = openmp_text(R"(
 kernel = "rows"
 inputs.x = "f32[M, N]"
 outputs.y = "f32[M, N]"
 body = 'y = x / sum(x, N);'
 )");
-  CHECK(!has(text, "N_shares"));
+  CHECK(has(text, "if (N <= 1048576) { const bool around_caches = M * N * 4 >= kBeyondCaches; OMP(omp parallel) {"));
+  CHECK(has(text, "total_part[n_share * M + m] = total3;"));
+  CHECK(has(text, "const float total5 = total2[m];"));
+  CHECK(
+      has(text, "store_around(&y[m * N + n], active, quotient(load(&x[m * N + n], active), total5), around_caches2);"));
 }
 
 TEST_CASE("a fold along few rows keeps one total a lane") {
@@ -153,13 +158,44 @@ TEST_CASE("running sums along the lanes go up or down; products of floats, which
                        "(x, N);'\n");
   };
   CHECK(has(of("cumsum"),
-            "float carry = 0.0f; for_lanes<kLanes32>(0, N, [=, &carry](int64_t n, auto active) { const auto running = "
+            "for_lanes<kLanes32>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) { const auto running = "
             "scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f, "
             "[](auto a, auto b) { return a + b; });"));
-  CHECK(has(of("cummax_reverse_exclusive"), "for_lanes_down<kLanes32>(0, N, [=, &carry](int64_t n, auto active) { "
-                                            "const auto running = scan_before<-1>(carry, "));
+  CHECK(has(of("cummax_reverse_exclusive"),
+            "for_lanes_down<kLanes32>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) { "
+            "const auto running = scan_before<-1>(carry, "));
   CHECK(!has(of("cumprod"), "scan_lanes"));
   CHECK(has(of("cumprod"), "for (int64_t n = 0; n < N; ++n) { carry = carry * x[m * N + n];"));
+}
+
+TEST_CASE("few long rows of a scan are shared: totals of the shares, then their starts, then each from its start") {
+  const std::string text = openmp_text(R"(
+kernel = "rows"
+inputs.x = "f32[M, N]"
+outputs.y = "f32[M, N]"
+body = 'y = cumsum_reverse(x * x, N);'
+)");
+  CHECK(has(text, "const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));"));
+  CHECK(has(text, "if (N_shares > 1) { OMP(omp parallel for collapse(2) schedule(static)) "
+                  "for (int64_t n_share = 0; n_share < N_shares; ++n_share) {"));
+  CHECK(has(text, "for (int64_t n_share = N_shares; n_share-- > 0;) { store(&start[n_share * M + m], active, carry2); "
+                  "carry2 = carry2 + load(&total_part[n_share * M + m], active); }"));
+  CHECK(has(text, "float carry = 0.0f; if (n_share + 1 < N_shares) { carry = start[n_share * M + m]; } "
+                  "const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64, "
+                  "n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N); "
+                  "for_lanes_down<kLanes32>(n_begin2, n_end2,"));
+}
+
+TEST_CASE("a scan whose rounds meet elsewhere, or of a value with no total of its own, stays with one worker") {
+  const auto shares = [](const std::string &body) {
+    return has(
+        openmp_text("kernel = \"scans\"\ninputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\nbody = '" + body + "'\n"),
+        "N_shares");
+  };
+  CHECK(shares("y = cumsum(exp(x), N);"));
+  CHECK(!shares("y = cumsum(cummax(x, N), N);"));
+  CHECK(!shares("real r = cumsum(x, N); y = r + at(r, N = 0);"));
+  CHECK(!shares("y = cumprod(x, N);"));
 }
 
 TEST_CASE("a product of matrices broadcasts one factor and loads the other") {

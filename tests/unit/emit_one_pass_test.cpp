@@ -17,7 +17,9 @@ outputs.y = "f32[M]"
 body = 'auto top = max(x, N); y = )";
   const auto text = [&](const std::string &value) { return text_for(spec + value + ";'\n"); };
   const std::string once = text("sum(w * exp(x - top), N) / sum(exp(x - top), N)");
-  CHECK(has(once, "for (int64_t n_first = 0; n_first < N; n_first += 4096) {"));
+  CHECK(has(once, "if (N_shares > 1) {"));
+  CHECK(has(once, "for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {"));
+  CHECK(has(once, "for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 4096) {"));
   CHECK(has(once, "if (greatest_now > greatest) { "
                   "total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f; "
                   "total2 = greatest > -INFINITY ? total2 * std::exp(greatest - greatest_now) : 0.0f; }"));
@@ -55,8 +57,12 @@ body = 'auto e = exp(x - max(x, N)); y = e / sum(e, N);'
 )");
   CHECK(has(text, "if (N <= 262144) {"));
   CHECK(has(text, "store(&e[n], active, exp(load(&x[m * N + n], active) - greatest));"));
+  CHECK(has(text, "} else { OMP(omp parallel for collapse(2) schedule(static)) "
+                  "for (int64_t n_share = 0; n_share < N_shares; ++n_share) {"));
+  CHECK(has(text, "load(&total_part[n_share * M + m], active) * "
+                  "exp(load(&greatest_part[n_share * M + m], active) - greatest4));"));
   CHECK(has(text, "store_around(&y[m * N + n], active, "
-                  "quotient(exp(load(&x[m * N + n], active) - greatest2), total2), around_caches);"));
+                  "quotient(exp(load(&x[m * N + n], active) - greatest5), total5), around_caches2);"));
 }
 
 TEST_CASE("functions of what a loop does not change are called before it") {

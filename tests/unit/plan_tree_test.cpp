@@ -71,12 +71,18 @@ body = '''
 real e = exp(x - max(x, N));
 y = e / sum(e, N);
 ''')");
-  REQUIRE(plan.phases.size() == 1);
+  REQUIRE(plan.phases.size() == 4);
   CHECK(plan.phases[0].split == 1);
   int buffers = 0;
   for (const Storage &s : plan.storage)
     buffers += s.kind == Storage::Kind::worker ? 1 : 0;
   CHECK(buffers == 1);
+  // Longer rows are shared: the totals of shares, those of rows, and the last loop over shares.
+  for (size_t i = 0; i < 4; ++i)
+    CHECK(plan.phases[i].unless == (i > 0));
+  CHECK(plan.phases[1].split == 2);
+  CHECK(plan.phases[2].kind == Phase::Kind::serial);
+  CHECK(plan.phases[3].split == 2);
 }
 
 TEST_CASE("what is cheap is computed again instead of being stored") {
@@ -164,11 +170,12 @@ down = rest * 2;
 both = up + cummax_reverse(x, N);
 ''')");
   const std::string text = shape(plan);
-  CHECK(
-      text.find(
-          "rest = running\n      down = rest * 2.0\n      running = scan through carry of x\n    for N: in order\n") !=
-      std::string::npos);
-  CHECK(text.find("both = up_here + running\n", text.find("for N: in order\n")) != std::string::npos);
+  const size_t down = text.find("for N: in order, downwards, a share\n"), up = text.find("for N: in order, a share\n"),
+               doubled = text.find("down = rest * 2.0\n"), both = text.find("both = up_here + running\n");
+  REQUIRE(both != std::string::npos);
+  CHECK(down < doubled);
+  CHECK(doubled < up);
+  CHECK(up < both);
   CHECK(text.find("buffer of each worker N\n") == text.rfind("buffer of each worker N\n")); // of what `both` needs
 }
 

@@ -1,0 +1,52 @@
+#include "plan/anew.h"
+
+#include "plan/access.h"
+#include "plan/exprs.h"
+
+namespace kgen {
+namespace {
+
+std::map<VarId, int> counted(const Kernel &kernel, const std::vector<PlanNode> &list) {
+  std::map<VarId, int> out;
+  for (const PlanNode &root : list)
+    for (const Access &a : accesses_of(kernel, root))
+      ++out[a.var];
+  return out;
+}
+
+void rename(VarId &var, const std::map<VarId, VarId> &names) {
+  if (const auto found = names.find(var); found != names.end())
+    var = found->second;
+}
+
+} // namespace
+
+std::map<VarId, VarId> declare_anew(Plan &plan, const std::vector<PlanNode> &list, std::vector<PlanNode> &again) {
+  Kernel &kernel = plan.kernel;
+  std::map<VarId, int> all;
+  for (const Phase &phase : plan.phases)
+    for (const auto &[var, count] : counted(kernel, phase.nodes))
+      all[var] += count;
+  std::map<VarId, VarId> names;
+  for (const auto &[var, count] : counted(kernel, list)) {
+    if (kernel.vars[var].kind != Var::Kind::local || all[var] != count)
+      continue;
+    names[var] = add_var(kernel, Var(kernel.vars[var]));
+    for (PlanNode &root : again)
+      replace_reads(kernel, root, var, names[var], true);
+  }
+  for (PlanNode &root : again)
+    for_each_node(root, [&](PlanNode &n) {
+      rename(n.target, names);
+      rename(n.partner, names);
+    });
+  for (FollowedTotal &followed : plan.followed) {
+    rename(followed.total, names);
+    rename(followed.seen, names);
+    for (VarId &var : followed.followers)
+      rename(var, names);
+  }
+  return names;
+}
+
+} // namespace kgen

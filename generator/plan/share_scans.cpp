@@ -1,0 +1,418 @@
+// A share may be gone through alone where its rounds depend on those of other shares by the scans only, and where the
+// total of a share is known before anything is written.
+#include "plan/share_scans.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "plan/access.h"
+#include "plan/exprs.h"
+#include "plan/lanes.h"
+#include "plan/scopes.h"
+#include "plan/share_lists.h"
+#include "plan/storage.h"
+
+namespace kgen {
+namespace {
+
+// Shares read twice what they scan. That pays where there are more workers than rows.
+constexpr int64_t kMostRows = 8;        // that are shared
+constexpr int64_t kShares = 8;          // of a row at least, so that kMostRows rows have enough workers
+constexpr int64_t kLeastRounds = 65536; // of a share, where a round is one element
+constexpr int64_t kLeastRows = 4096;    // where each has neighbours
+constexpr int64_t kColumns = 64;        // of neighbours, for a worker
+constexpr int64_t kWholeVectors = 64;   // elements: shares of aligned rows are aligned
+
+using Nodes = std::vector<PlanNode>;
+
+class Scans {
+public:
+  Scans(Plan &plan, size_t phase)
+      : plan_(plan), kernel_(plan.kernel), lanes_(plan), scopes_(plan), lists_(plan), phase_(phase) {}
+
+  bool run() {
+    const Phase &phase = plan_.phases[phase_];
+    if (phase.kind == Phase::Kind::chunked)
+      return false;
+    const bool serial = phase.kind == Phase::Kind::serial;
+    const PlanNode *const loop = serial ? nullptr : lists_.find_chain(phase);
+    if ((!serial && loop == nullptr) || (serial && !lists_.has_room()))
+      return false;
+    const Nodes &list = serial ? phase.nodes : loop->body;
+    if (!find_range(list) || (!serial && (first_ != 0 || last_ != list.size())))
+      return false;
+    nodes_.assign(list.begin() + static_cast<std::ptrdiff_t>(first_),
+                  list.begin() + static_cast<std::ptrdiff_t>(last_));
+    if (!all_apart() || !find_scans())
+      return false;
+    add_axis(loop);
+    if (kernel_.axes[lists_.axis()].size.is_integer(1))
+      return false;
+    split(serial);
+    return true;
+  }
+
+private:
+  struct Scan {
+    const PlanNode *step;
+    const PlanNode *loop;
+    std::vector<VarId> needs; // values of one round that the scanned one is made of
+    size_t total = 0;         // its place in totals_
+    size_t start = 0;         // and in starts_
+  };
+  struct Total {
+    const Scan *scan; // the first that needs it
+    ExprId value;
+    VarId own = kNone, part = kNone;
+  };
+  struct Start {
+    size_t total;
+    const PlanNode *step;
+    VarId place = kNone; // what each share starts from
+  };
+
+  // The statements from the first to the last that belong to a scan of one axis.
+  bool find_range(const Nodes &list) {
+    for (const PlanNode &node : list)
+      if (node.kind == PlanNode::Kind::scan_init && axis_ == kNone)
+        axis_ = node.axis;
+    if (axis_ == kNone || !is_long_axis(kernel_.axes[axis_], kLeastRows))
+      return false;
+    const auto belongs = [&](const PlanNode &n) {
+      return (n.kind == PlanNode::Kind::scan_init || n.kind == PlanNode::Kind::loop) && n.axis == axis_;
+    };
+    const auto first = std::find_if(list.begin(), list.end(), belongs);
+    const auto last = std::find_if(list.rbegin(), list.rend(), belongs).base();
+    first_ = static_cast<size_t>(first - list.begin());
+    last_ = static_cast<size_t>(last - list.begin());
+    return std::all_of(first, last, belongs);
+  }
+
+  // Do the rounds of the loops meet in the scans only?
+  bool all_apart() {
+    std::set<VarId> carries, written;
+    bool fits = true;
+    for (const PlanNode &root : nodes_)
+      for_each_node(root, [&](const PlanNode &n) {
+        const bool is_scan = n.kind == PlanNode::Kind::scan_init || n.kind == PlanNode::Kind::scan_step;
+        if (is_scan && n.axis == axis_)
+          carries.insert(n.target);
+        else if (n.target != kNone)
+          written.insert(memory_of(kernel_, n.target));
+        if (n.partner != kNone)
+          written.insert(n.partner);
+        fits = fits && !folds_over(n, axis_) && !n.scatter_add && n.kind != PlanNode::Kind::steps && n.share == kNone &&
+               n.parts == 0;
+      });
+    for (const PlanNode &root : nodes_)
+      for (const Access &a : accesses_of(kernel_, root)) {
+        const bool here = a.aligned.contains(axis_) || scopes_.of(a.var).open.contains(axis_);
+        fits = fits && (here || carries.count(a.var) != 0 || written.count(a.memory) == 0);
+        writers_[a.memory] += a.write;
+      }
+    return fits;
+  }
+
+  // Each stands in a loop of its axis, under no condition, and has a total that is found without the other scans.
+  bool find_scans() {
+    size_t inits = 0, all = 0;
+    for (const PlanNode &root : nodes_) {
+      inits += root.kind == PlanNode::Kind::scan_init;
+      for_each_node(root, [&](const PlanNode &n) { all += n.kind == PlanNode::Kind::scan_step && n.axis == axis_; });
+      for (const PlanNode &n : root.body)
+        if (n.kind == PlanNode::Kind::scan_step && n.axis == axis_) {
+          Scan scan = {&n, &root, {}};
+          if (!regroups(n) || !find_needs(scan, n.value))
+            return false;
+          scans_.push_back(std::move(scan));
+        }
+    }
+    return !scans_.empty() && scans_.size() == inits && scans_.size() == all;
+  }
+
+  // Rounding aside, is the total of some rounds a part of the whole? Products of some floats alone may overflow.
+  bool regroups(const PlanNode &scan) const {
+    const Var &carry = kernel_.vars[scan.target];
+    const bool known = scan.scan == ScanKind::sum || scan.scan == ScanKind::max ||
+                       (scan.scan == ScanKind::product && !is_floating(carry.type));
+    return known && carry.type != Type::boolean && carry.axes == lists_.chain_axes() &&
+           plan_.storage[scan.target].kind == Storage::Kind::scalar;
+  }
+
+  // What the expression reads of the values that are computed here: those of its own round, set once before it.
+  bool find_needs(Scan &scan, ExprId id) const {
+    bool known = true;
+    walk(kernel_, id, [&](ExprId at) {
+      const Expr &e = kernel_.expr(at);
+      if (e.op != Op::read && e.op != Op::element)
+        return known;
+      if (writers(e.ref) == 0)
+        return known;
+      const auto set = std::find_if(scan.loop->body.begin(), scan.loop->body.end(),
+                                    [&](const PlanNode &n) { return n.target == e.ref; });
+      known = known && set != scan.loop->body.end() && set->kind == PlanNode::Kind::assign && writers(e.ref) == 1 &&
+              set->coords.empty() && set->indices.empty() && kernel_.vars[e.ref].kind == Var::Kind::local &&
+              plan_.storage[e.ref].kind == Storage::Kind::scalar;
+      if (known && std::find(scan.needs.begin(), scan.needs.end(), e.ref) == scan.needs.end()) {
+        known = find_needs(scan, set->value);
+        scan.needs.push_back(e.ref); // behind what it is made of
+      }
+      return known;
+    });
+    return known;
+  }
+
+  // Statements that write the variable's memory.
+  int writers(VarId var) const {
+    const auto found = writers_.find(memory_of(kernel_, var));
+    return found == writers_.end() ? 0 : found->second;
+  }
+
+  void add_axis(const PlanNode *loop) {
+    columns_ = loop != nullptr && lanes_.possible(*loop) && plan_.phases[phase_].lane == loop->axis;
+    auto op = [](Size::Op o, Size a, Size b) { return Size::make(o, {std::move(a), std::move(b)}); };
+    const Size items = op(Size::Op::max, Size::integer(1), lists_.items(columns_ ? kColumns : 1));
+    const Size for_all =
+        op(Size::Op::multiply, op(Size::Op::divide, Size::integer(kMostRows), items), Size::integer(kShares));
+    const Size for_length =
+        op(Size::Op::divide, kernel_.axes[axis_].size, Size::integer(columns_ ? kLeastRows : kLeastRounds));
+    lists_.add_axis(axis_, op(Size::Op::max, Size::integer(1), op(Size::Op::min, for_all, for_length)));
+  }
+
+  PlanNode in_share(PlanNode loop) const {
+    loop.share = lists_.axis();
+    loop.share_step = columns_ ? 1 : kWholeVectors;
+    return loop;
+  }
+
+  void split(bool serial) {
+    find_totals();
+    const Phase phase = plan_.phases[phase_];
+    const AxisId shares = lists_.axis();
+    std::vector<Phase> out(3, phase);
+    const auto put = [&](Phase &p, PlanNode root) {
+      p.kind = Phase::Kind::parallel;
+      p.split = phase.split + 1;
+      p.lane = serial ? axis_ : phase.lane;
+      p.nodes = {std::move(root)};
+    };
+    const auto around = [&](Nodes list) {
+      return serial ? std::move(list) : Nodes{lists_.in_chain(phase.nodes.front(), std::move(list))};
+    };
+    put(out[0], lists_.over_shares(PlanNode::Order::parallel, around(totals())));
+    out[1].kind = Phase::Kind::serial; // there are few
+    out[1].nodes = around(starts());
+    put(out[2], lists_.over_shares(PlanNode::Order::parallel, around(scans())));
+    if (!kernel_.axes[shares].size.is_integer())
+      out[0].when = out[1].when = lists_.has_several();
+    if (serial) {
+      const auto rest = [&](auto begin, auto end, auto at) {
+        Phase others = phase;
+        others.nodes.assign(begin, end);
+        if (!others.nodes.empty())
+          out.insert(at, std::move(others));
+      };
+      rest(phase.nodes.begin() + static_cast<std::ptrdiff_t>(last_), phase.nodes.end(), out.end());
+      rest(phase.nodes.begin(), phase.nodes.begin() + static_cast<std::ptrdiff_t>(first_), out.begin());
+    }
+    const auto at = plan_.phases.erase(plan_.phases.begin() + static_cast<std::ptrdiff_t>(phase_));
+    plan_.phases.insert(at, out.begin(), out.end());
+  }
+
+  // Scans of the same values have one total, and those in the same direction one start.
+  void find_totals() {
+    for (Scan &scan : scans_) {
+      const ExprId value = expanded(scan, scan.step->value);
+      const auto total = std::find_if(totals_.begin(), totals_.end(), [&](const Total &t) {
+        return t.scan->step->scan == scan.step->scan && same(kernel_, t.value, value);
+      });
+      scan.total = static_cast<size_t>(total - totals_.begin());
+      if (total == totals_.end())
+        totals_.push_back({&scan, value});
+      const auto start = std::find_if(starts_.begin(), starts_.end(), [&](const Start &s) {
+        return s.total == scan.total && s.step->reverse == scan.step->reverse;
+      });
+      scan.start = static_cast<size_t>(start - starts_.begin());
+      if (start == starts_.end())
+        starts_.push_back({scan.total, scan.step});
+    }
+    const AxisSet share = AxisSet::of(lists_.axis());
+    for (Total &total : totals_) {
+      const VarId carry = total.scan->step->target;
+      total.own = lists_.copy_of(carry, "total", AxisSet());
+      total.part = lists_.copy_of(carry, "total_part", share);
+    }
+    for (Start &start : starts_)
+      start.place = lists_.copy_of(start.step->target, "start", share);
+  }
+
+  static const PlanNode &setter(const Scan &scan, VarId var) {
+    return *std::find_if(scan.loop->body.begin(), scan.loop->body.end(),
+                         [&](const PlanNode &n) { return n.target == var; });
+  }
+
+  // With what the values of the round are made of in their place.
+  ExprId expanded(const Scan &scan, ExprId id) {
+    return replace(kernel_, id, [&](ExprId at) -> ExprId {
+      const Expr e = kernel_.expr(at);
+      const bool needed =
+          e.op == Op::read && std::find(scan.needs.begin(), scan.needs.end(), e.ref) != scan.needs.end();
+      return needed ? make_cast(kernel_, expanded(scan, setter(scan, e.ref).value), e.type) : kNone;
+    });
+  }
+
+  // total = identity; for n of the share { total += x }; total_part = total
+  Nodes totals() {
+    Nodes out, after;
+    for (const Total &total : totals_) {
+      PlanNode init = fold_of(total);
+      init.kind = PlanNode::Kind::fold_init;
+      init.value = kNone;
+      init.lanes = kernel_.vars[total.own].axes;
+      after.push_back(assign(total.part, make_read(kernel_, total.own), init.place));
+      out.push_back(std::move(init));
+    }
+    for (const PlanNode &node : nodes_) {
+      PlanNode loop = in_share(node);
+      loop.order = PlanNode::Order::reduction;
+      loop.reversed = false;
+      loop.body.clear();
+      copies_.clear();
+      for (const Total &total : totals_)
+        if (total.scan->loop == &node)
+          add_fold(total, loop.body);
+      if (!loop.body.empty())
+        out.push_back(std::move(loop));
+    }
+    std::move(after.begin(), after.end(), std::back_inserter(out));
+    return out;
+  }
+
+  PlanNode fold_of(const Total &total) const {
+    const PlanNode &scan = *total.scan->step;
+    PlanNode step;
+    step.kind = PlanNode::Kind::fold_step;
+    step.target = total.own;
+    step.value = scan.value;
+    step.monoid = monoid_of(scan.scan);
+    step.reduced = AxisSet::of(axis_);
+    step.lanes = scan.lanes;
+    step.place = scan.place;
+    return step;
+  }
+
+  // The fold, behind the statements that its value is made of, with variables of their own.
+  void add_fold(const Total &total, Nodes &out) {
+    const auto put = [&](PlanNode node) {
+      for (const auto &[var, copy] : copies_)
+        replace_reads(kernel_, node, var, copy, false);
+      out.push_back(std::move(node));
+    };
+    for (VarId var : total.scan->needs) {
+      PlanNode set = setter(*total.scan, var);
+      if (copies_.count(var) != 0)
+        continue;
+      const VarId copy = set.target = lists_.copy_of(var, kernel_.vars[var].name, AxisSet());
+      put(std::move(set));
+      copies_[var] = copy;
+    }
+    put(fold_of(total));
+  }
+
+  // carry = identity; for shares in order { start = carry; carry += total_part }
+  Nodes starts() {
+    Nodes out;
+    for (const Start &start : starts_) {
+      PlanNode step = *start.step;
+      step.axis = lists_.axis();
+      step.exclusive = true;
+      step.target = lists_.copy_of(start.step->target, "carry", AxisSet());
+      step.partner = start.place;
+      step.value = make_read(kernel_, totals_[start.total].part);
+      step.lanes = kernel_.vars[start.place].axes;
+      PlanNode init = step;
+      init.kind = PlanNode::Kind::scan_init;
+      init.value = init.partner = kNone;
+      init.lanes = kernel_.vars[step.target].axes;
+      PlanNode loop = lists_.over_shares(PlanNode::Order::ordered, {std::move(step)});
+      loop.reversed = start.step->reverse;
+      out.push_back(std::move(init));
+      out.push_back(std::move(loop));
+    }
+    return out;
+  }
+
+  // The statements as they were, each share from its start.
+  Nodes scans() {
+    Nodes out;
+    for (const PlanNode &node : nodes_) {
+      out.push_back(node.kind == PlanNode::Kind::loop ? in_share(node) : node);
+      const auto scan =
+          std::find_if(scans_.begin(), scans_.end(), [&](const Scan &s) { return s.step->target == node.target; });
+      if (node.kind != PlanNode::Kind::scan_init || scan == scans_.end())
+        continue;
+      PlanNode choice;
+      choice.kind = PlanNode::Kind::branch;
+      choice.condition = has_shares_before(node.reverse);
+      choice.lanes = kernel_.expr(choice.condition).axes;
+      choice.place = node.place;
+      choice.body.push_back(assign(node.target, make_read(kernel_, starts_[scan->start].place), node.place));
+      out.push_back(std::move(choice));
+    }
+    return out;
+  }
+
+  ExprId has_shares_before(bool reverse) {
+    Expr index;
+    index.op = Op::index;
+    index.type = Type::i64;
+    index.axis = lists_.axis();
+    index.axes = AxisSet::of(index.axis);
+    const ExprId share = kernel_.add(std::move(index));
+    if (!reverse)
+      return make_op(kernel_, Op::gt, Type::boolean, {share, make_constant(kernel_, Type::i64, 0, 0)});
+    const ExprId next = make_op(kernel_, Op::add, Type::i64, {share, make_constant(kernel_, Type::i64, 1, 0)});
+    return make_op(kernel_, Op::lt, Type::boolean, {next, lists_.count()});
+  }
+
+  PlanNode assign(VarId target, ExprId value, const Place &place) const {
+    PlanNode node;
+    node.target = target;
+    node.value = value;
+    node.lanes = kernel_.vars[target].axes | kernel_.expr(value).axes;
+    node.place = place;
+    return node;
+  }
+
+  Plan &plan_;
+  Kernel &kernel_;
+  const LaneAnalysis lanes_;
+  const Scopes scopes_; // as long as no node has changed
+  ShareLists lists_;
+  const size_t phase_;
+  AxisId axis_ = kNone;
+  size_t first_ = 0, last_ = 0; // of the list
+  Nodes nodes_;                 // between them
+  bool columns_ = false;
+  std::map<VarId, int> writers_; // of memory, in the nodes
+  std::vector<Scan> scans_;
+  std::vector<Total> totals_;
+  std::vector<Start> starts_;
+  std::map<VarId, VarId> copies_; // of values of a round, in the loop at hand
+};
+
+} // namespace
+
+void share_scans(Plan &plan) {
+  for (size_t i = 0; i < plan.phases.size(); ++i) {
+    Plan shared = plan;
+    if (!Scans(shared, i).run())
+      continue;
+    place_variables(shared);
+    i += shared.phases.size() - plan.phases.size();
+    plan = std::move(shared);
+  }
+}
+
+} // namespace kgen
