@@ -98,6 +98,11 @@ inline char* next_line(void* memory) {
   return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
+// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
+inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
+  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
+}
+
 // The widest vector of the machine that this file is compiled for.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
@@ -634,8 +639,8 @@ void quantize_rows_f32(const float* x, int8_t* q, float* scale, int64_t M, int64
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         float greatest2 = -INFINITY;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         Extreme<float, kLanes32> greatest2_lanes = -INFINITY;
         for_lanes<kLanes32>(n_begin, n_end, [=, &greatest2_lanes](int64_t n, auto active) {
           greatest2_lanes =
@@ -660,8 +665,8 @@ void quantize_rows_f32(const float* x, int8_t* q, float* scale, int64_t M, int64
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
           const float scale_here3 = scale_here2[m];
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
               around_caches2, &q[m * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
                 store_around(&q[m * N + n], active,
@@ -729,8 +734,8 @@ void quantize_rows_bf16(const uint16_t* x, int8_t* q, float* scale, int64_t M, i
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         float greatest2 = -INFINITY;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         Extreme<float, kLanes32> greatest2_lanes = -INFINITY;
         for_lanes<kLanes32>(n_begin, n_end, [=, &greatest2_lanes](int64_t n, auto active) {
           greatest2_lanes = maximum(
@@ -755,8 +760,8 @@ void quantize_rows_bf16(const uint16_t* x, int8_t* q, float* scale, int64_t M, i
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
           const float scale_here3 = scale_here2[m];
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
               around_caches2, &q[m * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
                 store_around(&q[m * N + n], active,
@@ -825,8 +830,8 @@ void quantize_rows_f16(const uint16_t* x, int8_t* q, float* scale, int64_t M, in
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         float greatest2 = -INFINITY;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         Extreme<float, kLanes32> greatest2_lanes = -INFINITY;
         for_lanes<kLanes32>(n_begin, n_end, [=, &greatest2_lanes](int64_t n, auto active) {
           greatest2_lanes = maximum(greatest2_lanes,
@@ -851,8 +856,8 @@ void quantize_rows_f16(const uint16_t* x, int8_t* q, float* scale, int64_t M, in
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
           const float scale_here3 = scale_here2[m];
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
               around_caches2, &q[m * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
                 store_around(

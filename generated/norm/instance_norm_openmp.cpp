@@ -85,6 +85,11 @@ inline char* next_line(void* memory) {
   return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
+// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
+inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
+  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
+}
+
 // The widest vector of the machine that this file is compiled for.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
@@ -510,8 +515,8 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
           float total5 = 0.0f;
           float seen2 = 0.0f;
           float total6 = 0.0f;
-          const int64_t hw_begin = hw_share * ceil_div(H * W, 64) / HW_shares * 64,
-                        hw_end2 = smaller((hw_share + 1) * ceil_div(H * W, 64) / HW_shares * 64, H * W);
+          const int64_t hw_begin = share_begin(hw_share, HW_shares, H * W, 64),
+                        hw_end2 = share_begin(hw_share + 1, HW_shares, H * W, 64);
           for (int64_t hw_first2 = hw_begin; hw_first2 < hw_end2; hw_first2 += 4096) {
             const int64_t hw_end3 = smaller(hw_first2 + 4096, hw_end2);
             const float here2 = float(hw_end3 - hw_first2);
@@ -571,8 +576,8 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
             const float total9 = total3[b * C + c];
             const float total10 = total4[b * C + c];
             const float root2 = rsqrt(total10 / float(H * W) + 1e-05f);
-            const int64_t hw_begin2 = hw_share * ceil_div(H * W, 64) / HW_shares * 64,
-                          hw_end4 = smaller((hw_share + 1) * ceil_div(H * W, 64) / HW_shares * 64, H * W);
+            const int64_t hw_begin2 = share_begin(hw_share, HW_shares, H * W, 64),
+                          hw_end4 = share_begin(hw_share + 1, HW_shares, H * W, 64);
             for_lines<kLanes32>(around_caches2, &y[(b * C + c) * (H * W) + hw_begin2], hw_begin2, hw_end4,
                                 [=](int64_t hw, auto active) {
                                   const auto d_3 =
@@ -674,8 +679,8 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
           float total5 = 0.0f;
           float seen2 = 0.0f;
           float total6 = 0.0f;
-          const int64_t hw_begin = hw_share * ceil_div(H * W, 64) / HW_shares * 64,
-                        hw_end2 = smaller((hw_share + 1) * ceil_div(H * W, 64) / HW_shares * 64, H * W);
+          const int64_t hw_begin = share_begin(hw_share, HW_shares, H * W, 64),
+                        hw_end2 = share_begin(hw_share + 1, HW_shares, H * W, 64);
           for (int64_t hw_first2 = hw_begin; hw_first2 < hw_end2; hw_first2 += 4096) {
             const int64_t hw_end3 = smaller(hw_first2 + 4096, hw_end2);
             const float here2 = float(hw_end3 - hw_first2);
@@ -736,8 +741,8 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
             const float total9 = total3[b * C + c];
             const float total10 = total4[b * C + c];
             const float root2 = rsqrt(total10 / float(H * W) + 1e-05f);
-            const int64_t hw_begin2 = hw_share * ceil_div(H * W, 64) / HW_shares * 64,
-                          hw_end4 = smaller((hw_share + 1) * ceil_div(H * W, 64) / HW_shares * 64, H * W);
+            const int64_t hw_begin2 = share_begin(hw_share, HW_shares, H * W, 64),
+                          hw_end4 = share_begin(hw_share + 1, HW_shares, H * W, 64);
             for_lines<kLanes32>(around_caches2, &y[(b * C + c) * (H * W) + hw_begin2], hw_begin2, hw_end4,
                                 [=](int64_t hw, auto active) {
                                   const auto d_3 = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) -

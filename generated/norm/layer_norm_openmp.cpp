@@ -85,6 +85,11 @@ inline char* next_line(void* memory) {
   return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
+// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
+inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
+  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
+}
+
 // The widest vector of the machine that this file is compiled for.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
@@ -570,8 +575,8 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
         float total5 = 0.0f;
         float seen2 = 0.0f;
         float total6 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
           const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
           const float here2 = float(n_end3 - n_first2);
@@ -627,8 +632,8 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
           const float total9 = total3[row];
           const float total10 = total4[row];
           const float root2 = rsqrt(total10 / float(N) + 1e-05f);
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end4 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end4 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
               around_caches2, &y[row * N + n_begin2], n_begin2, n_end4, [=](int64_t n, auto active) {
                 const auto d_3 = load(&x[row * N + n], active) - total9 / float(N);
@@ -721,8 +726,8 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
         float total5 = 0.0f;
         float seen2 = 0.0f;
         float total6 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
           const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
           const float here2 = float(n_end3 - n_first2);
@@ -778,8 +783,8 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
           const float total9 = total3[row];
           const float total10 = total4[row];
           const float root2 = rsqrt(total10 / float(N) + 1e-05f);
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end4 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end4 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
               around_caches2, &y[row * N + n_begin2], n_begin2, n_end4, [=](int64_t n, auto active) {
                 const auto d_3 = from_bf16(load(&x[row * N + n], active)) - total9 / float(N);
@@ -873,8 +878,8 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
         float total5 = 0.0f;
         float seen2 = 0.0f;
         float total6 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
           const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
           const float here2 = float(n_end3 - n_first2);
@@ -930,8 +935,8 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
           const float total9 = total3[row];
           const float total10 = total4[row];
           const float root2 = rsqrt(total10 / float(N) + 1e-05f);
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end4 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end4 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
               around_caches2, &y[row * N + n_begin2], n_begin2, n_end4, [=](int64_t n, auto active) {
                 const auto d_3 = from_f16(load(&x[row * N + n], active)) - total9 / float(N);

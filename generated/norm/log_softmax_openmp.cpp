@@ -87,6 +87,11 @@ inline char* next_line(void* memory) {
   return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
+// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
+inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
+  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
+}
+
 // The widest vector of the machine that this file is compiled for.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
@@ -697,8 +702,8 @@ void log_softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* wo
       for (int64_t row = 0; row < rows; ++row) {
         float greatest3 = -INFINITY;
         float total3 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
           const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
           float greatest_now2 = greatest3;
@@ -748,8 +753,8 @@ void log_softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* wo
           const float greatest5 = greatest2[row];
           const float total5 = total2[row];
           const float logarithm2 = std::log(total5);
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end4 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end4 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(around_caches2, &y[row * N + n_begin2], n_begin2, n_end4,
                               [=](int64_t n, auto active) {
                                 const auto d_3 = load(&x[row * N + n], active) - greatest5;
@@ -832,8 +837,8 @@ void log_softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* 
       for (int64_t row = 0; row < rows; ++row) {
         double greatest3 = -double(INFINITY);
         double total3 = 0.0;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
           const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
           double greatest_now2 = greatest3;
@@ -884,8 +889,8 @@ void log_softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* 
           const double greatest5 = greatest2[row];
           const double total5 = total2[row];
           const double logarithm2 = std::log(total5);
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end4 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end4 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes64>(around_caches2, &y[row * N + n_begin2], n_begin2, n_end4,
                               [=](int64_t n, auto active) {
                                 const auto d_3 = load(&x[row * N + n], active) - greatest5;
@@ -968,8 +973,8 @@ void log_softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, c
       for (int64_t row = 0; row < rows; ++row) {
         float greatest3 = -INFINITY;
         float total3 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
           const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
           float greatest_now2 = greatest3;
@@ -1019,8 +1024,8 @@ void log_softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, c
           const float greatest5 = greatest2[row];
           const float total5 = total2[row];
           const float logarithm2 = std::log(total5);
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end4 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end4 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
               around_caches2, &y[row * N + n_begin2], n_begin2, n_end4, [=](int64_t n, auto active) {
                 const auto d_3 = from_bf16(load(&x[row * N + n], active)) - greatest5;
@@ -1103,8 +1108,8 @@ void log_softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, ch
       for (int64_t row = 0; row < rows; ++row) {
         float greatest3 = -INFINITY;
         float total3 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
           const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
           float greatest_now2 = greatest3;
@@ -1154,8 +1159,8 @@ void log_softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, ch
           const float greatest5 = greatest2[row];
           const float total5 = total2[row];
           const float logarithm2 = std::log(total5);
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end4 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end4 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
               around_caches2, &y[row * N + n_begin2], n_begin2, n_end4, [=](int64_t n, auto active) {
                 const auto d_3 = from_f16(load(&x[row * N + n], active)) - greatest5;

@@ -87,6 +87,11 @@ inline char* next_line(void* memory) {
   return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
+// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
+inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
+  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
+}
+
 // The widest vector of the machine that this file is compiled for.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
@@ -600,8 +605,8 @@ void normalize_l1_f32(const float* x, float* y, int64_t rows, int64_t N, char* w
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
         float total3 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
           Sum<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, n_end),
@@ -627,8 +632,8 @@ void normalize_l1_f32(const float* x, float* y, int64_t rows, int64_t N, char* w
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
           const float total5 = total2[row];
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(around_caches2, &y[row * N + n_begin2], n_begin2, n_end2,
                               [=](int64_t n, auto active) {
                                 store_around(&y[row * N + n], active,
@@ -689,8 +694,8 @@ void normalize_l1_f64(const double* x, double* y, int64_t rows, int64_t N, char*
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
         double total3 = 0.0;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
           Sum<double, kLanes64> total3_lanes = 0.0;
           for_lanes<kLanes64>(n_block2, smaller(n_block2 + 4096, n_end),
@@ -716,8 +721,8 @@ void normalize_l1_f64(const double* x, double* y, int64_t rows, int64_t N, char*
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
           const double total5 = total2[row];
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes64>(
               around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
                 store_around(&y[row * N + n], active,
@@ -778,8 +783,8 @@ void normalize_l1_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, 
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
         float total3 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
           Sum<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(
@@ -805,8 +810,8 @@ void normalize_l1_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, 
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
           const float total5 = total2[row];
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
               around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
                 store_around(
@@ -869,8 +874,8 @@ void normalize_l1_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, c
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
         float total3 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
           Sum<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(
@@ -896,8 +901,8 @@ void normalize_l1_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, c
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
           const float total5 = total2[row];
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
               around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
                 store_around(
@@ -960,8 +965,8 @@ void normalize_l2_f32(const float* x, float* y, int64_t rows, int64_t N, char* w
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
         float total3 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
           Sum<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(
@@ -989,8 +994,8 @@ void normalize_l2_f32(const float* x, float* y, int64_t rows, int64_t N, char* w
         for (int64_t row = 0; row < rows; ++row) {
           const float total5 = total2[row];
           const float fixed2 = maximum(std::sqrt(total5), 1e-12f);
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(around_caches2, &y[row * N + n_begin2], n_begin2, n_end2,
                               [=](int64_t n, auto active) {
                                 store_around(&y[row * N + n], active,
@@ -1051,8 +1056,8 @@ void normalize_l2_f64(const double* x, double* y, int64_t rows, int64_t N, char*
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
         double total3 = 0.0;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
           Sum<double, kLanes64> total3_lanes = 0.0;
           for_lanes<kLanes64>(
@@ -1080,8 +1085,8 @@ void normalize_l2_f64(const double* x, double* y, int64_t rows, int64_t N, char*
         for (int64_t row = 0; row < rows; ++row) {
           const double total5 = total2[row];
           const double fixed2 = maximum(std::sqrt(total5), 1e-12);
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes64>(around_caches2, &y[row * N + n_begin2], n_begin2, n_end2,
                               [=](int64_t n, auto active) {
                                 store_around(&y[row * N + n], active,
@@ -1144,8 +1149,8 @@ void normalize_l2_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, 
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
         float total3 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
           Sum<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(
@@ -1175,8 +1180,8 @@ void normalize_l2_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, 
         for (int64_t row = 0; row < rows; ++row) {
           const float total5 = total2[row];
           const float fixed2 = maximum(std::sqrt(total5), 1e-12f);
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
               around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
                 store_around(&y[row * N + n], active,
@@ -1240,8 +1245,8 @@ void normalize_l2_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, c
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
         float total3 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
           Sum<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(
@@ -1270,8 +1275,8 @@ void normalize_l2_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, c
         for (int64_t row = 0; row < rows; ++row) {
           const float total5 = total2[row];
           const float fixed2 = maximum(std::sqrt(total5), 1e-12f);
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
               around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
                 store_around(&y[row * N + n], active,
@@ -1331,8 +1336,8 @@ void normalize_largest_f32(const float* x, float* y, int64_t rows, int64_t N, ch
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
         float greatest3 = -INFINITY;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         Extreme<float, kLanes32> greatest3_lanes = -INFINITY;
         for_lanes<kLanes32>(n_begin, n_end, [=, &greatest3_lanes](int64_t n, auto active) {
           greatest3_lanes =
@@ -1356,8 +1361,8 @@ void normalize_largest_f32(const float* x, float* y, int64_t rows, int64_t N, ch
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
           const float greatest5 = greatest2[row];
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
               around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
                 store_around(&y[row * N + n], active,
@@ -1417,8 +1422,8 @@ void normalize_largest_f64(const double* x, double* y, int64_t rows, int64_t N, 
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
         double greatest3 = -double(INFINITY);
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         Extreme<double, kLanes64> greatest3_lanes = -double(INFINITY);
         for_lanes<kLanes64>(n_begin, n_end, [=, &greatest3_lanes](int64_t n, auto active) {
           greatest3_lanes = maximum(greatest3_lanes,
@@ -1442,8 +1447,8 @@ void normalize_largest_f64(const double* x, double* y, int64_t rows, int64_t N, 
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
           const double greatest5 = greatest2[row];
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes64>(
               around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
                 store_around(&y[row * N + n], active,
@@ -1504,8 +1509,8 @@ void normalize_largest_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
         float greatest3 = -INFINITY;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         Extreme<float, kLanes32> greatest3_lanes = -INFINITY;
         for_lanes<kLanes32>(n_begin, n_end, [=, &greatest3_lanes](int64_t n, auto active) {
           greatest3_lanes = maximum(
@@ -1529,8 +1534,8 @@ void normalize_largest_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
           const float greatest5 = greatest2[row];
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
               around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
                 store_around(
@@ -1592,8 +1597,8 @@ void normalize_largest_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
         float greatest3 = -INFINITY;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         Extreme<float, kLanes32> greatest3_lanes = -INFINITY;
         for_lanes<kLanes32>(n_begin, n_end, [=, &greatest3_lanes](int64_t n, auto active) {
           greatest3_lanes = maximum(
@@ -1617,8 +1622,8 @@ void normalize_largest_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
           const float greatest5 = greatest2[row];
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
               around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
                 store_around(

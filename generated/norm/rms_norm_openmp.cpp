@@ -85,6 +85,11 @@ inline char* next_line(void* memory) {
   return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
+// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
+inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
+  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
+}
+
 // The widest vector of the machine that this file is compiled for.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
@@ -539,8 +544,8 @@ void rms_norm_f32(const float* x, const float* gamma, float* y, int64_t rows, in
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
         float total3 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
           Sum<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(
@@ -568,8 +573,8 @@ void rms_norm_f32(const float* x, const float* gamma, float* y, int64_t rows, in
         for (int64_t row = 0; row < rows; ++row) {
           const float total5 = total2[row];
           const float root2 = rsqrt(total5 / float(N) + 1e-06f);
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
               around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
                 store_around(&y[row * N + n], active,
@@ -634,8 +639,8 @@ void rms_norm_bf16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t r
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
         float total3 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
           Sum<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(
@@ -665,8 +670,8 @@ void rms_norm_bf16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t r
         for (int64_t row = 0; row < rows; ++row) {
           const float total5 = total2[row];
           const float root2 = rsqrt(total5 / float(N) + 1e-06f);
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
               around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
                 store_around(
@@ -733,8 +738,8 @@ void rms_norm_f16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t ro
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
         float total3 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
           Sum<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(
@@ -763,8 +768,8 @@ void rms_norm_f16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t ro
         for (int64_t row = 0; row < rows; ++row) {
           const float total5 = total2[row];
           const float root2 = rsqrt(total5 / float(N) + 1e-06f);
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
               around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
                 store_around(

@@ -80,6 +80,11 @@ inline char* next_line(void* memory) {
   return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
+// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
+inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
+  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
+}
+
 // The widest vector of the machine that this file is compiled for.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
@@ -538,8 +543,8 @@ void softmax_backward_f32(const float* y, const float* dy, float* dx, int64_t ro
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
         float total3 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
           Sum<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(
@@ -566,8 +571,8 @@ void softmax_backward_f32(const float* y, const float* dy, float* dx, int64_t ro
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
           const float total5 = total2[row];
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
               around_caches2, &dx[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
                 store_around(&dx[row * N + n], active,
@@ -631,8 +636,8 @@ void softmax_backward_f64(const double* y, const double* dy, double* dx, int64_t
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
         double total3 = 0.0;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
           Sum<double, kLanes64> total3_lanes = 0.0;
           for_lanes<kLanes64>(
@@ -659,8 +664,8 @@ void softmax_backward_f64(const double* y, const double* dy, double* dx, int64_t
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
           const double total5 = total2[row];
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes64>(
               around_caches2, &dx[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
                 store_around(&dx[row * N + n], active,
@@ -727,8 +732,8 @@ void softmax_backward_bf16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, 
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
         float total3 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
           Sum<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(
@@ -757,8 +762,8 @@ void softmax_backward_bf16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, 
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
           const float total5 = total2[row];
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(around_caches2, &dx[row * N + n_begin2], n_begin2, n_end2,
                               [=](int64_t n, auto active) {
                                 store_around(&dx[row * N + n], active,
@@ -826,8 +831,8 @@ void softmax_backward_f16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, i
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
         float total3 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
           Sum<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(
@@ -855,8 +860,8 @@ void softmax_backward_f16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, i
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
           const float total5 = total2[row];
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(around_caches2, &dx[row * N + n_begin2], n_begin2, n_end2,
                               [=](int64_t n, auto active) {
                                 store_around(&dx[row * N + n], active,

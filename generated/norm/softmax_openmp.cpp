@@ -104,6 +104,11 @@ inline int64_t thread_count() {
 #endif
 }
 
+// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
+inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
+  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
+}
+
 // The widest vector of the machine that this file is compiled for.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
@@ -745,8 +750,8 @@ void softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* worksp
       for (int64_t row = 0; row < rows; ++row) {
         float greatest3 = -INFINITY;
         float total3 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
           float greatest_now = greatest3;
@@ -794,8 +799,8 @@ void softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* worksp
         for (int64_t row = 0; row < rows; ++row) {
           const float greatest5 = greatest2[row];
           const float total5 = total2[row];
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end3 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end3 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(around_caches2, &y[row * N + n_begin2], n_begin2, n_end3,
                               [=](int64_t n, auto active) {
                                 store_around(&y[row * N + n], active,
@@ -877,8 +882,8 @@ void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* work
       for (int64_t row = 0; row < rows; ++row) {
         double greatest3 = -double(INFINITY);
         double total3 = 0.0;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
           double greatest_now = greatest3;
@@ -927,8 +932,8 @@ void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* work
         for (int64_t row = 0; row < rows; ++row) {
           const double greatest5 = greatest2[row];
           const double total5 = total2[row];
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end3 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end3 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes64>(around_caches2, &y[row * N + n_begin2], n_begin2, n_end3,
                               [=](int64_t n, auto active) {
                                 store_around(&y[row * N + n], active,
@@ -1010,8 +1015,8 @@ void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char*
       for (int64_t row = 0; row < rows; ++row) {
         float greatest3 = -INFINITY;
         float total3 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
           float greatest_now = greatest3;
@@ -1059,8 +1064,8 @@ void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char*
         for (int64_t row = 0; row < rows; ++row) {
           const float greatest5 = greatest2[row];
           const float total5 = total2[row];
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end3 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end3 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
               around_caches2, &y[row * N + n_begin2], n_begin2, n_end3, [=](int64_t n, auto active) {
                 store_around(
@@ -1143,8 +1148,8 @@ void softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* 
       for (int64_t row = 0; row < rows; ++row) {
         float greatest3 = -INFINITY;
         float total3 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
           float greatest_now = greatest3;
@@ -1192,8 +1197,8 @@ void softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* 
         for (int64_t row = 0; row < rows; ++row) {
           const float greatest5 = greatest2[row];
           const float total5 = total2[row];
-          const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                        n_end3 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end3 = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
               around_caches2, &y[row * N + n_begin2], n_begin2, n_end3, [=](int64_t n, auto active) {
                 store_around(

@@ -112,6 +112,11 @@ inline char* next_line(void* memory) {
   return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
+// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
+inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
+  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
+}
+
 // The widest vector of the machine that this file is compiled for.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
@@ -699,8 +704,8 @@ void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N, char* workspa
       for (int64_t m_3 = 0; m_3 < M; ++m_3) {
         float greatest2 = -INFINITY;
         float total2 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
           float greatest_now2 = greatest2;
@@ -798,8 +803,8 @@ void logsumexp_f64(const double* x, double* y, int64_t M, int64_t N, char* works
       for (int64_t m_3 = 0; m_3 < M; ++m_3) {
         double greatest2 = -double(INFINITY);
         double total2 = 0.0;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
           double greatest_now2 = greatest2;
@@ -898,8 +903,8 @@ void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* 
       for (int64_t m_3 = 0; m_3 < M; ++m_3) {
         float greatest2 = -INFINITY;
         float total2 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
           float greatest_now2 = greatest2;
@@ -997,8 +1002,8 @@ void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* w
       for (int64_t m_3 = 0; m_3 < M; ++m_3) {
         float greatest2 = -INFINITY;
         float total2 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
           float greatest_now2 = greatest2;

@@ -80,6 +80,11 @@ inline char* next_line(void* memory) {
   return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
+// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
+inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
+  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
+}
+
 // The widest vector of the machine that this file is compiled for.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
@@ -431,8 +436,8 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
         float total3 = 0.0f;
         float seen2 = 0.0f;
         float total4 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
           const float here2 = float(n_end2 - n_first);
@@ -548,8 +553,8 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
         double total3 = 0.0;
         double seen2 = 0.0;
         double total4 = 0.0;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
           const double here2 = double(n_end2 - n_first);
@@ -665,8 +670,8 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
         float total3 = 0.0f;
         float seen2 = 0.0f;
         float total4 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
           const float here2 = float(n_end2 - n_first);
@@ -782,8 +787,8 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
         float total3 = 0.0f;
         float seen2 = 0.0f;
         float total4 = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
           const float here2 = float(n_end2 - n_first);

@@ -79,6 +79,11 @@ inline char* next_line(void* memory) {
   return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
+// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
+inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
+  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
+}
+
 // The widest vector of the machine that this file is compiled for.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
@@ -477,8 +482,8 @@ void cumsum_f32(const float* x, float* inclusive, float* exclusive, float* rever
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         float total = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
@@ -522,15 +527,15 @@ void cumsum_f32(const float* x, float* inclusive, float* exclusive, float* rever
         if (n_share + 1 < N_shares) {
           carry3 = start[n_share * M + m];
         }
-        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes_down<kLanes32>(n_begin2, n_end2, [=, &carry3](int64_t n, auto active) {
           const auto running3 = scan_lanes<-1>(carry3, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
                                                [](auto a, auto b) { return a + b; });
           store_around(&reverse[m * N + n], active, running3, around_caches);
         });
-        const int64_t n_begin3 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end3 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin3 = share_begin(n_share, N_shares, N, 64),
+                      n_end3 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes32>(n_begin3, n_end3, [=, &carry, &carry2](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
           const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
@@ -574,8 +579,8 @@ void cumsum_f64(const double* x, double* inclusive, double* exclusive, double* r
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         double total = 0.0;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
           Sum<double, kLanes64> total_lanes = 0.0;
           for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
@@ -619,15 +624,15 @@ void cumsum_f64(const double* x, double* inclusive, double* exclusive, double* r
         if (n_share + 1 < N_shares) {
           carry3 = start[n_share * M + m];
         }
-        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes_down<kLanes64>(n_begin2, n_end2, [=, &carry3](int64_t n, auto active) {
           const auto running3 = scan_lanes<-1>(carry3, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
                                                [](auto a, auto b) { return a + b; });
           store_around(&reverse[m * N + n], active, running3, around_caches);
         });
-        const int64_t n_begin3 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end3 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin3 = share_begin(n_share, N_shares, N, 64),
+                      n_end3 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes64>(n_begin3, n_end3, [=, &carry, &carry2](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
           const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
@@ -671,8 +676,8 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         int64_t total = 0;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         Lanes<int64_t, kLanes64> total_lanes = 0;
         for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
           total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
@@ -713,16 +718,16 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
         if (n_share + 1 < N_shares) {
           carry3 = start[n_share * M + m];
         }
-        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes_down<kLanes64>(n_begin2, n_end2, [=, &carry3](int64_t n, auto active) {
           const auto running3 =
               scan_lanes<-1>(carry3, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
                              [](auto a, auto b) { return a + b; });
           store_around(&reverse[m * N + n], active, convert<int32_t>(running3), around_caches);
         });
-        const int64_t n_begin3 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end3 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin3 = share_begin(n_share, N_shares, N, 64),
+                      n_end3 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes64>(n_begin3, n_end3, [=, &carry, &carry2](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
           const auto running =

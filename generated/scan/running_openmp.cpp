@@ -89,6 +89,11 @@ inline char* next_line(void* memory) {
   return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
+// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
+inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
+  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
+}
+
 // The widest vector of the machine that this file is compiled for.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
@@ -512,8 +517,8 @@ void running_cumsum_f32(const float* x, float* y, int64_t M, int64_t N, char* wo
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         float total = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
@@ -543,8 +548,8 @@ void running_cumsum_f32(const float* x, float* y, int64_t M, int64_t N, char* wo
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes32>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
           const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
                                              [](auto a, auto b) { return a + b; });
@@ -580,8 +585,8 @@ void running_cumsum_f64(const double* x, double* y, int64_t M, int64_t N, char* 
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         double total = 0.0;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
           Sum<double, kLanes64> total_lanes = 0.0;
           for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
@@ -611,8 +616,8 @@ void running_cumsum_f64(const double* x, double* y, int64_t M, int64_t N, char* 
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
           const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
                                              [](auto a, auto b) { return a + b; });
@@ -648,8 +653,8 @@ void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         int64_t total = 0;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         Lanes<int64_t, kLanes64> total_lanes = 0;
         for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
           total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
@@ -676,8 +681,8 @@ void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
           const auto running =
               scan_lanes<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
@@ -714,8 +719,8 @@ void running_cumsum_exclusive_f32(const float* x, float* y, int64_t M, int64_t N
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         float total = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
@@ -745,8 +750,8 @@ void running_cumsum_exclusive_f32(const float* x, float* y, int64_t M, int64_t N
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes32>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
           const auto running = scan_before<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
                                               [](auto a, auto b) { return a + b; });
@@ -782,8 +787,8 @@ void running_cumsum_exclusive_f64(const double* x, double* y, int64_t M, int64_t
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         double total = 0.0;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
           Sum<double, kLanes64> total_lanes = 0.0;
           for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
@@ -813,8 +818,8 @@ void running_cumsum_exclusive_f64(const double* x, double* y, int64_t M, int64_t
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
           const auto running = scan_before<1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
                                               [](auto a, auto b) { return a + b; });
@@ -850,8 +855,8 @@ void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         int64_t total = 0;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         Lanes<int64_t, kLanes64> total_lanes = 0;
         for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
           total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
@@ -878,8 +883,8 @@ void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
           const auto running =
               scan_before<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
@@ -916,8 +921,8 @@ void running_cumsum_reverse_f32(const float* x, float* y, int64_t M, int64_t N, 
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         float total = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
@@ -947,8 +952,8 @@ void running_cumsum_reverse_f32(const float* x, float* y, int64_t M, int64_t N, 
         if (n_share + 1 < N_shares) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes_down<kLanes32>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
           const auto running = scan_lanes<-1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
                                               [](auto a, auto b) { return a + b; });
@@ -984,8 +989,8 @@ void running_cumsum_reverse_f64(const double* x, double* y, int64_t M, int64_t N
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         double total = 0.0;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
           Sum<double, kLanes64> total_lanes = 0.0;
           for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
@@ -1015,8 +1020,8 @@ void running_cumsum_reverse_f64(const double* x, double* y, int64_t M, int64_t N
         if (n_share + 1 < N_shares) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes_down<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
           const auto running = scan_lanes<-1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
                                               [](auto a, auto b) { return a + b; });
@@ -1052,8 +1057,8 @@ void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         int64_t total = 0;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         Lanes<int64_t, kLanes64> total_lanes = 0;
         for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
           total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
@@ -1080,8 +1085,8 @@ void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
         if (n_share + 1 < N_shares) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes_down<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
           const auto running =
               scan_lanes<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
@@ -1118,8 +1123,8 @@ void running_cumsum_reverse_exclusive_f32(const float* x, float* y, int64_t M, i
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         float total = 0.0f;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
@@ -1149,8 +1154,8 @@ void running_cumsum_reverse_exclusive_f32(const float* x, float* y, int64_t M, i
         if (n_share + 1 < N_shares) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes_down<kLanes32>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
           const auto running = scan_before<-1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
                                                [](auto a, auto b) { return a + b; });
@@ -1186,8 +1191,8 @@ void running_cumsum_reverse_exclusive_f64(const double* x, double* y, int64_t M,
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         double total = 0.0;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
           Sum<double, kLanes64> total_lanes = 0.0;
           for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
@@ -1217,8 +1222,8 @@ void running_cumsum_reverse_exclusive_f64(const double* x, double* y, int64_t M,
         if (n_share + 1 < N_shares) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes_down<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
           const auto running = scan_before<-1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
                                                [](auto a, auto b) { return a + b; });
@@ -1255,8 +1260,8 @@ void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         int64_t total = 0;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         Lanes<int64_t, kLanes64> total_lanes = 0;
         for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
           total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
@@ -1283,8 +1288,8 @@ void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
         if (n_share + 1 < N_shares) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes_down<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
           const auto running =
               scan_before<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
@@ -1345,8 +1350,8 @@ void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cha
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         int64_t total = 1;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         Lanes<int64_t, kLanes64> total_lanes = 1;
         for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
           total_lanes = total_lanes * (keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1));
@@ -1374,8 +1379,8 @@ void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cha
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
           const auto running =
               scan_lanes<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
@@ -1436,8 +1441,8 @@ void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int6
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         int64_t total = 1;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         Lanes<int64_t, kLanes64> total_lanes = 1;
         for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
           total_lanes = total_lanes * (keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1));
@@ -1465,8 +1470,8 @@ void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int6
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
           const auto running =
               scan_before<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
@@ -1527,8 +1532,8 @@ void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         int64_t total = 1;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         Lanes<int64_t, kLanes64> total_lanes = 1;
         for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
           total_lanes = total_lanes * (keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1));
@@ -1556,8 +1561,8 @@ void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_
         if (n_share + 1 < N_shares) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes_down<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
           const auto running =
               scan_lanes<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
@@ -1619,8 +1624,8 @@ void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         int64_t total = 1;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         Lanes<int64_t, kLanes64> total_lanes = 1;
         for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
           total_lanes = total_lanes * (keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1));
@@ -1648,8 +1653,8 @@ void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t
         if (n_share + 1 < N_shares) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes_down<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
           const auto running =
               scan_before<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
@@ -1686,8 +1691,8 @@ void running_cummax_f32(const float* x, float* y, int64_t M, int64_t N, char* wo
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         float total = -INFINITY;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         Extreme<float, kLanes32> total_lanes = -INFINITY;
         for_lanes<kLanes32>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
           total_lanes = maximum(total_lanes, keep(active, load(&x[m * N + n], active), -INFINITY));
@@ -1714,8 +1719,8 @@ void running_cummax_f32(const float* x, float* y, int64_t M, int64_t N, char* wo
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes32>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
           const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), -INFINITY),
                                              -INFINITY, [](auto a, auto b) { return maximum(a, b); });
@@ -1751,8 +1756,8 @@ void running_cummax_f64(const double* x, double* y, int64_t M, int64_t N, char* 
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         double total = -double(INFINITY);
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         Extreme<double, kLanes64> total_lanes = -double(INFINITY);
         for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
           total_lanes = maximum(total_lanes, keep(active, load(&x[m * N + n], active), -double(INFINITY)));
@@ -1779,8 +1784,8 @@ void running_cummax_f64(const double* x, double* y, int64_t M, int64_t N, char* 
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
           const auto running =
               scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), -double(INFINITY)),
@@ -1817,8 +1822,8 @@ void running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         int32_t total = INT32_MIN;
-        const int64_t n_begin = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
         Lanes<int32_t, kLanes32> total_lanes = INT32_MIN;
         for_lanes<kLanes32>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
           total_lanes = maximum(total_lanes, keep(active, load(&x[m * N + n], active), INT32_MIN));
@@ -1845,8 +1850,8 @@ void running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64,
-                      n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N);
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes32>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
           const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), INT32_MIN),
                                              INT32_MIN, [](auto a, auto b) { return maximum(a, b); });

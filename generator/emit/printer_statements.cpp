@@ -343,14 +343,16 @@ Printer::Range Printer::declared_range(const PlanNode &loop) {
   const Range own = {names_.claim(axis + "_begin"), names_.claim(axis + "_end")};
   const std::string count = at_least(size(kernel.axes[loop.share].block), binding::kUnary);
   const Size &whole = kernel.axes[loop.axis].size;
-  std::string rest = " * " + at_least(size(whole), binding::kUnary) + " / " + count;
-  std::string end = "(" + share + " + 1)" + rest;
+  const std::string rest = " * " + at_least(size(whole), binding::kUnary) + " / " + count;
   if (loop.share_step > 1) {
-    const Size steps = Size::make(Size::Op::cdiv, {whole, Size::integer(loop.share_step)});
-    rest = " * " + at_least(size(steps), binding::kUnary) + " / " + count + " * " + std::to_string(loop.share_step);
-    end = spelling.helper("smaller") + "((" + share + " + 1)" + rest + ", " + size_text(whole) + ")";
+    const std::string others = ", " + count + ", " + size_text(whole) + ", " + std::to_string(loop.share_step) + ")",
+                      &begin = spelling.helper("share_begin");
+    lines.add("const int64_t " + own.begin + " = " + begin + "(" + share + others + ", " + own.end + " = " + begin +
+              "(" + share + " + 1" + others + ";");
+    return own;
   }
-  lines.add("const int64_t " + own.begin + " = " + share + rest + ", " + own.end + " = " + end + ";");
+  lines.add("const int64_t " + own.begin + " = " + share + rest + ", " + own.end + " = (" + share + " + 1)" + rest +
+            ";");
   return own;
 }
 

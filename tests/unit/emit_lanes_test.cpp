@@ -181,8 +181,8 @@ body = 'y = cumsum_reverse(x * x, N);'
   CHECK(has(text, "for (int64_t n_share = N_shares; n_share-- > 0;) { store(&start[n_share * M + m], active, carry2); "
                   "carry2 = carry2 + load(&total_part[n_share * M + m], active); }"));
   CHECK(has(text, "float carry = 0.0f; if (n_share + 1 < N_shares) { carry = start[n_share * M + m]; } "
-                  "const int64_t n_begin2 = n_share * ceil_div(N, 64) / N_shares * 64, "
-                  "n_end2 = smaller((n_share + 1) * ceil_div(N, 64) / N_shares * 64, N); "
+                  "const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64), "
+                  "n_end2 = share_begin(n_share + 1, N_shares, N, 64); "
                   "for_lanes_down<kLanes32>(n_begin2, n_end2,"));
 }
 
