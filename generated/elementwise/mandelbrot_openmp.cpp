@@ -289,20 +289,16 @@ inline Lanes<T, int(sizeof...(kLane))> lane_numbers(std::index_sequence<kLane...
   return numbers;
 }
 
-// first, first + 1, ...
-template <int N>
-inline Lanes<int64_t, N> positions(int64_t first) {
-  return lane_numbers<int64_t>(std::make_index_sequence<N>{}) + first;
-}
-
 // The same as numbers of another type.
 template <class T, int N>
 inline Lanes<T, N> positions_as(int64_t first) {
-  const Lanes<T, N> numbers = lane_numbers<T>(std::make_index_sequence<N>{});
+  Lanes<T, N> numbers = lane_numbers<T>(std::make_index_sequence<N>{});
   if constexpr (std::is_floating_point_v<T>) {
     constexpr int64_t kWhole = int64_t(1) << std::numeric_limits<T>::digits;  // up to here the sum is exact
-    if (first < -kWhole || first > kWhole - N)
-      return __builtin_convertvector(positions<N>(first).v, typename Lanes<T, N>::Vector);
+    if (first < -kWhole || first > kWhole - N) {
+      for (int lane = 0; lane < N; ++lane) numbers.v[lane] = T(first + lane);
+      return numbers;
+    }
   }
   return numbers + T(first);
 }

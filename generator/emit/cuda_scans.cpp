@@ -56,7 +56,7 @@ CudaKernel::keep_between(const PlanNode &loop, int together, const std::string &
     const bool scan = node.kind == PlanNode::Kind::scan_step;
     for (const Access &a : accesses_of(plan_.kernel, node))
       if (plan_.storage[a.var].kind == Storage::Kind::scalar && printer_.scopes.of(a.var).list == &loop.body)
-        pieces[a.var].insert(piece);
+        pieces[a.var].insert(scan && together == 1 ? piece + 1 : piece); // its value stands behind the piece
     if (scan && plan_.storage[node.partner].kind == Storage::Kind::scalar)
       scanned.insert(node.partner);
     piece += scan ? 1 : 0;
