@@ -8,6 +8,7 @@
 #include "emit/lanes.h"
 #include "emit/target_file.h"
 #include "plan/access.h"
+#include "plan/uses.h"
 
 namespace kgen {
 namespace {
@@ -35,6 +36,7 @@ public:
         plan_(make_plan(variation.lowered, variation.lowered_facts, TargetKind::openmp)),
         names_(names_of(function, plan_.kernel)), printer_(plan_, variation.lowered_facts, spelling, names_) {
     buffers_ = buffers_of(plan_, printer_);
+    uses_ = count_uses(plan_);
     if (!wants_lanes(plan_.kernel))
       return;
     lanes_.emplace(printer_, names_);
@@ -348,7 +350,7 @@ private:
 
   bool is_streamable(VarId var, AxisId lane) {
     const Var &v = plan_.kernel.vars[var];
-    return v.kind == Var::Kind::output && v.type != Type::boolean && is_only_written(var) &&
+    return v.kind == Var::Kind::output && v.type != Type::boolean && uses_.at(var) == 1 &&
            printer_.lanes->neighbours(var, lane);
   }
 
@@ -366,44 +368,6 @@ private:
     for (const auto &[elements, bytes] : by_elements)
       text += (text.empty() ? "" : " + ") + elements + (bytes == 1 ? "" : " * " + std::to_string(bytes));
     return text;
-  }
-
-  // By one statement, or by one of each arm of a condition.
-  bool is_only_written(VarId var) {
-    if (uses_.empty())
-      count_uses();
-    return uses_[var] == 1;
-  }
-
-  // Of phases under one condition and those under its opposite, one or the other is gone through.
-  void count_uses() {
-    std::map<ExprId, std::map<VarId, int>> where, elsewhere;
-    for (const Phase &phase : plan_.phases)
-      count_uses(phase.nodes, phase.when == kNone ? uses_ : (phase.unless ? elsewhere : where)[phase.when]);
-    for (const auto &[when, counts] : elsewhere)
-      for (const auto &[var, count] : counts)
-        where[when][var] = std::max(where[when][var], count);
-    for (const auto &[when, counts] : where)
-      for (const auto &[var, count] : counts)
-        uses_[var] += count;
-  }
-
-  void count_uses(const std::vector<PlanNode> &list, std::map<VarId, int> &uses) const {
-    for (const PlanNode &node : list) {
-      PlanNode alone = node;
-      alone.body.clear(), alone.otherwise.clear(), alone.step.clear();
-      for (const Access &a : accesses_of(plan_.kernel, alone))
-        for (VarId touched : std::set<VarId>{a.memory, a.var})
-          uses[touched] += a.write ? 1 : 2;
-      std::map<VarId, int> one, other;
-      count_uses(node.body, one);
-      count_uses(node.step, one);
-      count_uses(node.otherwise, other);
-      for (const auto &[touched, count] : other)
-        one[touched] = std::max(one[touched], count);
-      for (const auto &[touched, count] : one)
-        uses[touched] += count;
-    }
   }
 
   bool takes_lanes(const PlanNode &n) const { return printer_.lanes != nullptr && printer_.lanes->takes(n); }
@@ -524,8 +488,8 @@ private:
   Printer printer_;
   std::vector<Buffer> buffers_;
   std::optional<LanePrinter> lanes_;
-  std::map<VarId, int> uses_; // places that touch a variable or its memory
-  std::string around_;        // the flag for writing around the caches in the phase at hand
+  std::map<VarId, int> uses_;
+  std::string around_; // the flag for writing around the caches in the phase at hand
 };
 
 } // namespace

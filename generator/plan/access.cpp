@@ -105,18 +105,25 @@ std::vector<const PlanNode *> folds_over(const PlanNode &loop) {
 std::vector<Access> accesses_of(const Kernel &kernel, const PlanNode &root) {
   std::vector<Access> out;
   for_each_node(root, [&](const PlanNode &node) {
-    for (ExprId id : expressions_of(node))
-      add_reads(kernel, id, out);
-    if (node.target != kNone) {
-      out.push_back({memory_of(kernel, node.target), node.target, true, aligned_axes(kernel, node.target, node.coords),
-                     node.scatter_add});
-      // An accumulator is read and written by its step.
-      if (node.kind == PlanNode::Kind::fold_step || node.kind == PlanNode::Kind::scan_step)
-        out.push_back({node.target, node.target, false, kernel.vars[node.target].axes});
-    }
-    if (node.partner != kNone)
-      out.push_back({node.partner, node.partner, true, kernel.vars[node.partner].axes});
+    const std::vector<Access> own = own_accesses_of(kernel, node);
+    out.insert(out.end(), own.begin(), own.end());
   });
+  return out;
+}
+
+std::vector<Access> own_accesses_of(const Kernel &kernel, const PlanNode &node) {
+  std::vector<Access> out;
+  for (ExprId id : expressions_of(node))
+    add_reads(kernel, id, out);
+  if (node.target != kNone) {
+    out.push_back({memory_of(kernel, node.target), node.target, true, aligned_axes(kernel, node.target, node.coords),
+                   node.scatter_add});
+    // An accumulator is read and written by its step.
+    if (node.kind == PlanNode::Kind::fold_step || node.kind == PlanNode::Kind::scan_step)
+      out.push_back({node.target, node.target, false, kernel.vars[node.target].axes});
+  }
+  if (node.partner != kNone)
+    out.push_back({node.partner, node.partner, true, kernel.vars[node.partner].axes});
   return out;
 }
 

@@ -20,6 +20,7 @@ struct Access {
 VarId memory_of(const Kernel &kernel, VarId var);
 
 std::vector<Access> accesses_of(const Kernel &kernel, const PlanNode &node);
+std::vector<Access> own_accesses_of(const Kernel &kernel, const PlanNode &node); // not those of its children
 
 // Do two accesses touch one memory, at least one writing, so that their order counts?
 bool conflict(const Access &a, const Access &b);
