@@ -63,11 +63,12 @@ struct StatementWords {
   Words all, assigned; // those before the first `=`
 };
 
+bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
 // Those of comments as well: what is looked for is doubt.
 std::vector<StatementWords> words_of_statements(const SourceText &source) {
   const std::string &text = source.text();
   std::vector<StatementWords> out(source.statement_ends.size() + 1);
-  auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   size_t assignment = 0; // statements up to this one have met their `=`
   for (size_t at = 0; at < text.size(); ++at) {
     const size_t begin = at, statement = source.statement(at);
@@ -83,6 +84,17 @@ std::vector<StatementWords> words_of_statements(const SourceText &source) {
       out[statement].assigned.insert(word);
   }
   return out;
+}
+
+// Is a name given a value as a whole somewhere? A function of the library that is must be meant as something else.
+bool is_assigned(const std::string &text, const std::string &name) {
+  for (size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += name.size()) {
+    const size_t after = text.find_first_not_of(" \n", at + name.size());
+    const bool begins = at == 0 || !in_word(text[at - 1]);
+    if (begins && after != std::string::npos && text[after] == '=' && text.compare(after, 2, "==") != 0)
+      return true;
+  }
+  return false;
 }
 
 // Says nothing of statements that hang on what is in doubt, be it through what they assign. Of functions, all are in
@@ -178,7 +190,8 @@ void check_body(const Sketch &sketch, Diagnostics &diags) {
   for (const std::string &name :
        known_names(make_unit(spec, variants, texts.body, texts.known_functions(), {}), true)) {
     known.insert(name);
-    doubtful.erase(name); // `size`, where it is a key of the grid
+    if (!doubtful.contains(name) || !is_assigned(texts.body.text(), name))
+      doubtful.erase(name); // `size`, where it is a key of the grid
   }
   doubtful.insert(sketch.doubtful.begin(), sketch.doubtful.end());
   doubtful.insert(bad_params.begin(), bad_params.end());
