@@ -124,6 +124,7 @@ public:
         {"no template named '", &MessageReporter::undeclared},
         {"cannot assign to ", &MessageReporter::not_assignable},
         {"expression is not assignable", &MessageReporter::no_place},
+        {"non-object type '", &MessageReporter::function_set},
         {"assigning to '", &MessageReporter::incompatible},
         {"cannot initialize a variable", &MessageReporter::incompatible},
         {"array subscript is not an integer", &MessageReporter::fraction},
@@ -361,8 +362,8 @@ private:
     add(DiagId::body_unsupported, {list ? "lists as values" : "`<=>`s"});
   }
 
-  // `k = 3`, where k is a grid dimension: a statement, or a coordinate. Clang points at the `=`.
-  void no_axis() {
+  // Where Clang points at the `=`: makes that the span of the name before it, which is returned.
+  std::string to_assigned_name() {
     const std::string &text = span_.source->text();
     const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
     size_t end = span_.begin;
@@ -371,10 +372,23 @@ private:
     size_t begin = end;
     while (begin > 0 && is_name(text[begin - 1]))
       --begin;
-    const std::string name = text.substr(begin, end - begin);
-    const size_t before = begin == 0 ? std::string::npos : text.find_last_not_of(" \n", begin - 1);
-    const bool coordinate = before != std::string::npos && text[before] == ',';
     span_ = {span_.source, begin, std::max<size_t>(end - begin, 1)};
+    return text.substr(begin, end - begin);
+  }
+
+  // `variance = 3`, where no variable has that name.
+  void function_set() {
+    const std::string name = to_assigned_name();
+    add(DiagId::body_undeclared, {name},
+        "a function has this name; declare an output or a local variable to assign it");
+  }
+
+  // `k = 3`, where k is a grid dimension: a statement, or a coordinate.
+  void no_axis() {
+    const std::string name = to_assigned_name();
+    const size_t before =
+        span_.begin == 0 ? std::string::npos : span_.source->text().find_last_not_of(" \n", span_.begin - 1);
+    const bool coordinate = before != std::string::npos && span_.source->text()[before] == ',';
     const std::string meaning = describe_name(*unit_.spec, name);
     if (!coordinate && !meaning.empty())
       return add(DiagId::body_not_assignable, {name, meaning});
