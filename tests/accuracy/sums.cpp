@@ -95,16 +95,16 @@ void sums(const Data &data) {
 
 void running_sums(const Data &data) {
   std::vector<float> total(kRunning);
-  must(running_sum_openmp(data.x.data(), total.data(), kRunning));
+  must(running_sum_openmp(data.x.data(), total.data(), kRunning, nullptr, 0));
   data.told("running_sum", data.worst(&total.back(), 1, kRunning, 0, 1));
-  must(running_sum_of_columns_openmp(data.x.data(), total.data(), kRunning / kColumns, kColumns));
+  must(running_sum_of_columns_openmp(data.x.data(), total.data(), kRunning / kColumns, kColumns, nullptr, 0));
   data.told("running_sum_of_columns",
             data.worst(&total[size_t(kRunning - kColumns)], kColumns, kRunning / kColumns, 1, kColumns));
 }
 
 void variances(const std::vector<float> &x) {
   float mean, variance;
-  must(mean_variance_f32_f32_openmp(x.data(), &mean, &variance, 1, kRunning));
+  must(mean_variance_f32_f32_openmp(x.data(), &mean, &variance, 1, kRunning, nullptr, 0));
   const double right = sum_in_double(kRunning, 0, 1, [&](int64_t i) { return double(x[size_t(i)]); }) / kRunning;
   const double spread = sum_in_double(kRunning, 0, 1, [&](int64_t i) {
     const double d = double(x[size_t(i)]) - right;
