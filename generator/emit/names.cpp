@@ -120,7 +120,7 @@ std::string Names::claim(const std::string &wish) {
   const bool reserved = is_macro(wish) || kHelpers.count(wish) != 0 ||
                         std::find(std::begin(kReserved), std::end(kReserved), wish) != std::end(kReserved);
   const bool numbered = !reserved && wish.size() > 1 && std::isalpha(static_cast<unsigned char>(wish.back())) != 0;
-  for (int n = 2;; ++n) {
+  for (int &n = next_.try_emplace(wish, 2).first->second;; ++n) {
     std::string name = numbered ? wish + std::to_string(n) : wish + (n == 2 ? "_" : "_" + std::to_string(n));
     if (taken_.insert(name).second)
       return name;

@@ -1,6 +1,7 @@
 // Identifiers of one emitted scope: user names are kept where C++ allows, made-up ones step aside.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -21,6 +22,7 @@ public:
 private:
   std::pair<std::string, std::string> pair_;
   std::set<std::string> taken_;
+  std::map<std::string, int> next_; // the number that the next one of a wish may have
 };
 
 // A name of the user's as emitted files spell it: with an underscore after it where it would hide something that the
