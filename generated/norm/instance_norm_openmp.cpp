@@ -435,8 +435,8 @@ inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
 struct InstanceNormF32Workspace {
   int64_t total3;
   int64_t total4;
-  int64_t total_part2;
   int64_t total_part3;
+  int64_t total_part4;
   int64_t seen_part;
   int64_t bytes = 0;
 
@@ -444,8 +444,8 @@ struct InstanceNormF32Workspace {
     const int64_t HW_shares = larger(1, smaller(floor_div(64, larger(1, B * C)), ceil_div(H * W, 16384)));
     total3 = reserve(bytes, B * C, 4);
     total4 = reserve(bytes, B * C, 4);
-    total_part2 = reserve(bytes, HW_shares * B * C, 4);
     total_part3 = reserve(bytes, HW_shares * B * C, 4);
+    total_part4 = reserve(bytes, HW_shares * B * C, 4);
     seen_part = reserve(bytes, HW_shares * B * C, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -457,8 +457,8 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
   const InstanceNormF32Workspace space(B, C, H, W);
   float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
   float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
-  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
   float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
+  float* const total_part4 = reinterpret_cast<float*>(workspace + space.total_part4);
   float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
   if (H * W <= 1048576) {
     const bool around_caches = B * C * (H * W) * 4 >= kBeyondCaches;
@@ -520,13 +520,13 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
           for (int64_t hw_first2 = hw_begin; hw_first2 < hw_end2; hw_first2 += 4096) {
             const int64_t hw_end3 = smaller(hw_first2 + 4096, hw_end2);
             const float here2 = float(hw_end3 - hw_first2);
-            float total_part4 = 0.0f;
-            Sum<float, kLanes32> total_part4_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_first2, hw_end3, [=, &total_part4_lanes](int64_t hw, auto active) {
-              total_part4_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0f);
+            float total_part2 = 0.0f;
+            Sum<float, kLanes32> total_part2_lanes = 0.0f;
+            for_lanes<kLanes32>(hw_first2, hw_end3, [=, &total_part2_lanes](int64_t hw, auto active) {
+              total_part2_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0f);
             });
-            total_part4 += across(total_part4_lanes, [](auto a, auto b_) { return a + b_; });
-            const float mean2 = total_part4 / here2;
+            total_part2 += across(total_part2_lanes, [](auto a, auto b_) { return a + b_; });
+            const float mean2 = total_part2 / here2;
             Sum<float, kLanes32> total6_lanes = 0.0f;
             for_lanes<kLanes32>(hw_first2, hw_end3, [=, &total6_lanes](int64_t hw, auto active) {
               const auto d_4 = load(&x[(b * C + c) * (H * W) + hw], active) - mean2;
@@ -537,11 +537,11 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
               const float apart2 = mean2 - total5 / seen2;
               total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
             }
-            total5 += total_part4;
+            total5 += total_part2;
             seen2 += here2;
           }
-          total_part2[(hw_share * B + b) * C + c] = total5;
-          total_part3[(hw_share * B + b) * C + c] = total6;
+          total_part3[(hw_share * B + b) * C + c] = total5;
+          total_part4[(hw_share * B + b) * C + c] = total6;
           seen_part[(hw_share * B + b) * C + c] = seen2;
         }
       }
@@ -552,14 +552,14 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
         Lanes<float, kLanes32> seen3 = 0.0f;
         Lanes<float, kLanes32> total8 = 0.0f;
         for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
-          total7 += load(&total_part2[(hw_share * B + b) * C + c], active);
+          total7 += load(&total_part3[(hw_share * B + b) * C + c], active);
           seen3 += load(&seen_part[(hw_share * B + b) * C + c], active);
         }
         for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
-          const auto apart3 = load(&total_part2[(hw_share * B + b) * C + c], active) /
+          const auto apart3 = load(&total_part3[(hw_share * B + b) * C + c], active) /
                                   load(&seen_part[(hw_share * B + b) * C + c], active) -
                               total7 / seen3;
-          total8 += (load(&total_part3[(hw_share * B + b) * C + c], active) +
+          total8 += (load(&total_part4[(hw_share * B + b) * C + c], active) +
                      apart3 * apart3 * load(&seen_part[(hw_share * B + b) * C + c], active));
         }
         store(&total3[b * C + c], active, total7);
@@ -598,8 +598,8 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
 struct InstanceNormBf16Workspace {
   int64_t total3;
   int64_t total4;
-  int64_t total_part2;
   int64_t total_part3;
+  int64_t total_part4;
   int64_t seen_part;
   int64_t bytes = 0;
 
@@ -607,8 +607,8 @@ struct InstanceNormBf16Workspace {
     const int64_t HW_shares = larger(1, smaller(floor_div(64, larger(1, B * C)), ceil_div(H * W, 16384)));
     total3 = reserve(bytes, B * C, 4);
     total4 = reserve(bytes, B * C, 4);
-    total_part2 = reserve(bytes, HW_shares * B * C, 4);
     total_part3 = reserve(bytes, HW_shares * B * C, 4);
+    total_part4 = reserve(bytes, HW_shares * B * C, 4);
     seen_part = reserve(bytes, HW_shares * B * C, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -620,8 +620,8 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
   const InstanceNormBf16Workspace space(B, C, H, W);
   float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
   float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
-  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
   float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
+  float* const total_part4 = reinterpret_cast<float*>(workspace + space.total_part4);
   float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
   if (H * W <= 2097152) {
     const bool around_caches = B * C * (H * W) * 2 >= kBeyondCaches;
@@ -684,14 +684,14 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
           for (int64_t hw_first2 = hw_begin; hw_first2 < hw_end2; hw_first2 += 4096) {
             const int64_t hw_end3 = smaller(hw_first2 + 4096, hw_end2);
             const float here2 = float(hw_end3 - hw_first2);
-            float total_part4 = 0.0f;
-            Sum<float, kLanes32> total_part4_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_first2, hw_end3, [=, &total_part4_lanes](int64_t hw, auto active) {
-              total_part4_lanes +=
+            float total_part2 = 0.0f;
+            Sum<float, kLanes32> total_part2_lanes = 0.0f;
+            for_lanes<kLanes32>(hw_first2, hw_end3, [=, &total_part2_lanes](int64_t hw, auto active) {
+              total_part2_lanes +=
                   keep(active, from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)), 0.0f);
             });
-            total_part4 += across(total_part4_lanes, [](auto a, auto b_) { return a + b_; });
-            const float mean2 = total_part4 / here2;
+            total_part2 += across(total_part2_lanes, [](auto a, auto b_) { return a + b_; });
+            const float mean2 = total_part2 / here2;
             Sum<float, kLanes32> total6_lanes = 0.0f;
             for_lanes<kLanes32>(hw_first2, hw_end3, [=, &total6_lanes](int64_t hw, auto active) {
               const auto d_4 = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - mean2;
@@ -702,11 +702,11 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
               const float apart2 = mean2 - total5 / seen2;
               total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
             }
-            total5 += total_part4;
+            total5 += total_part2;
             seen2 += here2;
           }
-          total_part2[(hw_share * B + b) * C + c] = total5;
-          total_part3[(hw_share * B + b) * C + c] = total6;
+          total_part3[(hw_share * B + b) * C + c] = total5;
+          total_part4[(hw_share * B + b) * C + c] = total6;
           seen_part[(hw_share * B + b) * C + c] = seen2;
         }
       }
@@ -717,14 +717,14 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
         Lanes<float, kLanes32> seen3 = 0.0f;
         Lanes<float, kLanes32> total8 = 0.0f;
         for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
-          total7 += load(&total_part2[(hw_share * B + b) * C + c], active);
+          total7 += load(&total_part3[(hw_share * B + b) * C + c], active);
           seen3 += load(&seen_part[(hw_share * B + b) * C + c], active);
         }
         for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
-          const auto apart3 = load(&total_part2[(hw_share * B + b) * C + c], active) /
+          const auto apart3 = load(&total_part3[(hw_share * B + b) * C + c], active) /
                                   load(&seen_part[(hw_share * B + b) * C + c], active) -
                               total7 / seen3;
-          total8 += (load(&total_part3[(hw_share * B + b) * C + c], active) +
+          total8 += (load(&total_part4[(hw_share * B + b) * C + c], active) +
                      apart3 * apart3 * load(&seen_part[(hw_share * B + b) * C + c], active));
         }
         store(&total3[b * C + c], active, total7);

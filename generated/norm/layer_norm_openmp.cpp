@@ -500,8 +500,8 @@ inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
 struct LayerNormF32Workspace {
   int64_t total3;
   int64_t total4;
-  int64_t total_part2;
   int64_t total_part3;
+  int64_t total_part4;
   int64_t seen_part;
   int64_t bytes = 0;
 
@@ -509,8 +509,8 @@ struct LayerNormF32Workspace {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     total3 = reserve(bytes, rows, 4);
     total4 = reserve(bytes, rows, 4);
-    total_part2 = reserve(bytes, N_shares * rows, 4);
     total_part3 = reserve(bytes, N_shares * rows, 4);
+    total_part4 = reserve(bytes, N_shares * rows, 4);
     seen_part = reserve(bytes, N_shares * rows, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -522,8 +522,8 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
   const LayerNormF32Workspace space(rows, N);
   float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
   float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
-  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
   float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
+  float* const total_part4 = reinterpret_cast<float*>(workspace + space.total_part4);
   float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
   if (N <= 1048576) {
     const bool around_caches = rows * N * 4 >= kBeyondCaches;
@@ -580,13 +580,13 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
         for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
           const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
           const float here2 = float(n_end3 - n_first2);
-          float total_part4 = 0.0f;
-          Sum<float, kLanes32> total_part4_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first2, n_end3, [=, &total_part4_lanes](int64_t n, auto active) {
-            total_part4_lanes += keep(active, load(&x[row * N + n], active), 0.0f);
+          float total_part2 = 0.0f;
+          Sum<float, kLanes32> total_part2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first2, n_end3, [=, &total_part2_lanes](int64_t n, auto active) {
+            total_part2_lanes += keep(active, load(&x[row * N + n], active), 0.0f);
           });
-          total_part4 += across(total_part4_lanes, [](auto a, auto b) { return a + b; });
-          const float mean2 = total_part4 / here2;
+          total_part2 += across(total_part2_lanes, [](auto a, auto b) { return a + b; });
+          const float mean2 = total_part2 / here2;
           Sum<float, kLanes32> total6_lanes = 0.0f;
           for_lanes<kLanes32>(n_first2, n_end3, [=, &total6_lanes](int64_t n, auto active) {
             const auto d_4 = load(&x[row * N + n], active) - mean2;
@@ -597,11 +597,11 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
             const float apart2 = mean2 - total5 / seen2;
             total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
           }
-          total5 += total_part4;
+          total5 += total_part2;
           seen2 += here2;
         }
-        total_part2[n_share * rows + row] = total5;
-        total_part3[n_share * rows + row] = total6;
+        total_part3[n_share * rows + row] = total5;
+        total_part4[n_share * rows + row] = total6;
         seen_part[n_share * rows + row] = seen2;
       }
     }
@@ -610,14 +610,14 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
       Lanes<float, kLanes32> seen3 = 0.0f;
       Lanes<float, kLanes32> total8 = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total7 += load(&total_part2[n_share * rows + row], active);
+        total7 += load(&total_part3[n_share * rows + row], active);
         seen3 += load(&seen_part[n_share * rows + row], active);
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        const auto apart3 = load(&total_part2[n_share * rows + row], active) /
+        const auto apart3 = load(&total_part3[n_share * rows + row], active) /
                                 load(&seen_part[n_share * rows + row], active) -
                             total7 / seen3;
-        total8 += (load(&total_part3[n_share * rows + row], active) +
+        total8 += (load(&total_part4[n_share * rows + row], active) +
                    apart3 * apart3 * load(&seen_part[n_share * rows + row], active));
       }
       store(&total3[row], active, total7);
@@ -651,8 +651,8 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
 struct LayerNormBf16Workspace {
   int64_t total3;
   int64_t total4;
-  int64_t total_part2;
   int64_t total_part3;
+  int64_t total_part4;
   int64_t seen_part;
   int64_t bytes = 0;
 
@@ -660,8 +660,8 @@ struct LayerNormBf16Workspace {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     total3 = reserve(bytes, rows, 4);
     total4 = reserve(bytes, rows, 4);
-    total_part2 = reserve(bytes, N_shares * rows, 4);
     total_part3 = reserve(bytes, N_shares * rows, 4);
+    total_part4 = reserve(bytes, N_shares * rows, 4);
     seen_part = reserve(bytes, N_shares * rows, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -673,8 +673,8 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
   const LayerNormBf16Workspace space(rows, N);
   float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
   float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
-  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
   float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
+  float* const total_part4 = reinterpret_cast<float*>(workspace + space.total_part4);
   float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
   if (N <= 2097152) {
     const bool around_caches = rows * N * 2 >= kBeyondCaches;
@@ -731,13 +731,13 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
         for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
           const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
           const float here2 = float(n_end3 - n_first2);
-          float total_part4 = 0.0f;
-          Sum<float, kLanes32> total_part4_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first2, n_end3, [=, &total_part4_lanes](int64_t n, auto active) {
-            total_part4_lanes += keep(active, from_bf16(load(&x[row * N + n], active)), 0.0f);
+          float total_part2 = 0.0f;
+          Sum<float, kLanes32> total_part2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first2, n_end3, [=, &total_part2_lanes](int64_t n, auto active) {
+            total_part2_lanes += keep(active, from_bf16(load(&x[row * N + n], active)), 0.0f);
           });
-          total_part4 += across(total_part4_lanes, [](auto a, auto b) { return a + b; });
-          const float mean2 = total_part4 / here2;
+          total_part2 += across(total_part2_lanes, [](auto a, auto b) { return a + b; });
+          const float mean2 = total_part2 / here2;
           Sum<float, kLanes32> total6_lanes = 0.0f;
           for_lanes<kLanes32>(n_first2, n_end3, [=, &total6_lanes](int64_t n, auto active) {
             const auto d_4 = from_bf16(load(&x[row * N + n], active)) - mean2;
@@ -748,11 +748,11 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
             const float apart2 = mean2 - total5 / seen2;
             total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
           }
-          total5 += total_part4;
+          total5 += total_part2;
           seen2 += here2;
         }
-        total_part2[n_share * rows + row] = total5;
-        total_part3[n_share * rows + row] = total6;
+        total_part3[n_share * rows + row] = total5;
+        total_part4[n_share * rows + row] = total6;
         seen_part[n_share * rows + row] = seen2;
       }
     }
@@ -761,14 +761,14 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
       Lanes<float, kLanes32> seen3 = 0.0f;
       Lanes<float, kLanes32> total8 = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total7 += load(&total_part2[n_share * rows + row], active);
+        total7 += load(&total_part3[n_share * rows + row], active);
         seen3 += load(&seen_part[n_share * rows + row], active);
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        const auto apart3 = load(&total_part2[n_share * rows + row], active) /
+        const auto apart3 = load(&total_part3[n_share * rows + row], active) /
                                 load(&seen_part[n_share * rows + row], active) -
                             total7 / seen3;
-        total8 += (load(&total_part3[n_share * rows + row], active) +
+        total8 += (load(&total_part4[n_share * rows + row], active) +
                    apart3 * apart3 * load(&seen_part[n_share * rows + row], active));
       }
       store(&total3[row], active, total7);
@@ -803,8 +803,8 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
 struct LayerNormF16Workspace {
   int64_t total3;
   int64_t total4;
-  int64_t total_part2;
   int64_t total_part3;
+  int64_t total_part4;
   int64_t seen_part;
   int64_t bytes = 0;
 
@@ -812,8 +812,8 @@ struct LayerNormF16Workspace {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     total3 = reserve(bytes, rows, 4);
     total4 = reserve(bytes, rows, 4);
-    total_part2 = reserve(bytes, N_shares * rows, 4);
     total_part3 = reserve(bytes, N_shares * rows, 4);
+    total_part4 = reserve(bytes, N_shares * rows, 4);
     seen_part = reserve(bytes, N_shares * rows, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -825,8 +825,8 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
   const LayerNormF16Workspace space(rows, N);
   float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
   float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
-  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
   float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
+  float* const total_part4 = reinterpret_cast<float*>(workspace + space.total_part4);
   float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
   if (N <= 2097152) {
     const bool around_caches = rows * N * 2 >= kBeyondCaches;
@@ -883,13 +883,13 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
         for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
           const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
           const float here2 = float(n_end3 - n_first2);
-          float total_part4 = 0.0f;
-          Sum<float, kLanes32> total_part4_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first2, n_end3, [=, &total_part4_lanes](int64_t n, auto active) {
-            total_part4_lanes += keep(active, from_f16(load(&x[row * N + n], active)), 0.0f);
+          float total_part2 = 0.0f;
+          Sum<float, kLanes32> total_part2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first2, n_end3, [=, &total_part2_lanes](int64_t n, auto active) {
+            total_part2_lanes += keep(active, from_f16(load(&x[row * N + n], active)), 0.0f);
           });
-          total_part4 += across(total_part4_lanes, [](auto a, auto b) { return a + b; });
-          const float mean2 = total_part4 / here2;
+          total_part2 += across(total_part2_lanes, [](auto a, auto b) { return a + b; });
+          const float mean2 = total_part2 / here2;
           Sum<float, kLanes32> total6_lanes = 0.0f;
           for_lanes<kLanes32>(n_first2, n_end3, [=, &total6_lanes](int64_t n, auto active) {
             const auto d_4 = from_f16(load(&x[row * N + n], active)) - mean2;
@@ -900,11 +900,11 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
             const float apart2 = mean2 - total5 / seen2;
             total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
           }
-          total5 += total_part4;
+          total5 += total_part2;
           seen2 += here2;
         }
-        total_part2[n_share * rows + row] = total5;
-        total_part3[n_share * rows + row] = total6;
+        total_part3[n_share * rows + row] = total5;
+        total_part4[n_share * rows + row] = total6;
         seen_part[n_share * rows + row] = seen2;
       }
     }
@@ -913,14 +913,14 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
       Lanes<float, kLanes32> seen3 = 0.0f;
       Lanes<float, kLanes32> total8 = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total7 += load(&total_part2[n_share * rows + row], active);
+        total7 += load(&total_part3[n_share * rows + row], active);
         seen3 += load(&seen_part[n_share * rows + row], active);
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        const auto apart3 = load(&total_part2[n_share * rows + row], active) /
+        const auto apart3 = load(&total_part3[n_share * rows + row], active) /
                                 load(&seen_part[n_share * rows + row], active) -
                             total7 / seen3;
-        total8 += (load(&total_part3[n_share * rows + row], active) +
+        total8 += (load(&total_part4[n_share * rows + row], active) +
                    apart3 * apart3 * load(&seen_part[n_share * rows + row], active));
       }
       store(&total3[row], active, total7);

@@ -408,15 +408,15 @@ inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
 
 // Where the intermediates lie in the workspace.
 struct MeanVarianceF32F32Workspace {
-  int64_t total_part2;
   int64_t total_part3;
+  int64_t total_part4;
   int64_t seen_part;
   int64_t bytes = 0;
 
   explicit MeanVarianceF32F32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    total_part2 = reserve(bytes, N_shares * M, 4);
     total_part3 = reserve(bytes, N_shares * M, 4);
+    total_part4 = reserve(bytes, N_shares * M, 4);
     seen_part = reserve(bytes, N_shares * M, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -426,8 +426,8 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
                            char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
   const MeanVarianceF32F32Workspace space(M, N);
-  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
   float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
+  float* const total_part4 = reinterpret_cast<float*>(workspace + space.total_part4);
   float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
@@ -441,13 +441,13 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
           const float here2 = float(n_end2 - n_first);
-          float total_part4 = 0.0f;
-          Sum<float, kLanes32> total_part4_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total_part4_lanes](int64_t n, auto active) {
-            total_part4_lanes += keep(active, load(&x[m_3 * N + n], active), 0.0f);
+          float total_part2 = 0.0f;
+          Sum<float, kLanes32> total_part2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total_part2_lanes](int64_t n, auto active) {
+            total_part2_lanes += keep(active, load(&x[m_3 * N + n], active), 0.0f);
           });
-          total_part4 += across(total_part4_lanes, [](auto a, auto b) { return a + b; });
-          const float mean2 = total_part4 / here2;
+          total_part2 += across(total_part2_lanes, [](auto a, auto b) { return a + b; });
+          const float mean2 = total_part2 / here2;
           Sum<float, kLanes32> total4_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total4_lanes](int64_t n, auto active) {
             const auto d_ = load(&x[m_3 * N + n], active) - mean2;
@@ -458,11 +458,11 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
             const float apart2 = mean2 - total3 / seen2;
             total4 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
           }
-          total3 += total_part4;
+          total3 += total_part2;
           seen2 += here2;
         }
-        total_part2[n_share * M + m_3] = total3;
-        total_part3[n_share * M + m_3] = total4;
+        total_part3[n_share * M + m_3] = total3;
+        total_part4[n_share * M + m_3] = total4;
         seen_part[n_share * M + m_3] = seen2;
       }
     }
@@ -471,14 +471,14 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
       Lanes<float, kLanes32> seen3 = 0.0f;
       Lanes<float, kLanes32> total6 = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total5 += load(&total_part2[n_share * M + m_3], active);
+        total5 += load(&total_part3[n_share * M + m_3], active);
         seen3 += load(&seen_part[n_share * M + m_3], active);
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         const auto apart3 =
-            load(&total_part2[n_share * M + m_3], active) / load(&seen_part[n_share * M + m_3], active) -
+            load(&total_part3[n_share * M + m_3], active) / load(&seen_part[n_share * M + m_3], active) -
             total5 / seen3;
-        total6 += (load(&total_part3[n_share * M + m_3], active) +
+        total6 += (load(&total_part4[n_share * M + m_3], active) +
                    apart3 * apart3 * load(&seen_part[n_share * M + m_3], active));
       }
       const auto m_ = quotient(total5, float(N));
@@ -525,15 +525,15 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
 
 // Where the intermediates lie in the workspace.
 struct MeanVarianceF64F64Workspace {
-  int64_t total_part2;
   int64_t total_part3;
+  int64_t total_part4;
   int64_t seen_part;
   int64_t bytes = 0;
 
   explicit MeanVarianceF64F64Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    total_part2 = reserve(bytes, N_shares * M, 8);
     total_part3 = reserve(bytes, N_shares * M, 8);
+    total_part4 = reserve(bytes, N_shares * M, 8);
     seen_part = reserve(bytes, N_shares * M, 8);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -543,8 +543,8 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
                            char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
   const MeanVarianceF64F64Workspace space(M, N);
-  double* const total_part2 = reinterpret_cast<double*>(workspace + space.total_part2);
   double* const total_part3 = reinterpret_cast<double*>(workspace + space.total_part3);
+  double* const total_part4 = reinterpret_cast<double*>(workspace + space.total_part4);
   double* const seen_part = reinterpret_cast<double*>(workspace + space.seen_part);
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
@@ -558,13 +558,13 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
           const double here2 = double(n_end2 - n_first);
-          double total_part4 = 0.0;
-          Sum<double, kLanes64> total_part4_lanes = 0.0;
-          for_lanes<kLanes64>(n_first, n_end2, [=, &total_part4_lanes](int64_t n, auto active) {
-            total_part4_lanes += keep(active, load(&x[m_3 * N + n], active), 0.0);
+          double total_part2 = 0.0;
+          Sum<double, kLanes64> total_part2_lanes = 0.0;
+          for_lanes<kLanes64>(n_first, n_end2, [=, &total_part2_lanes](int64_t n, auto active) {
+            total_part2_lanes += keep(active, load(&x[m_3 * N + n], active), 0.0);
           });
-          total_part4 += across(total_part4_lanes, [](auto a, auto b) { return a + b; });
-          const double mean2 = total_part4 / here2;
+          total_part2 += across(total_part2_lanes, [](auto a, auto b) { return a + b; });
+          const double mean2 = total_part2 / here2;
           Sum<double, kLanes64> total4_lanes = 0.0;
           for_lanes<kLanes64>(n_first, n_end2, [=, &total4_lanes](int64_t n, auto active) {
             const auto d_ = load(&x[m_3 * N + n], active) - mean2;
@@ -575,11 +575,11 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
             const double apart2 = mean2 - total3 / seen2;
             total4 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
           }
-          total3 += total_part4;
+          total3 += total_part2;
           seen2 += here2;
         }
-        total_part2[n_share * M + m_3] = total3;
-        total_part3[n_share * M + m_3] = total4;
+        total_part3[n_share * M + m_3] = total3;
+        total_part4[n_share * M + m_3] = total4;
         seen_part[n_share * M + m_3] = seen2;
       }
     }
@@ -588,14 +588,14 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
       Lanes<double, kLanes64> seen3 = 0.0;
       Lanes<double, kLanes64> total6 = 0.0;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total5 += load(&total_part2[n_share * M + m_3], active);
+        total5 += load(&total_part3[n_share * M + m_3], active);
         seen3 += load(&seen_part[n_share * M + m_3], active);
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         const auto apart3 =
-            load(&total_part2[n_share * M + m_3], active) / load(&seen_part[n_share * M + m_3], active) -
+            load(&total_part3[n_share * M + m_3], active) / load(&seen_part[n_share * M + m_3], active) -
             total5 / seen3;
-        total6 += (load(&total_part3[n_share * M + m_3], active) +
+        total6 += (load(&total_part4[n_share * M + m_3], active) +
                    apart3 * apart3 * load(&seen_part[n_share * M + m_3], active));
       }
       const auto m_ = quotient(total5, double(N));
@@ -642,15 +642,15 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
 
 // Where the intermediates lie in the workspace.
 struct MeanVarianceBf16F32Workspace {
-  int64_t total_part2;
   int64_t total_part3;
+  int64_t total_part4;
   int64_t seen_part;
   int64_t bytes = 0;
 
   explicit MeanVarianceBf16F32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    total_part2 = reserve(bytes, N_shares * M, 4);
     total_part3 = reserve(bytes, N_shares * M, 4);
+    total_part4 = reserve(bytes, N_shares * M, 4);
     seen_part = reserve(bytes, N_shares * M, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -660,8 +660,8 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
                             char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
   const MeanVarianceBf16F32Workspace space(M, N);
-  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
   float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
+  float* const total_part4 = reinterpret_cast<float*>(workspace + space.total_part4);
   float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
@@ -675,13 +675,13 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
           const float here2 = float(n_end2 - n_first);
-          float total_part4 = 0.0f;
-          Sum<float, kLanes32> total_part4_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total_part4_lanes](int64_t n, auto active) {
-            total_part4_lanes += keep(active, from_bf16(load(&x[m_3 * N + n], active)), 0.0f);
+          float total_part2 = 0.0f;
+          Sum<float, kLanes32> total_part2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total_part2_lanes](int64_t n, auto active) {
+            total_part2_lanes += keep(active, from_bf16(load(&x[m_3 * N + n], active)), 0.0f);
           });
-          total_part4 += across(total_part4_lanes, [](auto a, auto b) { return a + b; });
-          const float mean2 = total_part4 / here2;
+          total_part2 += across(total_part2_lanes, [](auto a, auto b) { return a + b; });
+          const float mean2 = total_part2 / here2;
           Sum<float, kLanes32> total4_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total4_lanes](int64_t n, auto active) {
             const auto d_ = from_bf16(load(&x[m_3 * N + n], active)) - mean2;
@@ -692,11 +692,11 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
             const float apart2 = mean2 - total3 / seen2;
             total4 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
           }
-          total3 += total_part4;
+          total3 += total_part2;
           seen2 += here2;
         }
-        total_part2[n_share * M + m_3] = total3;
-        total_part3[n_share * M + m_3] = total4;
+        total_part3[n_share * M + m_3] = total3;
+        total_part4[n_share * M + m_3] = total4;
         seen_part[n_share * M + m_3] = seen2;
       }
     }
@@ -705,14 +705,14 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
       Lanes<float, kLanes32> seen3 = 0.0f;
       Lanes<float, kLanes32> total6 = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total5 += load(&total_part2[n_share * M + m_3], active);
+        total5 += load(&total_part3[n_share * M + m_3], active);
         seen3 += load(&seen_part[n_share * M + m_3], active);
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         const auto apart3 =
-            load(&total_part2[n_share * M + m_3], active) / load(&seen_part[n_share * M + m_3], active) -
+            load(&total_part3[n_share * M + m_3], active) / load(&seen_part[n_share * M + m_3], active) -
             total5 / seen3;
-        total6 += (load(&total_part3[n_share * M + m_3], active) +
+        total6 += (load(&total_part4[n_share * M + m_3], active) +
                    apart3 * apart3 * load(&seen_part[n_share * M + m_3], active));
       }
       const auto m_ = quotient(total5, float(N));
@@ -759,15 +759,15 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
 
 // Where the intermediates lie in the workspace.
 struct MeanVarianceF16F32Workspace {
-  int64_t total_part2;
   int64_t total_part3;
+  int64_t total_part4;
   int64_t seen_part;
   int64_t bytes = 0;
 
   explicit MeanVarianceF16F32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    total_part2 = reserve(bytes, N_shares * M, 4);
     total_part3 = reserve(bytes, N_shares * M, 4);
+    total_part4 = reserve(bytes, N_shares * M, 4);
     seen_part = reserve(bytes, N_shares * M, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -777,8 +777,8 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
                            char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
   const MeanVarianceF16F32Workspace space(M, N);
-  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
   float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
+  float* const total_part4 = reinterpret_cast<float*>(workspace + space.total_part4);
   float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
@@ -792,13 +792,13 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
           const float here2 = float(n_end2 - n_first);
-          float total_part4 = 0.0f;
-          Sum<float, kLanes32> total_part4_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total_part4_lanes](int64_t n, auto active) {
-            total_part4_lanes += keep(active, from_f16(load(&x[m_3 * N + n], active)), 0.0f);
+          float total_part2 = 0.0f;
+          Sum<float, kLanes32> total_part2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total_part2_lanes](int64_t n, auto active) {
+            total_part2_lanes += keep(active, from_f16(load(&x[m_3 * N + n], active)), 0.0f);
           });
-          total_part4 += across(total_part4_lanes, [](auto a, auto b) { return a + b; });
-          const float mean2 = total_part4 / here2;
+          total_part2 += across(total_part2_lanes, [](auto a, auto b) { return a + b; });
+          const float mean2 = total_part2 / here2;
           Sum<float, kLanes32> total4_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total4_lanes](int64_t n, auto active) {
             const auto d_ = from_f16(load(&x[m_3 * N + n], active)) - mean2;
@@ -809,11 +809,11 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
             const float apart2 = mean2 - total3 / seen2;
             total4 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
           }
-          total3 += total_part4;
+          total3 += total_part2;
           seen2 += here2;
         }
-        total_part2[n_share * M + m_3] = total3;
-        total_part3[n_share * M + m_3] = total4;
+        total_part3[n_share * M + m_3] = total3;
+        total_part4[n_share * M + m_3] = total4;
         seen_part[n_share * M + m_3] = seen2;
       }
     }
@@ -822,14 +822,14 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
       Lanes<float, kLanes32> seen3 = 0.0f;
       Lanes<float, kLanes32> total6 = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total5 += load(&total_part2[n_share * M + m_3], active);
+        total5 += load(&total_part3[n_share * M + m_3], active);
         seen3 += load(&seen_part[n_share * M + m_3], active);
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         const auto apart3 =
-            load(&total_part2[n_share * M + m_3], active) / load(&seen_part[n_share * M + m_3], active) -
+            load(&total_part3[n_share * M + m_3], active) / load(&seen_part[n_share * M + m_3], active) -
             total5 / seen3;
-        total6 += (load(&total_part3[n_share * M + m_3], active) +
+        total6 += (load(&total_part4[n_share * M + m_3], active) +
                    apart3 * apart3 * load(&seen_part[n_share * M + m_3], active));
       }
       const auto m_ = quotient(total5, float(N));

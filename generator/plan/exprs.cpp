@@ -146,6 +146,15 @@ ExprId make_read(Kernel &kernel, VarId var) {
   return kernel.add(std::move(e));
 }
 
+PlanNode make_assign(const Kernel &kernel, VarId target, ExprId value, const Place &place) {
+  PlanNode node;
+  node.target = target;
+  node.value = value;
+  node.lanes = kernel.vars[target].axes;
+  node.place = place;
+  return node;
+}
+
 ExprId make_size(Kernel &kernel, AxisId axis, int64_t of) {
   Expr e;
   e.op = Op::size;

@@ -335,12 +335,7 @@ private:
   }
 
   PlanNode assign(VarId target, ExprId value, const PlanNode &loop) const {
-    PlanNode n;
-    n.target = target;
-    n.value = value;
-    n.lanes = kernel_.vars[target].axes;
-    n.place = loop.place;
-    return n;
+    return make_assign(kernel_, target, value, loop.place);
   }
 
   PlanNode branch(ExprId condition, Nodes body, const PlanNode &loop) const {

@@ -67,14 +67,10 @@ private:
     var.type = type;
     var.axes = e.axes;
     var.place = loop.place;
-    PlanNode assign;
-    assign.target = add_var(kernel_, std::move(var));
-    assign.value = id;
-    assign.lanes = kernel_.vars[assign.target].axes;
-    assign.place = loop.place;
-    own_.insert(assign.target);
-    out.push_back(std::move(assign));
-    return make_read(kernel_, out.back().target);
+    const VarId own = add_var(kernel_, std::move(var));
+    own_.insert(own);
+    out.push_back(make_assign(kernel_, own, id, loop.place));
+    return make_read(kernel_, own);
   }
 
   static std::string name_of(Op op) {

@@ -282,19 +282,9 @@ private:
     Nodes out = starts_;
     for (const PlanNode &fold : folds_)
       out.push_back(in_share(fold));
-    std::set<VarId> own;
-    for (const PlanNode &root : out)
-      for_each_node(root, [&](const PlanNode &n) {
-        if (n.target != kNone)
-          own.insert(n.target);
-      });
-    for (VarId var : own) {
-      const VarId copy = lists_.copy_of(var, kernel_.vars[var].name, AxisSet());
-      for (PlanNode &root : out) {
-        replace_reads(kernel_, root, var, copy, true);
-        for_each_node(root, [&](PlanNode &n) { n.target = n.target == var ? copy : n.target; });
-      }
-      if (std::none_of(starts_.begin(), starts_.end(), [&](const PlanNode &n) { return n.target == var; }))
+    const std::set<VarId> totals = targets_of(starts_);
+    for (const auto &[var, copy] : with_copies(targets_of(out), out)) {
+      if (totals.count(var) == 0)
         continue;
       parts_[var] = lists_.copy_of(var, kernel_.vars[var].name + "_part", AxisSet::of(lists_.axis()));
       out.push_back(assign(parts_[var], make_read(kernel_, copy)));
@@ -316,18 +306,27 @@ private:
     if (!following.empty())
       out.push_back(lists_.over_shares(PlanNode::Order::reduction, std::move(following)));
     out.insert(out.end(), values_.begin(), values_.end());
-    const std::map<VarId, VarId> own = with_copies(starts_, out);
-    for (const auto &[total, copy] : own)
+    for (const auto &[total, copy] : with_copies(targets_of(starts_), out))
       if (needed().count(total) != 0)
         out.push_back(assign(total, make_read(kernel_, copy)));
     return out;
   }
 
-  // The list with variables of its own for what the starts set.
-  std::map<VarId, VarId> with_copies(const Nodes &starts, Nodes &list) {
+  static std::set<VarId> targets_of(const Nodes &list) {
+    std::set<VarId> out;
+    for (const PlanNode &root : list)
+      for_each_node(root, [&](const PlanNode &n) {
+        if (n.target != kNone)
+          out.insert(n.target);
+      });
+    return out;
+  }
+
+  // Gives the list variables of its own for these: which for which.
+  std::map<VarId, VarId> with_copies(const std::set<VarId> &vars, Nodes &list) {
     std::map<VarId, VarId> own;
-    for (const PlanNode &start : starts)
-      own[start.target] = lists_.copy_of(start.target, kernel_.vars[start.target].name, AxisSet());
+    for (VarId var : vars)
+      own[var] = lists_.copy_of(var, kernel_.vars[var].name, AxisSet());
     for (PlanNode &root : list) {
       for (const auto &[var, copy] : own)
         replace_reads(kernel_, root, var, copy, true);
@@ -418,12 +417,7 @@ private:
   }
 
   PlanNode assign(VarId target, ExprId value) const {
-    PlanNode node;
-    node.target = target;
-    node.value = value;
-    node.lanes = kernel_.vars[target].axes;
-    node.place = folds_.front().place;
-    return node;
+    return make_assign(kernel_, target, value, folds_.front().place);
   }
 
   Plan &plan_;

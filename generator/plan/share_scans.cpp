@@ -131,12 +131,10 @@ private:
     return !scans_.empty() && scans_.size() == inits && scans_.size() == all;
   }
 
-  // Rounding aside, is the total of some rounds a part of the whole? Products of some floats alone may overflow.
+  // Rounding aside, is the total of some rounds a part of the whole?
   bool regroups(const PlanNode &scan) const {
     const Var &carry = kernel_.vars[scan.target];
-    const bool known = scan.scan == ScanKind::sum || scan.scan == ScanKind::max ||
-                       (scan.scan == ScanKind::product && !is_floating(carry.type));
-    return known && carry.type != Type::boolean && carry.axes == lists_.chain_axes() &&
+    return lanes_.regroups(scan) && carry.type != Type::boolean && carry.axes == lists_.chain_axes() &&
            plan_.storage[scan.target].kind == Storage::Kind::scalar;
   }
 
@@ -270,7 +268,7 @@ private:
       init.kind = PlanNode::Kind::fold_init;
       init.value = kNone;
       init.lanes = kernel_.vars[total.own].axes;
-      after.push_back(assign(total.part, make_read(kernel_, total.own), init.place));
+      after.push_back(make_assign(kernel_, total.part, make_read(kernel_, total.own), init.place));
       out.push_back(std::move(init));
     }
     for (const PlanNode &node : nodes_) {
@@ -357,7 +355,9 @@ private:
       choice.condition = has_shares_before(node.reverse);
       choice.lanes = kernel_.expr(choice.condition).axes;
       choice.place = node.place;
-      choice.body.push_back(assign(node.target, make_read(kernel_, starts_[scan->start].place), node.place));
+      choice.body.push_back(
+          make_assign(kernel_, node.target, make_read(kernel_, starts_[scan->start].place), node.place));
+      choice.body.back().lanes |= choice.lanes;
       out.push_back(std::move(choice));
     }
     return out;
@@ -374,15 +374,6 @@ private:
       return make_op(kernel_, Op::gt, Type::boolean, {share, make_constant(kernel_, Type::i64, 0, 0)});
     const ExprId next = make_op(kernel_, Op::add, Type::i64, {share, make_constant(kernel_, Type::i64, 1, 0)});
     return make_op(kernel_, Op::lt, Type::boolean, {next, lists_.count()});
-  }
-
-  PlanNode assign(VarId target, ExprId value, const Place &place) const {
-    PlanNode node;
-    node.target = target;
-    node.value = value;
-    node.lanes = kernel_.vars[target].axes | kernel_.expr(value).axes;
-    node.place = place;
-    return node;
   }
 
   Plan &plan_;

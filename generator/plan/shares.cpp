@@ -124,14 +124,8 @@ private:
       first.push_back(std::move(init));
     }
     first.push_back(std::move(fold));
-    for (const auto &[total, own] : totals_) {
-      PlanNode keep;
-      keep.target = parts.at(total);
-      keep.value = make_read(kernel_, own);
-      keep.lanes = kernel_.vars[keep.target].axes;
-      keep.place = first.front().place;
-      first.push_back(std::move(keep));
-    }
+    for (const auto &[total, own] : totals_)
+      first.push_back(make_assign(kernel_, parts.at(total), make_read(kernel_, own), Place(first.front().place)));
     second.push_back(lists_.over_shares(PlanNode::Order::reduction, std::move(added)));
     second.insert(second.end(), loop.body.begin() + static_cast<std::ptrdiff_t>(fold_) + 1, loop.body.end());
 

@@ -216,12 +216,7 @@ private:
         Var copy = kernel_.vars[v];
         copy.axes |= lanes_of_readers(node, v);
         const VarId fresh = add_var(kernel_, std::move(copy));
-        PlanNode assign;
-        assign.target = fresh;
-        assign.value = value;
-        assign.lanes = kernel_.vars[fresh].axes;
-        assign.place = node.place;
-        out.push_back(std::move(assign));
+        out.push_back(make_assign(kernel_, fresh, value, node.place));
         replace_reads(kernel_, node, v, fresh, repeats);
       }
       clone(v, node.body);
