@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "plan/access.h"
 #include "support/check.h"
@@ -351,21 +352,22 @@ void CudaKernel::finish(const Launch &launch) {
   const std::string base =
       name_ + (kernels_ > 1 ? "_part" + std::to_string(functions_.size() + 1) : "") + launch.suffix + "_kernel";
   body = derived_declarations(printer_, body) + body;
+  const std::set<std::string> words = words_of(body); // many phases with many buffers each are asked about below
   std::string parameters, arguments;
   auto add = [&](const std::string &declaration, const std::string &argument) {
     parameters += (parameters.empty() ? "" : ", ") + declaration;
     arguments += ", " + argument;
   };
   for (const Argument &a : function_.arguments) {
-    if (!mentions_word(body, a.name))
+    if (words.count(a.name) == 0)
       continue;
     const bool count = a.kind == Argument::Kind::size || a.kind == Argument::Kind::stride;
     add(count ? "Index " + a.name : a.declaration(), a.name);
   }
-  if (mentions_word(body, "table_status"))
+  if (words.count("table_status") != 0)
     add("int32_t* table_status", "table_status");
   for (const Offset &o : offsets_)
-    if (!o.bytes && mentions_word(body, o.field)) {
+    if (!o.bytes && words.count(o.field) != 0) {
       const std::string type = Spelling::c_type(o.type);
       add(type + "* " + o.field, "reinterpret_cast<" + type + "*>(workspace + space." + o.field + ")");
     }
@@ -377,7 +379,7 @@ void CudaKernel::finish(const Launch &launch) {
   if (launch.tiles) {
     std::string bytes;
     for (VarId var : tiles_)
-      if (mentions_word(body, printer_.name(var)))
+      if (words.count(printer_.name(var)) != 0)
         bytes += (bytes.empty() ? "" : " + ") + spelling().helper("padded_bytes") + "(" +
                  printer_.buffer_elements(var) + ", " + std::to_string(bytes_of(plan_.kernel.vars[var].type)) + ")";
     const std::string field = base + "_tiles";
@@ -414,10 +416,10 @@ void CudaKernel::finish(const Launch &launch) {
   const std::string most = std::to_string(launch.shared ? kMostBlockThreads : kBlockThreads);
   // With calls of clusters or doubles in it, ptxas makes room for several blocks and spills, unless it is told that one
   // will do.
-  const bool many_registers = !launch.slots.empty() || (launch.shared && mentions_word(body, "double"));
+  const bool many_registers = !launch.slots.empty() || (launch.shared && words.count("double") != 0);
   const std::string bounds = many_registers ? most + ", 1" : most;
   if (!launch.slots.empty()) // the launch adds them
-    parameters += mentions_word(body, "chunk") ? ", Index chunk, RowTeam team" : ", Index, RowTeam team";
+    parameters += words.count("chunk") != 0 ? ", Index chunk, RowTeam team" : ", Index, RowTeam team";
   functions_.push_back(std::string("template <") +
                        (shared_packs ? "bool kWide, "
                         : packs      ? "int kElements, "

@@ -206,13 +206,30 @@ Names names_of(const Function &function, const Kernel &kernel) {
   return names;
 }
 
+namespace {
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+} // namespace
+
+// What follows a point is the name of a member.
 bool mentions_word(const std::string &text, const std::string &word) {
-  auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += word.size())
     if ((at == 0 || (!is_word(text[at - 1]) && text[at - 1] != '.')) &&
         (at + word.size() == text.size() || !is_word(text[at + word.size()])))
       return true;
   return false;
+}
+
+std::set<std::string> words_of(const std::string &text) {
+  std::set<std::string> out;
+  for (auto end = text.begin(); end != text.end();) {
+    const auto begin = std::find_if(end, text.end(), is_word);
+    end = std::find_if_not(begin, text.end(), is_word);
+    if (begin != end && (begin == text.begin() || *(begin - 1) != '.'))
+      out.emplace(begin, end);
+  }
+  return out;
 }
 
 std::string derived_declarations(Printer &printer, const std::string &text) {

@@ -1,6 +1,7 @@
 // What the files of both targets share: banner, helpers in use, include list, the work of naming and of workspaces.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,8 @@ std::string small_text(const Variation &variation, Printer &printer);
 std::string silence_unused(const std::vector<std::string> &names, const std::string &text);
 // Does the identifier occur in the text?
 bool mentions_word(const std::string &text, const std::string &word);
+// All identifiers that it mentions.
+std::set<std::string> words_of(const std::string &text);
 
 // For the head of a source: how the work is split, what is kept where, and the bytes that must move.
 std::string plan_comment(const Plan &plan, const Facts &facts);

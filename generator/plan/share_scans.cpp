@@ -393,10 +393,19 @@ private:
   std::map<VarId, VarId> copies_; // of values of a round, in the loop at hand
 };
 
+bool has_scans(const Phase &phase) {
+  bool found = false;
+  for (const PlanNode &root : phase.nodes)
+    for_each_node(root, [&](const PlanNode &n) { found = found || n.kind == PlanNode::Kind::scan_init; });
+  return found;
+}
+
 } // namespace
 
 void share_scans(Plan &plan) {
   for (size_t i = 0; i < plan.phases.size(); ++i) {
+    if (!has_scans(plan.phases[i]))
+      continue;
     Plan shared = plan;
     if (!Scans(shared, i).run())
       continue;
