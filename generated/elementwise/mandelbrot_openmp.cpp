@@ -318,8 +318,8 @@ void mandelbrot(float x0, float y0, float step, int32_t* count, int64_t H, int64
         auto live = mask_of(active);
         while (any_lane(live = live && (n < 256 && x * x + y * y <= 4.0f))) {
           const auto t = x * x - y * y + cx;
-          y = choose(live, 2.0f * x * y + cy, y);
-          x = choose(live, t, x);
+          y = 2.0f * x * y + cy;
+          x = t;
           n = choose(live, n + 1, n);
         }
         store_around(&count[h * W + w], active, n, around_caches);

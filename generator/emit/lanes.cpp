@@ -243,7 +243,7 @@ bool LanePrinter::node(const PlanNode &n, const std::vector<PlanNode> &siblings)
   case PlanNode::Kind::repeat:
     if (mask_.empty() && !analysis_.ends_by_lane(n, lane_))
       return false;
-    repeat(n);
+    repeat(n, siblings);
     return true;
   case PlanNode::Kind::leave:
   case PlanNode::Kind::next:
@@ -280,12 +280,42 @@ void LanePrinter::branch(const PlanNode &n) {
   masked(rest, n.otherwise);
 }
 
+// The numbers that nobody reads after the loop, nor when it is entered again. A lane that has left it stays out: they
+// may go on changing there. (Whole numbers might overflow.)
+std::vector<VarId> LanePrinter::own_numbers(const PlanNode &loop, const std::vector<PlanNode> &siblings) {
+  std::map<VarId, int> reads;
+  const auto count = [&](const PlanNode &node, int sign) {
+    for (const Access &a : accesses_of(kernel_, node))
+      if (!a.write)
+        reads[a.var] += sign;
+  };
+  count(loop, -1);
+  std::vector<VarId> out;
+  for (const PlanNode &before : siblings) {
+    if (&before == &loop)
+      break;
+    const VarId var = before.kind == PlanNode::Kind::assign && before.coords.empty() ? before.target : kNone;
+    if (var != kNone && is_floating(kernel_.vars[var].type) && printer_.plan.storage[var].kind == Storage::Kind::scalar)
+      out.push_back(var);
+  }
+  if (out.empty())
+    return out;
+  for (const Phase &phase : printer_.plan.phases)
+    for (const PlanNode &root : phase.nodes)
+      count(root, 1);
+  out.erase(std::remove_if(out.begin(), out.end(), [&](VarId var) { return reads[var] != 0; }), out.end());
+  return out;
+}
+
 // Goes on until no lane is left in it.
-void LanePrinter::repeat(const PlanNode &n) {
+void LanePrinter::repeat(const PlanNode &n, const std::vector<PlanNode> &siblings) {
   helper("active_mask");
   const std::string live = names_.claim("live"), mask = std::exchange(mask_, live);
   const std::string outer_live = std::exchange(live_, live), outer_round = std::exchange(round_, "");
   const std::vector<std::string> outer_branches = std::exchange(branches_, {});
+  const std::map<VarId, std::string> outer_unmasked = unmasked_;
+  for (VarId var : own_numbers(n, siblings))
+    unmasked_[var] = live;
   printer_.lines.add("auto " + live + " = mask_of(" + (mask.empty() ? active_ : mask) + ");");
   const std::string test =
       n.condition == kNone ? live : live + " = " + live + " && " + at_least(expression(n.condition), binding::kAnd + 1);
@@ -302,6 +332,7 @@ void LanePrinter::repeat(const PlanNode &n) {
   live_ = outer_live;
   round_ = outer_round;
   branches_ = outer_branches;
+  unmasked_ = outer_unmasked;
 }
 
 // The masks of what follows a jump.

@@ -96,7 +96,8 @@ private:
   void select(const PlanNode &node, const std::string &where, const std::string &best, const std::string &position,
               const std::string &active, const std::function<void(VarId, const std::string &)> &keep);
   void branch(const PlanNode &node);
-  void repeat(const PlanNode &node);
+  std::vector<VarId> own_numbers(const PlanNode &loop, const std::vector<PlanNode> &siblings);
+  void repeat(const PlanNode &node, const std::vector<PlanNode> &siblings);
   void jump(const PlanNode &node);
   std::vector<std::string> jump_masks(const PlanNode &jump) const;
   void masked(const std::string &mask, const std::vector<PlanNode> &nodes);
@@ -134,7 +135,8 @@ private:
   // The masks of the loop that jumps leave: the lanes that are still in it, those of this round, and of branches in it.
   std::string live_, round_;
   std::vector<std::string> branches_;
-  std::map<VarId, std::string> unmasked_; // the mask under which a variable came to life
+  std::map<VarId, std::string>
+      unmasked_; // the mask under which a variable came to life, or of the loop whose own it is
   std::vector<Accumulator> accumulators_;
   std::string first_; // where the loop, or its block, begins
   int widest_ = 1;    // bytes of the widest type that is computed on lanes
