@@ -139,7 +139,6 @@ __global__ void __launch_bounds__(512)
                       Index R, Index S, Index K, Index N) {
   for (Index item = Index(blockIdx.x); item < R; item += Index(gridDim.x)) {
     const Index r = item;
-    int32_t s = row_ptr[int64_t(r)];
     const Index groups = Index((N + 3) / 4);
     for (Index point = Index(threadIdx.x); point < 64 * groups; point += Index(blockDim.x)) {
       const Index i = Index(point / groups);
@@ -154,6 +153,7 @@ __global__ void __launch_bounds__(512)
       store_pack<kWide>(&z[(r * 64 + i) * N + n_first], z_pack, remaining);
     }
     __syncthreads();
+    int32_t s = row_ptr[int64_t(r)];
     for (bool again = false;; again = true) {
       if (again) {
         s = wrapping_add(s, 1);

@@ -278,12 +278,11 @@ void bsr_matmul(const int32_t* row_ptr, const int32_t* col, const float* a, cons
                 int64_t R, int64_t S, int64_t K, int64_t N) {
   OMP(omp parallel for schedule(static))
   for (int64_t r = 0; r < R; ++r) {
-    int32_t s = row_ptr[r];
     for (int64_t i = 0; i < 64; ++i) {
       for_lanes<kLanes32>(0, N,
                           [=](int64_t n, auto active) { store(&z[(r * 64 + i) * N + n], active, 0.0f); });
     }
-    while (s < row_ptr[r + 1]) {
+    for (int32_t s = row_ptr[r]; s < row_ptr[r + 1]; ++s) {
       for (int64_t i = 0; i < 64; ++i) {
         for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
           Lanes<float, kLanes32> total = 0.0f;
@@ -298,7 +297,6 @@ void bsr_matmul(const int32_t* row_ptr, const int32_t* col, const float* a, cons
           store(&z[(r * 64 + i) * N + n], active, load(&z[(r * 64 + i) * N + n], active) + total);
         });
       }
-      s = wrapping_add(s, 1);
     }
   }
 }

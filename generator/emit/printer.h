@@ -23,8 +23,12 @@ public:
   void append(const std::string &lines) { text_ += lines; }
   const std::string &text() const { return text_; }
   bool empty() const { return text_.empty(); }
+  std::string last() const { return empty() ? "" : text_.substr(last_begin(), text_.size() - 1 - last_begin()); }
+  void drop_last() { text_.erase(last_begin()); }
 
 private:
+  size_t last_begin() const { return text_.size() < 2 ? 0 : text_.rfind('\n', text_.size() - 2) + 1; }
+
   std::string text_;
 };
 
@@ -143,7 +147,9 @@ private:
   void scan_step(const PlanNode &node, const std::vector<PlanNode> &siblings);
   std::string row_name(const std::string &wish);
   bool only_starts(const PlanNode &loop, const std::vector<PlanNode> &siblings);
-  void repeat(const PlanNode &node);
+  void repeat(const PlanNode &node, const std::vector<PlanNode> &siblings);
+  VarId counts_below(const PlanNode &loop) const;
+  std::string counter_of(const PlanNode &loop, const std::vector<PlanNode> &siblings);
   void loop(const PlanNode &node);
   void steps(const PlanNode &node);
   bool starts_here(VarId var, const std::vector<PlanNode> &siblings);

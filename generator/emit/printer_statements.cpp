@@ -177,7 +177,7 @@ void Printer::node(const PlanNode &n, const std::vector<PlanNode> &siblings) {
     lines.add("}");
     return;
   case PlanNode::Kind::repeat:
-    return repeat(n);
+    return repeat(n, siblings);
   case PlanNode::Kind::leave:
     lines.add("break;");
     return;
@@ -313,26 +313,66 @@ void Printer::scan_step(const PlanNode &n, const std::vector<PlanNode> &siblings
     set(n.partner, carry, siblings);
 }
 
-void Printer::repeat(const PlanNode &n) {
-  bool continues = false;
-  for (const PlanNode &child : n.body)
-    for_each_node(child, [&](const PlanNode &inner) { continues = continues || inner.kind == PlanNode::Kind::next; });
-  const std::string condition = n.condition == kNone ? "true" : expression(n.condition).text;
-  if (!continues || n.step.empty()) {
-    lines.add("while (" + condition + ") {");
-    list(n.body);
-    list(n.step);
+void Printer::repeat(const PlanNode &n, const std::vector<PlanNode> &siblings) {
+  const std::string condition = n.condition == kNone ? "" : expression(n.condition).text;
+  const std::string step = captured([&] { list(n.step); });
+  if (step.empty()) {
+    lines.add("while (" + (condition.empty() ? "true" : condition) + ") {");
+  } else if (std::count(step.begin(), step.end(), '\n') == 1) {
+    const std::string start = counter_of(n, siblings);
+    const VarId counted = counts_below(n);
+    lines.add("for (" + start + "; " + condition + "; " +
+              (counted != kNone ? "++" + var_names_[counted] : step.substr(0, step.size() - 2)) + ") {");
+  } else { // `continue` must still take the steps: they come first in every round but the first
+    lines.add("for (bool again = false;; again = true) {");
+    lines.add("if (again) {");
+    lines.append(step);
     lines.add("}");
-    return;
+    if (!condition.empty())
+      lines.add("if (!(" + condition + ")) break;");
   }
-  // `continue` must still take the step: it comes first in every round but the first.
-  lines.add("for (bool again = false;; again = true) {");
-  lines.add("if (again) {");
-  list(n.step);
-  lines.add("}");
-  lines.add("if (!(" + condition + ")) break;");
   list(n.body);
   lines.add("}");
+}
+
+// What the loop counts up by one, and only as long as it is below another number of its type: that does not overflow.
+VarId Printer::counts_below(const PlanNode &loop) const {
+  const VarId counter = loop.step.front().target;
+  const auto reads = [&](ExprId id) {
+    return kernel.expr(id).op == Op::read && kernel.expr(id).ref == counter && kernel.expr(id).coords.empty();
+  };
+  const std::function<bool(ExprId)> is_below = [&](ExprId id) {
+    const Expr &e = kernel.expr(id);
+    return e.op == Op::both ? is_below(e.args[0]) || is_below(e.args[1]) : e.op == Op::lt && reads(e.args[0]);
+  };
+  bool changes = false;
+  for (const PlanNode &child : loop.body)
+    for_each_node(child, [&](const PlanNode &n) { changes = changes || n.target == counter; });
+  const PlanNode &step = loop.step.front();
+  const bool assigns = step.kind == PlanNode::Kind::assign && plan.storage[counter].kind == Storage::Kind::scalar;
+  if (changes || !assigns || loop.condition == kNone || !is_below(loop.condition))
+    return kNone;
+  const Expr &next = kernel.expr(step.value);
+  const bool adds = next.op == Op::add && reads(next.args[0]) && next.type == kernel.vars[counter].type;
+  const Expr *const one = adds ? &kernel.expr(next.args[1]) : nullptr;
+  return one != nullptr && one->op == Op::constant && is_integer(one->type) && one->integer == 1 ? counter : kNone;
+}
+
+// Takes the declaration of what the loop counts back, if that was the last line and the loop has it for itself.
+std::string Printer::counter_of(const PlanNode &loop, const std::vector<PlanNode> &siblings) {
+  const VarId counter = loop.step.front().target;
+  const bool own =
+      scopes.of(counter).list == &siblings && std::all_of(siblings.begin(), siblings.end(), [&](const PlanNode &n) {
+        if (&n <= &loop)
+          return true;
+        const std::vector<Access> accesses = accesses_of(kernel, n);
+        return std::none_of(accesses.begin(), accesses.end(), [&](const Access &a) { return a.var == counter; });
+      });
+  const std::string last = lines.last();
+  if (!own || last.rfind(storage_type(counter) + " " + var_names_[counter] + " = ", 0) != 0)
+    return "";
+  lines.drop_last();
+  return last.substr(0, last.size() - 1);
 }
 
 // That of a share has names, which are declared here.

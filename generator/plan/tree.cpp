@@ -7,6 +7,7 @@
 #include <set>
 
 #include "plan/access.h"
+#include "plan/counted.h"
 #include "plan/exprs.h"
 #include "plan/limits.h"
 #include "plan/touched.h"
@@ -18,6 +19,7 @@ namespace {
 // A statement waiting for its loops, with what it touches.
 struct Item {
   PlanNode node;
+  std::vector<PlanNode> starts; // of a loop: they stand right before it
   std::vector<Access> accesses;
   bool local_target = false;
   bool jumps = false; // out of itself
@@ -43,12 +45,22 @@ private:
   };
 
   std::vector<Item> items_of(std::vector<PlanNode> nodes) const {
+    const std::map<size_t, size_t> loop_of = find_starts(kernel_, nodes, uses_);
+    std::map<size_t, std::vector<PlanNode>> starts;
+    for (const auto &[start, loop] : loop_of)
+      starts[loop].push_back(std::move(nodes[start]));
     std::vector<Item> out;
-    for (PlanNode &node : nodes) {
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      if (loop_of.count(i) != 0)
+        continue;
+      PlanNode &node = nodes[i];
       std::vector<Access> accesses = accesses_of(kernel_, node);
+      for (const PlanNode &start : starts[i])
+        for (const Access &a : accesses_of(kernel_, start))
+          accesses.push_back(a);
       const bool local = node.target != kNone && kernel_.vars[node.target].kind == Var::Kind::local;
       const bool jumps = jumps_out(node);
-      out.push_back({std::move(node), std::move(accesses), local, jumps});
+      out.push_back({std::move(node), std::move(starts[i]), std::move(accesses), local, jumps});
     }
     return out;
   }
@@ -60,13 +72,13 @@ private:
           std::find_if(items.begin(), items.end(), [&](const Item &item) { return !candidates(item, open).empty(); });
       if (waiting == items.end()) {
         for (Item &item : items)
-          out.push_back(close(std::move(item.node), open));
+          close(std::move(item), open, out);
         break;
       }
       // Within loops what stands before is done first; at the top it may be drawn into the loop (see absorbable).
       if (!open.empty()) {
         for (auto item = items.begin(); item != waiting; ++item)
-          out.push_back(close(std::move(item->node), open));
+          close(std::move(*item), open, out);
         items.erase(items.begin(), waiting);
       }
       const AxisId axis = choose_axis(items, find_leader(items, open), open);
@@ -77,6 +89,12 @@ private:
       items = std::move(group.after);
     }
     return out;
+  }
+
+  void close(Item item, AxisSet open, std::vector<PlanNode> &out) {
+    for (PlanNode &start : item.starts)
+      out.push_back(std::move(start));
+    out.push_back(close(std::move(item.node), open));
   }
 
   // A statement whose loops are all open; the statements inside get theirs.
@@ -133,7 +151,7 @@ private:
     } else {
       AxisSet all = lanes_inside(node) - open;
       for (AxisId axis : all.list())
-        if (may_surround(item, axis))
+        if (may_surround(item, axis, open))
           out |= AxisSet::of(axis);
       const AxisSet needed = (node.lanes - open) & out;
       if (!needed.empty())
@@ -154,7 +172,10 @@ private:
   }
 
   // May a loop over `axis` stand around this compound statement? All inside must go along it, or be private to it.
-  bool may_surround(const Item &item, AxisId axis) const {
+  bool may_surround(const Item &item, AxisId axis, AxisSet open) const {
+    const bool differs = (item.node.lanes | jump_lanes(item.node)).contains(axis);
+    if (!item.starts.empty() && !open.empty() && !differs && shares_rounds(kernel_, item.node, axis))
+      return false;
     const IsPrivate is_private = private_to(item);
     bool fits = true;
     for_each_node(item.node, [&](const PlanNode &n) {
@@ -178,7 +199,7 @@ private:
             !(is_private(a.var) && !kernel_.vars[a.var].axes.contains(axis)))
           return false;
     // All statements inside must have the same lanes along it, or be guarded.
-    return (item.node.lanes | jump_lanes(item.node)).contains(axis) || limits_.ends_alike(item.node, axis, is_private);
+    return differs || limits_.ends_alike(item.node, axis, is_private);
   }
 
   // The locals that no other statement touches.
@@ -262,7 +283,7 @@ private:
       if (is_composite(item.node) && !item.jumps) {
         const Axis &a = kernel_.axes[axis];
         const bool ragged_ok = a.ragged == kNone || open.contains(a.over);
-        return ragged_ok && lanes_inside(item.node).contains(axis) && may_surround(item, axis);
+        return ragged_ok && lanes_inside(item.node).contains(axis) && may_surround(item, axis, open);
       }
       return false;
     }
