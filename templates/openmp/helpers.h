@@ -79,12 +79,14 @@ template <class T> inline T erfinv(T x) {
 }
 //@ atomic_add
 // Adds to an element that several threads may add to.
-template <class T> inline void atomic_add(T* place, T value) {
+template <class T, class V> inline void atomic_add(T* place, V value) {
   if constexpr (std::is_floating_point_v<T>) {
 #pragma omp atomic
-    *place += value;
+    *place += T(value);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    if (value) __atomic_store_n(place, true, __ATOMIC_RELAXED);
   } else {
-    __atomic_fetch_add(place, value, __ATOMIC_RELAXED);
+    __atomic_fetch_add(place, T(value), __ATOMIC_RELAXED);
   }
 }
 //@ atomic_add_bf16: from_bf16 to_bf16
