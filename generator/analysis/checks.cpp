@@ -260,13 +260,16 @@ private:
   }
 
   // No step at all: an output that has elements would stay unwritten. (Inner steps that depend on outer ones may well
-  // be none for some of them; whether windows then reach everything was judged before.)
+  // be none for some of them, where windows move with them: whether they then reach everything was judged before.)
   void empty(GridId g) {
     for (size_t v = 0; v < kernel_.vars.size(); ++v) {
       const Var &var = kernel_.vars[v];
       if (var.kind != Var::Kind::output || var.partial)
         continue;
-      if (steps_of(kernel_, kernel_.grid[g].size) != 0 || runs_when_needed(g, var))
+      const std::vector<GridId> &moves = context_.facts.operands[v].moves_with;
+      const bool moves_inside =
+          steps_of(kernel_, kernel_.grid[g].size) != 0 && std::find(moves.begin(), moves.end(), g) != moves.end();
+      if (moves_inside || runs_when_needed(g, var))
         continue;
       Size elements_missing = Size::integer(0);
       for (auto dim = var.dims.rbegin(); dim != var.dims.rend(); ++dim)

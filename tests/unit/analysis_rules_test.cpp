@@ -461,6 +461,20 @@ body = 'if (first(s)) z = 0;'
   CHECK(to_string(a.checks(Check::Kind::grid_empty)[0].condition) == "N > 0 ? 1 : M <= 0 ? 1 : 0");
 }
 
+TEST_CASE("inner steps must leave no window unwritten that does not move with them") {
+  const Analysed a = legal(R"toml(kernel = "a"
+tables.length = { type = "i32[B]", range = "N + 1" }
+inputs.x = { type = "f32[B, N]", block = ["squeeze", 1], index = ["b", "t"] }
+outputs.z = { type = "f32[B, D]", block = ["squeeze", "whole"], index = ["b", 0] }
+grid.b = { size = "B", semantics = "parallel" }
+grid.t = { size = "length[b]", semantics = "arbitrary" }
+body = 'if (first(t)) z = 0;'
+)toml");
+  REQUIRE(a.checks(Check::Kind::grid_empty).size() == 1);
+  CHECK(to_string(a.checks(Check::Kind::grid_empty)[0].condition) == "length[b] > 0 ? 1 : B <= 0 ? 1 : D <= 0 ? 1 : 0");
+  CHECK(a.checks(Check::Kind::grid_empty)[0].loops == std::vector<GridId>{0});
+}
+
 TEST_CASE("steps that hang on a table") {
   const auto spec = [](const std::string &more) {
     return "kernel = \"a\"\ntables.length = { type = \"i32[B]\", range = \"N + 1\" }\ninputs.x = \"f32[B, N]\"\n"
