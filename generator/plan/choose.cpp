@@ -11,6 +11,7 @@
 #include "plan/plan.h"
 #include "plan/prune.h"
 #include "plan/scatters.h"
+#include "plan/narrow.h"
 #include "plan/share_rows.h"
 #include "plan/share_scans.h"
 #include "plan/shares.h"
@@ -242,6 +243,7 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
     turn_columns(plan);
     fold_in_one_pass(plan);
     share_rows(plan);
+    narrow_locals(plan);
     hoist_heavy(plan);
   }
   return plan;

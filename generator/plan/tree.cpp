@@ -240,17 +240,31 @@ private:
     return false;
   }
 
-  // The first statement that still needs a loop, one of weight if there is any: what is light follows.
+  // The first statement that still needs a loop, one of weight if there is any: what is light follows. So do locals of
+  // fewer axes than those that read them, whose nest goes as arrays lie.
   size_t find_leader(const std::vector<Item> &items, AxisSet open) const {
-    size_t first = items.size();
+    size_t first = items.size(), smaller = items.size();
     for (size_t i = 0; i < items.size(); ++i) {
       if (candidates(items[i], open).empty())
         continue;
-      if (!is_light_local(items[i]))
+      if (is_light_local(items[i]))
+        first = std::min(first, i);
+      else if (has_larger_reader(items, i))
+        smaller = std::min(smaller, i);
+      else
         return i;
-      first = std::min(first, i);
     }
-    return first;
+    return smaller < items.size() ? smaller : first;
+  }
+
+  bool has_larger_reader(const std::vector<Item> &items, size_t local) const {
+    const PlanNode &own = items[local].node;
+    if (own.kind != PlanNode::Kind::assign || !items[local].local_target)
+      return false;
+    return std::any_of(items.begin() + static_cast<std::ptrdiff_t>(local) + 1, items.end(), [&](const Item &item) {
+      return item.node.kind == PlanNode::Kind::assign && item.node.lanes != own.lanes &&
+             item.node.lanes.contains(own.lanes) && reads_of(item, {own.target});
+    });
   }
 
   // What starts a fold follows its steps.
@@ -269,8 +283,9 @@ private:
       if (!possible.contains(axis))
         continue;
       const Group group = form_group(items, axis, open);
-      const size_t size = static_cast<size_t>(std::count_if(group.members.begin(), group.members.end(),
-                                                            [&](const Item &item) { return !is_light_local(item); }));
+      size_t size = 0;
+      for (size_t m = 0; m < group.members.size(); ++m)
+        size += !is_light_local(group.members[m]) && !has_larger_reader(group.members, m);
       if (best == kNone || size > best_size)
         best = axis, best_size = size;
     }
