@@ -483,12 +483,14 @@ private:
     std::sort(after.begin(), after.end());
   }
 
-  // Of a scan along the axis: 1 or -1.
+  // Of a scan along the axis: 1 or -1. The first of equals is found on the way up.
   static int direction_of(const PlanNode &node, AxisId axis) {
     int direction = 0;
     for_each_node(node, [&](const PlanNode &n) {
       if (n.kind == PlanNode::Kind::scan_step && n.axis == axis)
         direction = n.reverse ? -1 : 1;
+      else if (n.kind == PlanNode::Kind::fold_step && n.partner != kNone && n.reduced.contains(axis))
+        direction = 1;
     });
     return direction;
   }
