@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/flow.h"
+
 namespace kgen::analysis {
 
 std::optional<Size> index_count(const Kernel &kernel, AxisId axis, VarId var) {
@@ -41,7 +43,11 @@ Size Coordinates::index(AxisId axis, VarId var) {
 std::optional<Size> Coordinates::size(ExprId id) {
   static const std::map<Op, Size::Op> kOps = {{Op::add, Size::Op::add},      {Op::sub, Size::Op::subtract},
                                               {Op::mul, Size::Op::multiply}, {Op::neg, Size::Op::negate},
-                                              {Op::min, Size::Op::min},      {Op::max, Size::Op::max}};
+                                              {Op::min, Size::Op::min},      {Op::max, Size::Op::max},
+                                              {Op::choose, Size::Op::choose}};
+  static const std::map<Op, Size::Op> kComparisons = {{Op::lt, Size::Op::less},    {Op::le, Size::Op::less_equal},
+                                                      {Op::gt, Size::Op::greater}, {Op::ge, Size::Op::greater_equal},
+                                                      {Op::eq, Size::Op::equal},   {Op::ne, Size::Op::not_equal}};
   const Expr &expr = kernel_.expr(id);
   if (is_floating(expr.type))
     return std::nullopt;
@@ -79,8 +85,11 @@ std::optional<Size> Coordinates::size(ExprId id) {
   }
   if (expr.op == Op::div || expr.op == Op::rem)
     return quotient(expr);
-  const auto op = kOps.find(expr.op);
-  if (op == kOps.end() || expr.type != Type::i64)
+  if (expr.op == Op::read)
+    return local(expr);
+  const auto comparison = kComparisons.find(expr.op), operation = kOps.find(expr.op);
+  const bool compares = comparison != kComparisons.end();
+  if (!compares && ((operation == kOps.end() && expr.op != Op::clamp) || expr.type != Type::i64))
     return std::nullopt;
   std::vector<Size> args;
   for (ExprId arg : expr.args) {
@@ -89,7 +98,28 @@ std::optional<Size> Coordinates::size(ExprId id) {
       return std::nullopt;
     args.push_back(*inner);
   }
-  return Size::make(op->second, std::move(args));
+  if (expr.op == Op::clamp)
+    return Size::make(Size::Op::min, {Size::make(Size::Op::max, {args[0], args[1]}), args[2]});
+  return Size::make(compares ? comparison->second : operation->second, std::move(args));
+}
+
+// One that is set once, under no condition and in no loop, is what it is set to.
+std::optional<Size> Coordinates::local(const Expr &read) {
+  const Var &var = kernel_.vars[read.ref];
+  if (var.kind != Var::Kind::local || var.type != Type::i64 || !var.array.empty() || !read.coords.empty())
+    return std::nullopt;
+  int settings = 0;
+  visit_statements(kernel_.statements,
+                   [&](const Stmt &stmt, const auto &) { settings += stmt.target == read.ref ? 1 : 0; });
+  const auto setting = std::find_if(kernel_.statements.begin(), kernel_.statements.end(), [&](const Stmt &stmt) {
+    return stmt.kind == Stmt::Kind::assign && stmt.target == read.ref;
+  });
+  if (settings != 1 || setting == kernel_.statements.end() || kernel_.expr(setting->value).type != Type::i64 ||
+      !open_.insert(read.ref).second)
+    return std::nullopt;
+  const std::optional<Size> value = size(setting->value);
+  open_.erase(read.ref);
+  return value;
 }
 
 // C++ truncates and sizes floor: the same where nothing is negative.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 
 #include "analysis/context.h"
 
@@ -26,9 +27,11 @@ public:
 
 private:
   std::optional<Size> quotient(const Expr &expr);
+  std::optional<Size> local(const Expr &read);
 
   const Kernel &kernel_;
   Symbols &symbols_;
+  std::set<VarId> open_; // locals that are being looked into
 };
 
 } // namespace kgen::analysis

@@ -431,6 +431,27 @@ TEST_CASE("reads at coordinates that stay inside need no guard") {
   CHECK(guarded("w"));
 }
 
+TEST_CASE("so do coordinates that locals name, clamp or choose") {
+  const auto guarded = [](const std::string &statements) {
+    const Analysed a = legal("kernel = \"a\"\ninputs.x = \"f32[N]\"\ninputs.w = \"i64[N]\"\noutputs.y = \"f32[N]\"\n"
+                             "body = '''\n" +
+                             statements + "\ny = at(x, N = p);\n'''\n");
+    return std::any_of(a.kernel.exprs.begin(), a.kernel.exprs.end(),
+                       [](const Expr &expr) { return expr.op == Op::read && !expr.coords.empty() && !expr.safe; });
+  };
+  CHECK(!guarded("int64_t p = max(index(N) - 1, 0);"));
+  CHECK(!guarded("int64_t p = clamp(index(N) + 1, 0, size(N) - 1);"));
+  CHECK(!guarded("int64_t p = index(N) == 0 ? size(N) - 1 : index(N) - 1;"));
+  CHECK(!guarded("int64_t q = index(N) + 1; int64_t p = min(q, size(N) - 1);"));
+  CHECK(guarded("int64_t p = index(N) - 1;"));
+  CHECK(guarded("int64_t p = index(N); if (w > 0) p = p + 1;"));
+  CHECK(guarded("int64_t p = index(N); p = p + 1;"));
+  CHECK(guarded("int64_t p = index(N); for (int i = 0; i < 3; ++i) p = p + 1;"));
+  CHECK(guarded("int p = int(max(index(N) - 1, 0));"));
+  CHECK(guarded("int64_t p = index(N) == 0 ? size(N) : index(N) - 1;"));
+  CHECK(guarded("int64_t p = clamp(w, 0, size(N));"));
+}
+
 TEST_CASE("launchers test sizes in order") {
   const Analysed a = legal(R"toml(kernel = "a"
 axes.M = { multiple_of = 8 }
