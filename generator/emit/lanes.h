@@ -71,6 +71,7 @@ private:
 
   Code expression(ExprId id);
   Code read(const Expr &e, ExprId id);
+  bool divides_by_number(const Expr &e) const;
   Code operation(const Expr &e, ExprId id);
   Code cast(const Code &value, Type from, Type to);
   Code choose(const Expr &e, ExprId id);

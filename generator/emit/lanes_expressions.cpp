@@ -61,7 +61,12 @@ std::string vector_form(Op op) {
   case Op::bit_not:
   case Op::logical_not:
   case Op::div:
+  case Op::rem:
     return "operator";
+  case Op::shl:
+    return "shift_left";
+  case Op::shr:
+    return "shift_right";
   case Op::min:
     return "minimum";
   case Op::max:
@@ -364,18 +369,26 @@ Code LanePrinter::logical(const Expr &e, ExprId id) {
   return Spelling::logical(e.op, expression(e.args[0]), expression(e.args[1]));
 }
 
+// By one that needs no test for 0 and -1.
+bool LanePrinter::divides_by_number(const Expr &e) const {
+  const Expr &by = kernel_.expr(e.args[1]);
+  return by.op == Op::constant && by.integer > 0;
+}
+
 Code LanePrinter::operation(const Expr &e, ExprId id) {
   const std::string form = vector_form(e.op);
   const Type type = e.args.empty() ? e.type : kernel_.expr(e.args[0]).type;
-  const bool integer_division = e.op == Op::div && !is_floating(type);
+  const bool integer_division = (e.op == Op::div || e.op == Op::rem) && !is_floating(type) && !divides_by_number(e);
   const bool real_of_integer = form != "operator" && !is_floating(type) && is_floating(e.type);
   if (form.empty() || integer_division || real_of_integer || !is_scalar_op(e.op))
     return gather(id);
   for (ExprId arg : e.args)
     note(kernel_.expr(arg).type);
-  if (e.op == Op::div && varies(e.args[0]) && !varies(e.args[1]))
+  if (e.op == Op::div && is_floating(type) && varies(e.args[0]) && !varies(e.args[1]))
     return {helper("quotient") + "(" + expression(e.args[0]).text + ", " + expression(e.args[1]).text + ")"};
   if (form == "operator") {
+    if (e.op == Op::rem)
+      helper("lanes_remainder");
     std::vector<Code> args;
     for (ExprId arg : e.args)
       args.push_back(expression(arg));

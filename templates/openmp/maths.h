@@ -23,6 +23,20 @@ template <class T, int N> inline Lanes<T, N> sign(Lanes<T, N> value) {
 template <class T, int N> inline Lanes<T, N> clamp(Lanes<T, N> value, Lanes<T, N> low, Lanes<T, N> high) {
   return minimum(maximum(value, low), high);
 }
+//@ lanes_remainder: Lanes
+template <class T, int N, class Number> inline Lanes<T, N> operator%(Lanes<T, N> value, Number by) {
+  return value.v % Lanes<T, N>(T(by)).v;
+}
+//@ lanes_shift_left: Lanes
+// Counts are taken modulo the width.
+template <class T, int N> inline Lanes<T, N> shift_left(Lanes<T, N> value, Lanes<T, N> count) {
+  using Math = typename Lanes<T, N>::Math;
+  return (typename Lanes<T, N>::Vector)((Math)value.v << (Math)(count & Lanes<T, N>(8 * sizeof(T) - 1)).v);
+}
+//@ lanes_shift_right: Lanes
+template <class T, int N> inline Lanes<T, N> shift_right(Lanes<T, N> value, Lanes<T, N> count) {
+  return value.v >> (count & Lanes<T, N>(8 * sizeof(T) - 1)).v;
+}
 //@ Real: Lanes
 // How a floating number is laid out. Adding kRounder and taking it off again rounds to a whole number.
 template <class T> struct Real {
