@@ -45,6 +45,12 @@ static PlanNode head_of(const PlanNode &node) {
   return head;
 }
 
+// Do the threads of the block go through the statements inside together, one after the other?
+bool CudaKernel::is_block_list(const PlanNode &node) {
+  return node.kind == PlanNode::Kind::branch || node.kind == PlanNode::Kind::repeat ||
+         node.kind == PlanNode::Kind::steps || !own_buffers(node).empty();
+}
+
 // Memory that is written in the phase and touched by more than one statement of the block.
 void CudaKernel::find_shared(const std::vector<PlanNode> &list) {
   std::map<VarId, int> touched;
@@ -61,11 +67,10 @@ void CudaKernel::find_shared(const std::vector<PlanNode> &list) {
     for (VarId var : here)
       touched[var] += times;
   };
-  // Steps come round again: what they touch is touched twice.
+  // Steps and rounds come round again: what they touch is touched twice.
   auto visit = [&](auto &&self, const std::vector<PlanNode> &nodes, int times) -> void {
     for (const PlanNode &node : nodes) {
-      if (node.kind == PlanNode::Kind::branch || node.kind == PlanNode::Kind::repeat ||
-          node.kind == PlanNode::Kind::steps) {
+      if (is_block_list(node)) {
         touch(head_of(node), times);
         for (const auto *inner : {&node.body, &node.otherwise, &node.step})
           self(self, *inner, node.kind == PlanNode::Kind::branch ? times : 2);

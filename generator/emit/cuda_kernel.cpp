@@ -118,9 +118,7 @@ void CudaKernel::collect_block_lists(const std::vector<PlanNode> &list) {
   block_lists_.insert(&list);
   for (const PlanNode &node : list) {
     widen_buffers(node);
-    const bool together = node.kind == PlanNode::Kind::branch || node.kind == PlanNode::Kind::repeat ||
-                          node.kind == PlanNode::Kind::steps || !own_buffers(node).empty();
-    if (!together)
+    if (!is_block_list(node))
       continue;
     collect_block_lists(node.body);
     collect_block_lists(node.otherwise);

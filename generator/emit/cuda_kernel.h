@@ -152,6 +152,7 @@ private:
   void block_list(const std::vector<PlanNode> &list);
   void block_node(const PlanNode &node, const std::vector<PlanNode> &siblings);
   void block_loop(const PlanNode &node);
+  bool is_block_list(const PlanNode &node);
   std::set<VarId> own_buffers(const PlanNode &loop);
   void widen_buffers(const PlanNode &loop);
   void rounds_of_block(const PlanNode &loop);
