@@ -264,7 +264,7 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
-constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of arrays of which little stays in caches
 
 // Writes around the caches: the lines are not read first.
 template <class V>

@@ -293,7 +293,7 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
-constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of arrays of which little stays in caches
 
 // Writes around the caches: the lines are not read first.
 template <class V>
@@ -336,6 +336,11 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
     return value;
   else
     return choose(mask_of(active), value, other);
+}
+
+// Asks for what lies two pages further on, whether or not that is one's own.
+inline void prefetch_soon(const void* here) {
+  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + 8192), 0, 2);
 }
 
 // A function of single values, lane by lane; an argument may be the same for all lanes.
@@ -547,6 +552,7 @@ void cosine_similarity_f32(const float* x, const float* y, float* similarity, in
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
     for (int64_t m = 0; m < M; ++m) {
+      const bool from_memory = M * N * 8 >= kBeyondCaches;
       float total4 = 0.0f;
       float total5 = 0.0f;
       float total6 = 0.0f;
@@ -558,6 +564,8 @@ void cosine_similarity_f32(const float* x, const float* y, float* similarity, in
         for_lanes<kLanes32>(
             n_block, smaller(n_block + 4096, n_end),
             [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
+              if (from_memory) prefetch_soon(&x[m * N + n]);
+              if (from_memory) prefetch_soon(&y[m * N + n]);
               total4_lanes += keep(active, load(&x[m * N + n], active) * load(&y[m * N + n], active), 0.0f);
               total5_lanes += keep(active, load(&x[m * N + n], active) * load(&x[m * N + n], active), 0.0f);
               total6_lanes += keep(active, load(&y[m * N + n], active) * load(&y[m * N + n], active), 0.0f);
@@ -619,6 +627,7 @@ void cosine_similarity_f64(const double* x, const double* y, double* similarity,
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
     for (int64_t m = 0; m < M; ++m) {
+      const bool from_memory = M * N * 16 >= kBeyondCaches;
       double total4 = 0.0;
       double total5 = 0.0;
       double total6 = 0.0;
@@ -630,6 +639,8 @@ void cosine_similarity_f64(const double* x, const double* y, double* similarity,
         for_lanes<kLanes64>(
             n_block, smaller(n_block + 4096, n_end),
             [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
+              if (from_memory) prefetch_soon(&x[m * N + n]);
+              if (from_memory) prefetch_soon(&y[m * N + n]);
               total4_lanes += keep(active, load(&x[m * N + n], active) * load(&y[m * N + n], active), 0.0);
               total5_lanes += keep(active, load(&x[m * N + n], active) * load(&x[m * N + n], active), 0.0);
               total6_lanes += keep(active, load(&y[m * N + n], active) * load(&y[m * N + n], active), 0.0);
@@ -691,6 +702,7 @@ void cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_t* simi
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
     for (int64_t m = 0; m < M; ++m) {
+      const bool from_memory = M * N * 4 >= kBeyondCaches;
       float total4 = 0.0f;
       float total5 = 0.0f;
       float total6 = 0.0f;
@@ -702,6 +714,8 @@ void cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_t* simi
         for_lanes<kLanes32>(
             n_block, smaller(n_block + 4096, n_end),
             [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
+              if (from_memory) prefetch_soon(&x[m * N + n]);
+              if (from_memory) prefetch_soon(&y[m * N + n]);
               total4_lanes +=
                   keep(active,
                        from_bf16(load(&x[m * N + n], active)) * from_bf16(load(&y[m * N + n], active)), 0.0f);
@@ -769,6 +783,7 @@ void cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t* simil
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
     for (int64_t m = 0; m < M; ++m) {
+      const bool from_memory = M * N * 4 >= kBeyondCaches;
       float total4 = 0.0f;
       float total5 = 0.0f;
       float total6 = 0.0f;
@@ -780,6 +795,8 @@ void cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t* simil
         for_lanes<kLanes32>(
             n_block, smaller(n_block + 4096, n_end),
             [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
+              if (from_memory) prefetch_soon(&x[m * N + n]);
+              if (from_memory) prefetch_soon(&y[m * N + n]);
               total4_lanes +=
                   keep(active, from_f16(load(&x[m * N + n], active)) * from_f16(load(&y[m * N + n], active)),
                        0.0f);

@@ -269,6 +269,8 @@ inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active acti
     return values;
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of arrays of which little stays in caches
+
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
@@ -281,6 +283,11 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
 template <class Active>
 inline Mask<Active::kLanes> operator&&(Active active, Mask<Active::kLanes> condition) {
   return mask_of(active) && condition;
+}
+
+// Asks for what lies two pages further on, whether or not that is one's own.
+inline void prefetch_soon(const void* here) {
+  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + 8192), 0, 2);
 }
 
 template <class T, size_t... kLane>
@@ -384,6 +391,7 @@ inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
 void argmin_f32(const float* x, int64_t* position, float* value, int64_t M, int64_t N) {
   OMP(omp parallel for schedule(static))
   for (int64_t m = 0; m < M; ++m) {
+    const bool from_memory = M * N * 4 >= kBeyondCaches;
     int64_t where = -1;
     float best = 0.0f;
     float least = INFINITY;
@@ -394,6 +402,7 @@ void argmin_f32(const float* x, int64_t* position, float* value, int64_t M, int6
       for_lanes<kLanes32>(
           n_block, smaller(n_block + 65536, N),
           [=, &where_lanes, &best_lanes, &least_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(&x[m * N + n]);
             const Lanes<float, kLanes32> value2 = load(&x[m * N + n], active);
             const auto better = mask_of(active) && (where_lanes < 0 || value2 < best_lanes ||
                                                     (value2 != value2 && best_lanes == best_lanes));
@@ -412,6 +421,7 @@ void argmin_f32(const float* x, int64_t* position, float* value, int64_t M, int6
 void argmin_f64(const double* x, int64_t* position, double* value, int64_t M, int64_t N) {
   OMP(omp parallel for schedule(static))
   for (int64_t m = 0; m < M; ++m) {
+    const bool from_memory = M * N * 8 >= kBeyondCaches;
     int64_t where = -1;
     double best = 0.0;
     double least = double(INFINITY);
@@ -422,6 +432,7 @@ void argmin_f64(const double* x, int64_t* position, double* value, int64_t M, in
       for_lanes<kLanes64>(
           n_block, smaller(n_block + 65536, N),
           [=, &where_lanes, &best_lanes, &least_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(&x[m * N + n]);
             const Lanes<double, kLanes64> value2 = load(&x[m * N + n], active);
             const auto better = mask_of(active) && (where_lanes < 0 || value2 < best_lanes ||
                                                     (value2 != value2 && best_lanes == best_lanes));
@@ -440,6 +451,7 @@ void argmin_f64(const double* x, int64_t* position, double* value, int64_t M, in
 void argmin_bf16(const uint16_t* x, int64_t* position, uint16_t* value, int64_t M, int64_t N) {
   OMP(omp parallel for schedule(static))
   for (int64_t m = 0; m < M; ++m) {
+    const bool from_memory = M * N * 2 >= kBeyondCaches;
     int64_t where = -1;
     float best = 0.0f;
     float least = INFINITY;
@@ -450,6 +462,7 @@ void argmin_bf16(const uint16_t* x, int64_t* position, uint16_t* value, int64_t 
       for_lanes<kLanes32>(
           n_block, smaller(n_block + 65536, N),
           [=, &where_lanes, &best_lanes, &least_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(&x[m * N + n]);
             const Lanes<float, kLanes32> value2 = from_bf16(load(&x[m * N + n], active));
             const auto better = mask_of(active) && (where_lanes < 0 || value2 < best_lanes ||
                                                     (value2 != value2 && best_lanes == best_lanes));

@@ -293,7 +293,7 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
-constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of arrays of which little stays in caches
 
 // Writes around the caches: the lines are not read first.
 template <class V>
@@ -336,6 +336,11 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
     return value;
   else
     return choose(mask_of(active), value, other);
+}
+
+// Asks for what lies two pages further on, whether or not that is one's own.
+inline void prefetch_soon(const void* here) {
+  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + 8192), 0, 2);
 }
 
 // One half of the lanes, from `kFirst` on.
@@ -435,12 +440,14 @@ void row_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char* w
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
     for (int64_t m = 0; m < M; ++m) {
+      const bool from_memory = M * N * 4 >= kBeyondCaches;
       float total3 = 0.0f;
       const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
       for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
         Sum<float, kLanes32> total3_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
                             [=, &total3_lanes](int64_t n, auto active) {
+                              if (from_memory) prefetch_soon(&x[m * N + n]);
                               total3_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
                             });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
@@ -484,12 +491,14 @@ void row_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, char*
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
     for (int64_t m = 0; m < M; ++m) {
+      const bool from_memory = M * N * 8 >= kBeyondCaches;
       double total3 = 0.0;
       const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
       for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
         Sum<double, kLanes64> total3_lanes = 0.0;
         for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
                             [=, &total3_lanes](int64_t n, auto active) {
+                              if (from_memory) prefetch_soon(&x[m * N + n]);
                               total3_lanes += keep(active, load(&x[m * N + n], active), 0.0);
                             });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
@@ -533,12 +542,14 @@ void row_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, cha
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
     for (int64_t m = 0; m < M; ++m) {
+      const bool from_memory = M * N * 2 >= kBeyondCaches;
       float total3 = 0.0f;
       const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
       for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
         Sum<float, kLanes32> total3_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
                             [=, &total3_lanes](int64_t n, auto active) {
+                              if (from_memory) prefetch_soon(&x[m * N + n]);
                               total3_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
                             });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
@@ -582,12 +593,14 @@ void row_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
     for (int64_t m = 0; m < M; ++m) {
+      const bool from_memory = M * N * 2 >= kBeyondCaches;
       float total3 = 0.0f;
       const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
       for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
         Sum<float, kLanes32> total3_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
                             [=, &total3_lanes](int64_t n, auto active) {
+                              if (from_memory) prefetch_soon(&x[m * N + n]);
                               total3_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
                             });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });

@@ -108,6 +108,7 @@ private:
   void combine(const Accumulator &accumulator);
   std::string combined(Monoid monoid, Type type, const std::string &total, const std::string &value);
   std::vector<Accumulator> accumulators(const PlanNode &loop);
+  void fetch_soon(const PlanNode &fold, AxisId row);
   std::vector<const Expr *> row_reads(const PlanNode &loop, AxisId row);
   void for_each_turned(const PlanNode &loop, AxisId other, const std::function<void(const Expr &)> &visit);
   bool is_narrow(const PlanNode &fold, AxisId axis) const;

@@ -1,5 +1,6 @@
 // Rows that several loops go over: the first of them waits for memory, the others do not. While the second computes,
-// the next row is fetched.
+// the next row is fetched. One fold alone waits for memory all the time: it asks early for what comes soon, as what
+// fetches by itself does not go from page to page.
 #include <algorithm>
 
 #include "emit/lanes.h"
@@ -10,6 +11,7 @@ namespace kgen {
 namespace {
 
 constexpr int kRowBytes = 64 * 1024; // longer rows would push out what the loops still need
+constexpr size_t kFewArrays = 2;     // of more, the fetches would cost more than they save
 
 } // namespace
 
@@ -42,6 +44,22 @@ std::vector<const Expr *> LanePrinter::row_reads(const PlanNode &loop, AxisId ro
   return out;
 }
 
+void LanePrinter::fetch_soon(const PlanNode &fold, AxisId row) {
+  std::set<std::string> elements;
+  std::set<VarId> arrays;
+  for (const Expr *read : row_reads(fold, row)) {
+    elements.insert(printer_.element(read->ref, read->coords, {}));
+    arrays.insert(read->ref);
+  }
+  if (elements.empty() || elements.size() > kFewArrays)
+    return;
+  const std::string far = names_.claim("from_memory");
+  printer_.lines.add("const bool " + far + " = " + printer_.bytes_text(arrays) + " >= " + helper("kBeyondCaches") +
+                     ";");
+  for (const std::string &element : elements)
+    ahead_[&fold] += "if (" + far + ") " + helper("prefetch_soon") + "(&" + element + ");\n";
+}
+
 void LanePrinter::fetch_ahead(const PlanNode &rows) {
   std::vector<const PlanNode *> loops;
   // Of rows that are computed in two ways, by their length, the short ones.
@@ -53,6 +71,8 @@ void LanePrinter::fetch_ahead(const PlanNode &rows) {
     if (takes(node))
       loops.push_back(&node);
   }
+  if (loops.size() == 1 && !folds_over(*loops[0]).empty())
+    return fetch_soon(*loops[0], rows.axis);
   const Printer::Range range = printer_.range(rows);
   if (loops.size() < 2 || loops[0]->axis != loops[1]->axis || kernel_.axes[rows.axis].ragged != kNone ||
       kernel_.axes[loops[0]->axis].ragged != kNone || range.begin != "0")

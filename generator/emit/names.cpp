@@ -20,14 +20,15 @@ const std::set<std::string> kHelpers = {
     "first_above", "first_below", "floor_div", "floor_mod", "fold_best", "for_lanes", "for_lanes_down", "for_lines",
     "from_bf16", "from_f16", "from_lane", "gather", "in_lane", "into_line", "is_inf", "is_last_block", "is_nan", "keep",
     "larger", "load", "load_every", "load_field", "load_inside", "load_pack", "longest_row", "mask_of", "maximum",
-    "minimum", "padded_bytes", "pick_field", "positions", "positions_as", "prefetch", "quotient", "random_uniform",
-    "remainder_of", "row_at", "row_fold", "rsqrt", "saturate", "scan_before", "scan_lanes", "scan_threads",
-    "share_begin", "share_of", "shift_left", "shift_right", "sigmoid", "smaller", "store", "store_around",
-    "store_every", "store_pack", "table_at", "take", "thread_count", "thread_number", "to_bf16", "to_f16", "turn_tile",
-    "wrapping_absolute", "wrapping_add", "wrapping_multiply", "wrapping_negate", "wrapping_subtract", "write_around",
+    "minimum", "padded_bytes", "pick_field", "positions", "positions_as", "prefetch", "prefetch_soon", "quotient",
+    "random_uniform", "remainder_of", "row_at", "row_fold", "rsqrt", "saturate", "scan_before", "scan_lanes",
+    "scan_threads", "share_begin", "share_of", "shift_left", "shift_right", "sigmoid", "smaller", "store",
+    "store_around", "store_every", "store_pack", "table_at", "take", "thread_count", "thread_number", "to_bf16",
+    "to_f16", "turn_tile", "wrapping_absolute", "wrapping_add", "wrapping_multiply", "wrapping_negate",
+    "wrapping_subtract", "write_around",
     // Types and numbers.
-    "AllLanes", "FirstLanes", "IntegerOf", "kLanes16", "kLanes32", "kLanes64", "kLanes8", "kVectorBytes", "Lanes",
-    "LanesOf", "Mask", "Scaled", "Steps", "VectorOf"};
+    "AllLanes", "FirstLanes", "IntegerOf", "kBeyondCaches", "kLanes16", "kLanes32", "kLanes64", "kLanes8",
+    "kVectorBytes", "Lanes", "LanesOf", "Mask", "Scaled", "Steps", "VectorOf"};
 
 // Keywords of C++ and CUDA, and macros of the headers that emitted files include.
 constexpr const char *kReserved[] = {
@@ -58,9 +59,9 @@ const std::set<std::string> kUsed = {
     "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "OMP", "EOF", "NULL", "NAN", "INFINITY",
     "errno", "stdin", "stdout", "stderr", "linux", "unix", "typeof", "std", "main", "Index", "Best", "Extent",
     "WindowSet", "Pack", "Tile", "Square", "Extreme", "Sum", "Aligned", "kElements", "elements", "kWide", "wide",
-    "complex", "imaginary", "cudaStream_t", "cudaError_t", "cudaSuccess", "kBeyondCaches", "kLineBytes", "thread_bytes",
-    "float2", "float4", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t",
-    "size_t", "ptrdiff_t", "max_align_t", "signgam",
+    "complex", "imaginary", "cudaStream_t", "cudaError_t", "cudaSuccess", "kLineBytes", "thread_bytes", "float2",
+    "float4", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t",
+    "ptrdiff_t", "max_align_t", "signgam",
     // What self-checks have beside them.
     "Array", "Axis", "BF16", "Buffer", "Cost", "F16", "F32", "F64", "Floating", "Number", "Random", "Tally", "Whole",
     "close_calls", "compare_array", "kLargest", "kName", "kUnit", "make_row_starts", "make_table", "slack",

@@ -342,7 +342,7 @@ private:
     if (outputs.empty())
       return false;
     around_ = names_.claim("around_caches");
-    printer_.lines.add("const bool " + around_ + " = " + bytes_text(outputs) + " >= kBeyondCaches;");
+    printer_.lines.add("const bool " + around_ + " = " + printer_.bytes_text(outputs) + " >= kBeyondCaches;");
     spelling().helper("store_around");
     printer_.lanes->stream(std::move(outputs), around_);
     return true;
@@ -352,22 +352,6 @@ private:
     const Var &v = plan_.kernel.vars[var];
     return v.kind == Var::Kind::output && v.type != Type::boolean && uses_.at(var) == 1 &&
            printer_.lanes->neighbours(var, lane);
-  }
-
-  std::string bytes_text(const std::set<VarId> &arrays) {
-    std::map<std::string, int64_t> by_elements;
-    for (VarId var : arrays) {
-      const Var &v = plan_.kernel.vars[var];
-      Size elements = Size::integer(1);
-      for (size_t d = 0; d < v.dims.size(); ++d)
-        if (d + 1 == v.dims.size() || !printer_.is_packed_row(v, d + 1))
-          elements = Size::make(Size::Op::multiply, {elements, v.dims[d].extent});
-      by_elements[at_least(printer_.size(elements), binding::kMultiply)] += bytes_of(v.type);
-    }
-    std::string text;
-    for (const auto &[elements, bytes] : by_elements)
-      text += (text.empty() ? "" : " + ") + elements + (bytes == 1 ? "" : " * " + std::to_string(bytes));
-    return text;
   }
 
   bool takes_lanes(const PlanNode &n) const { return printer_.lanes != nullptr && printer_.lanes->takes(n); }

@@ -373,4 +373,20 @@ Code Printer::expression(ExprId id) {
   return spelling.operation(e.op, type, args, may_wrap(kernel, id));
 }
 
+std::string Printer::bytes_text(const std::set<VarId> &arrays) {
+  std::map<std::string, int64_t> by_elements;
+  for (VarId var : arrays) {
+    const Var &v = kernel.vars[var];
+    Size elements = Size::integer(1);
+    for (size_t d = 0; d < v.dims.size(); ++d)
+      if (d + 1 == v.dims.size() || !is_packed_row(v, d + 1))
+        elements = Size::make(Size::Op::multiply, {elements, v.dims[d].extent});
+    by_elements[at_least(size(elements), binding::kMultiply)] += bytes_of(v.type);
+  }
+  std::string text;
+  for (const auto &[elements, bytes] : by_elements)
+    text += (text.empty() ? "" : " + ") + elements + (bytes == 1 ? "" : " * " + std::to_string(bytes));
+  return text;
+}
+
 } // namespace kgen

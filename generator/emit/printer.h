@@ -42,6 +42,7 @@ public:
   Code expression(ExprId id);
   Code size(const Size &size);
   std::string size_text(const Size &s) { return size(s).text; }
+  std::string bytes_text(const std::set<VarId> &arrays); // of all of them
   // The statements of a list, in order, each variable declared where its scope begins.
   void list(const std::vector<PlanNode> &nodes);
   void node(const PlanNode &node, const std::vector<PlanNode> &siblings);

@@ -201,9 +201,9 @@ template <class T, class Active> inline void store(T* to, Active active, typenam
     copy_first<T>(to, &value.v, active);
   }
 }
-//@ store_around: store
-constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of outputs from which on writing around the caches pays
-
+//@ kBeyondCaches
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of arrays of which little stays in caches
+//@ store_around: store kBeyondCaches
 // Writes around the caches: the lines are not read first.
 template <class V> inline void write_around(void* to, V value) {
 #if defined(__clang__)
@@ -453,6 +453,11 @@ template <int N> inline bool any_lane(Mask<N> mask) {
 // Asks for the line of memory, which another loop will need.
 inline void prefetch(const void* line) {
   __builtin_prefetch(line, 0, 2);
+}
+//@ prefetch_soon
+// Asks for what lies two pages further on, whether or not that is one's own.
+inline void prefetch_soon(const void* here) {
+  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + 8192), 0, 2);
 }
 //@ quotient: Lanes
 // Division of many numbers by one: by its reciprocal, and then put right by what is left over, which multiply-add gives
