@@ -85,6 +85,9 @@ std::string without_aliases(std::string text) {
   return text;
 }
 
+constexpr std::string_view kOneElement =
+    "a body computes one element: `x` is that of the array at hand, another is `at(x, N = e)`";
+
 // What Clang says that a reader of C++ alone would not understand, and help for what it says well. An empty text leaves
 // Clang's.
 struct Saying {
@@ -94,7 +97,7 @@ constexpr Saying kSayings[] = {
     {"expected unqualified-id", "a name is missing here", "a name begins with a letter or `_`"},
     {"member reference base type", "values have no members", "sizes are `size(N)`, other elements `at(x, N = e)`"},
     {"called object type", "a value cannot be called", "a product is written with `*`"},
-    {"subscripted value is not", "", "other elements of an operand are `at(x, H = e)`"},
+    {"subscripted value is not", "a value has no `[...]`", kOneElement},
     {"'break' statement not", "`break` outside of a loop", "it ends a `for` or `while`"},
     {"'continue' statement not", "`continue` outside of a loop", "it goes on with the next turn of a `for` or `while`"},
     {"array initializer must be", "", "write `real t[2] = {1, 2};`"},
@@ -140,6 +143,7 @@ public:
         {"void function 'kgen_statements'", &MessageReporter::early_return},
         {"call to function '", &MessageReporter::declared_late},
         {"invalid operands to binary expression", &MessageReporter::operands},
+        {"type '", &MessageReporter::subscript},
         {"cannot deduce type of initializer list", &MessageReporter::list_value},
         {"cannot use builtin operator '<=>'", &MessageReporter::list_value},
         {"no viable overloaded '='", &MessageReporter::no_axis},
@@ -186,9 +190,24 @@ private:
           "in the body there are `real float double bool`, `int int64_t` and the like, and the spec's type parameters";
     else if (const std::string meant = suggestion(); !meant.empty())
       help = "did you mean `" + meant + "`?";
+    else if (span_.source->is_body() && is_index())
+      help = std::string(kOneElement);
     else if (help = near_name(name); help.empty() && !span_.source->is_body() && is_called())
       help = "declare functions before they are called";
     add(DiagId::body_undeclared, {name}, help);
+  }
+
+  // `x[i]`
+  bool is_index() const {
+    const std::string_view before = std::string_view(span_.source->text()).substr(0, span_.begin);
+    const size_t last = before.find_last_not_of(" \n");
+    return last != std::string_view::npos && before[last] == '[';
+  }
+
+  void subscript() {
+    if (text_.find("does not provide a subscript operator") == std::string::npos)
+      return passed_on();
+    add(DiagId::body_cpp, {"a value has no `[...]`"}, std::string(kOneElement));
   }
 
   bool is_called() const {
@@ -242,7 +261,8 @@ private:
   // Where a number is wanted: what the prelude has classes for.
   bool not_a_value() {
     if (text_.find("kgen_where") != std::string::npos)
-      add(DiagId::body_coordinate, {"`where` is no value"}, "it stands last in a reduction: sum(x, N, where(x > 0))");
+      add(DiagId::body_coordinate, {"`where` is no value"},
+          "it stands last in a reduction: sum(x, N, where(x > 0)); one of two values is `x > 0 ? x : 0`");
     else if (text_.find("kgen_table") != std::string::npos)
       add(DiagId::body_cpp, {"a table is no value"}, "read its entries: `t[i]`");
     else
@@ -261,6 +281,8 @@ private:
       return add(DiagId::body_function, {"a function is no value"}, "call it");
     if (text_.ends_with("'void'"))
       return add(DiagId::body_cpp, {"this has no value"}, "`assert(condition)` is a statement of its own");
+    if (text_.find(" *'") != std::string::npos)
+      return add(DiagId::body_address, {"pointers"});
     if (text_.ends_with("]'"))
       return add(DiagId::body_array, {"an array is no value"}, "name one element");
     passed_on();

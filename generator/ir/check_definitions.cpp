@@ -19,6 +19,8 @@ public:
         writes_.insert(s.target);
     });
     walk(kernel_.statements, {});
+    if (endless())
+      return; // what follows is never reached
     for (VarId id = 0; id < static_cast<VarId>(kernel_.vars.size()); ++id) {
       const Var &var = kernel_.vars[id];
       bool needed = var.kind == Var::Kind::output && (!var.partial || var.alias != kNone);
@@ -29,6 +31,24 @@ public:
   }
 
 private:
+  bool endless() {
+    bool found = false;
+    for_each(kernel_.statements, [&](const Stmt &s) {
+      if (s.kind != Stmt::Kind::loop || s.value != kNone || leaves(s.body))
+        return;
+      build_.diags.add(DiagId::loop_endless, s.place, {});
+      found = true;
+    });
+    return found;
+  }
+
+  // Is there a `break` that ends the loop with this body?
+  static bool leaves(const std::vector<Stmt> &body) {
+    return std::any_of(body.begin(), body.end(), [](const Stmt &s) {
+      return s.kind == Stmt::Kind::leave || (s.kind == Stmt::Kind::branch && (leaves(s.body) || leaves(s.otherwise)));
+    });
+  }
+
   // Operands that are present if the expression has this value.
   Known present(ExprId id, bool value) const {
     const Expr &e = kernel_.expr(id);

@@ -1,4 +1,6 @@
 // Single values of a document: the right kind, or an error that says both kinds.
+#include <cctype>
+
 #include "spec/parse_size.h"
 #include "spec/read.h"
 #include "support/text.h"
@@ -76,8 +78,11 @@ std::string type_help(const Reader &reader, const std::string &name) {
   for (const std::string_view type :
        {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool"})
     known.emplace_back(type);
-  const std::string near = did_you_mean(name, known);
-  return near.empty() ? "the types are " + enumerate(known) : near;
+  if (const std::string near = did_you_mean(name, known); !near.empty())
+    return near;
+  constexpr size_t kShort = 2; // as names of parameters are
+  const bool parameter = name.size() <= kShort && std::isupper(static_cast<unsigned char>(name.front())) != 0;
+  return (parameter ? "give it a list, types." + name + " = [\"f32\"]; " : "") + "the types are " + enumerate(known);
 }
 
 std::optional<TypeName> read_type(Reader &reader, const PlacedText &text) {
