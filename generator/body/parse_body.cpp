@@ -193,6 +193,11 @@ void check_body(const Sketch &sketch, Diagnostics &diags) {
     if (!doubtful.contains(name) || !is_assigned(texts.body.text(), name))
       doubtful.erase(name); // `size`, where it is a key of the grid
   }
+  if (sketch.lacks_axes) // as which names with a capital are taken
+    for (const StatementWords &words : words_of_statements(texts.body))
+      std::ranges::copy_if(words.all, std::inserter(doubtful, doubtful.end()), [&](const std::string &word) {
+        return std::isupper(static_cast<unsigned char>(word.front())) != 0 && !known.contains(word);
+      });
   doubtful.insert(sketch.doubtful.begin(), sketch.doubtful.end());
   doubtful.insert(bad_params.begin(), bad_params.end());
   if (texts.functions)

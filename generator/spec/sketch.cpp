@@ -38,7 +38,7 @@ bool is_text(const std::string &key) {
 } // namespace
 
 Sketch make_sketch(const Reader &reader, const Node &root) {
-  Sketch out{reader.spec, reader.unusable, {}, false};
+  Sketch out{reader.spec, reader.unusable, {}, false, reader.axes_incomplete};
   Spec &spec = out.spec;
   auto is = [&](const std::string &name, std::initializer_list<NameKind> kinds) {
     const auto found = reader.names.find(name);

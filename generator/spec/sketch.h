@@ -14,6 +14,7 @@ struct Sketch {
   std::set<std::string> doubtful; // declared names that are not in it
   std::set<std::string> words;    // that stand elsewhere outside the texts and may name something
   bool usable = false;            // the texts are known
+  bool lacks_axes = false;        // those of declarations that were not understood
 };
 
 // As load_spec; after errors `sketch` holds what could be understood.

@@ -204,7 +204,8 @@ TEST_CASE("what builtins take") {
   CHECK(messages("o = random(x, 2);") == "15:5: `random` takes two whole numbers: random(seed, i)\n");
   CHECK(messages("o = exp(x, x);") == "15:5: `exp` takes one value\n");
   CHECK(messages("o = where(x > 0);") ==
-        "15:5: `where` is no value | it stands last in a reduction: sum(x, N, where(x > 0))\n");
+        "15:5: `where` is no value | it stands last in a reduction: sum(x, N, where(x > 0)); one of two "
+        "values is `x > 0 ? x : 0`\n");
   CHECK(messages("assert(x, x);") == "15:1: `assert` takes one condition\n");
 }
 
@@ -254,8 +255,8 @@ TEST_CASE("local arrays") {
   CHECK(messages("float t[3]; o = t;") == "15:17: an array is no value | name one element\n");
   CHECK(messages("float t[3][2]; o = t[1];") == "15:20: an array is no value | name one element\n");
   CHECK(messages("o = x[3];") ==
-        "15:6: subscripted value is not an array, pointer, or vector | other elements of an operand are `at(x, "
-        "H = e)`\n");
+        "15:6: a value has no `[...]` | a body computes one element: `x` is that of the array at hand, another is "
+        "`at(x, N = e)`\n");
   CHECK(messages("o = row[0.5];") == "15:9: an index is a whole number\n");
   CHECK(messages("o = row;") == "15:5: a table is no value | read its entries: `t[i]`\n");
 }
