@@ -203,7 +203,7 @@ std::optional<LanePrinter::Border> LanePrinter::border(const Expr &e) {
   if (argument)
     found.index = printer_.index_text(e.ref, e.coords, &checks).text;
   else
-    checks = printer_.buffer_checks(e.coords);
+    checks = printer_.buffer_checks(e.ref, e.coords);
   const std::string &lane = printer_.axis_name(lane_);
   for (const auto &check : checks) {
     if (mentions_word(check.second, lane))
@@ -285,7 +285,7 @@ std::string LanePrinter::guard_of(const Expr &e) {
   if (printer_.plan.storage[e.ref].kind == Storage::Kind::argument)
     printer_.index_text(e.ref, e.coords, &checks);
   else
-    checks = printer_.buffer_checks(e.coords);
+    checks = printer_.buffer_checks(e.ref, e.coords);
   return checks.empty() ? "" : printer_.inside(checks).text;
 }
 

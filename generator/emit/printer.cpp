@@ -193,7 +193,7 @@ Code Printer::read(const Expr &e, ExprId) {
     return {inside(checks).text + " ? " + value.text + " : " + outside, binding::kChoose};
   }
   if (!e.safe)
-    checks = buffer_checks(e.coords);
+    checks = buffer_checks(e.ref, e.coords);
   const Code value = spelling.loaded(element(e.ref, e.coords, {}), var.type);
   if (checks.empty())
     return value;
@@ -342,7 +342,7 @@ Code Printer::expression(ExprId id) {
     return {c_name(kernel.vars[e.ref].name) + " != nullptr", binding::kEqual};
   case Op::inside: {
     if (plan.storage[e.ref].kind != Storage::Kind::argument)
-      return inside(buffer_checks(e.coords));
+      return inside(buffer_checks(e.ref, e.coords));
     std::vector<std::pair<std::string, std::string>> checks;
     index_text(e.ref, e.coords, &checks);
     return inside(checks);

@@ -126,7 +126,7 @@ private:
   Code read(const Expr &e, ExprId id);
   Code table(const Expr &e);
   Code table_entry(const Table &table, const std::vector<Code> &at, bool safe);
-  std::vector<std::pair<std::string, std::string>> buffer_checks(const std::vector<Coordinate> &coords);
+  std::vector<std::pair<std::string, std::string>> buffer_checks(VarId var, const std::vector<Coordinate> &coords);
   Code inside(const std::vector<std::pair<std::string, std::string>> &checks);
   std::string argument_element(VarId var, const Code &index) const;
   Code index_text(VarId var, const std::vector<Coordinate> &coords,

@@ -223,16 +223,27 @@ std::pair<std::string, std::string> Printer::within(const Code &coordinate, cons
           size_text(block == extent ? block : Size::make(Size::Op::min, {block, rest}))};
 }
 
-// A local or scratch holds the positions of this step; beyond them there is nothing.
-std::vector<std::pair<std::string, std::string>> Printer::buffer_checks(const std::vector<Coordinate> &coords) {
-  std::vector<std::pair<std::string, std::string>> checks;
-  for (const Coordinate &c : coords) {
-    if (is_identity(kernel, c))
+// A local or scratch holds the positions of this step, or of a row; beyond them there is nothing. Whether there is such
+// a row is asked first.
+std::vector<std::pair<std::string, std::string>> Printer::buffer_checks(VarId var,
+                                                                        const std::vector<Coordinate> &coords) {
+  std::vector<std::pair<std::string, std::string>> checks, in_rows;
+  for (AxisId id : kernel.vars[var].axes.list()) {
+    const Axis &axis = kernel.axes[id];
+    const Coordinate *const given = moved(kernel, coords, id), *const row = axis.ragged == kNone
+                                                                                ? nullptr
+                                                                                : moved(kernel, coords, axis.over);
+    if (given == nullptr && row == nullptr)
       continue;
-    const Axis &axis = kernel.axes[c.axis];
-    const Size extent = extent_of(c.axis);
-    checks.push_back(within(expression(c.value), &c, origin(c.axis), extent, axis.uniform ? axis.size : extent));
+    const Code at = given != nullptr ? expression(given->value) : Code{axis_names_[id]};
+    const Size extent = extent_of(id);
+    if (axis.ragged != kNone)
+      in_rows.emplace_back(at.text,
+                           row_length(id, row != nullptr ? expression(row->value).text : axis_names_[axis.over]).text);
+    else
+      checks.push_back(within(at, given, origin(id), extent, axis.uniform ? axis.size : extent));
   }
+  checks.insert(checks.end(), in_rows.begin(), in_rows.end());
   return checks;
 }
 

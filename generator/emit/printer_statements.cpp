@@ -232,7 +232,7 @@ void Printer::store(const PlanNode &n) {
   if (plan.storage[n.target].kind == Storage::Kind::argument) {
     index_text(n.target, n.coords, &checks);
   } else {
-    checks = buffer_checks(n.coords);
+    checks = buffer_checks(n.target, n.coords);
   }
   for (size_t i = 0; i < n.indices.size(); ++i)
     if (kernel.expr(n.indices[i]).op != Op::constant)

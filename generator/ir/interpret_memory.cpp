@@ -159,7 +159,24 @@ Address Run::local_address(VarId id, const std::vector<Coordinate> &coords, cons
         part.coordinate = &values[c];
     address.parts.push_back(part);
   }
+  if (!coords.empty())
+    pair_rows(address.parts);
   return address;
+}
+
+// Other elements of a local lie in their row, too: the row comes first.
+void Run::pair_rows(std::vector<Address::Part> &parts) const {
+  for (size_t k = 0; k < parts.size(); ++k) {
+    const Axis &axis = kernel_.axes[parts[k].axis];
+    const auto row = std::find_if(parts.begin(), parts.end(), [&](const Address::Part &part) {
+      return axis.ragged != kNone && part.axis == axis.over;
+    });
+    if (row == parts.end())
+      continue;
+    row->row_of = parts[k].axis;
+    row->packed = parts[k].packed = false;
+    std::rotate(parts.begin(), row, row + 1);
+  }
 }
 
 // Offsets of one row of lanes (pos_ says which) and whether they lie inside.
@@ -187,12 +204,13 @@ void Run::address_row(const Address &address, AxisId inner, int64_t n, int64_t *
       bool in = c >= part.valid.lo && c < part.valid.hi;
       if (part.row_of != kNone) {
         rows[i] = in ? c : -1;
-        valid[i] &= in;
-        continue;
-      }
-      if (ragged && rows[i] >= 0) {
+        if (part.packed) {
+          valid[i] &= in;
+          continue;
+        }
+      } else if (ragged && rows[i] >= 0) {
         in = in && c < sizes_.row_length(part.axis, rows[i]);
-        c += in ? sizes_.row_start(part.axis, rows[i]) : 0;
+        c += in && part.packed ? sizes_.row_start(part.axis, rows[i]) : 0;
       }
       valid[i] &= in;
       offsets[i] += in ? (c - part.origin) * part.stride : 0;

@@ -38,7 +38,8 @@ struct Address {
     int64_t base = 0;
     Range valid;
     int64_t origin = 0, stride = 0;
-    AxisId row_of = kNone; // the row of a packed pair with this ragged axis: its own stride is the pair's
+    AxisId row_of = kNone; // the row of a pair with this ragged axis
+    bool packed = true;    // a pair whose rows follow each other: the row's own stride is the pair's
   };
   std::vector<Part> parts;
   int64_t base = 0;
@@ -80,6 +81,7 @@ private:
   void allocate(Storage &storage, int64_t elements);
   Address address_of(VarId id, const std::vector<Coordinate> &coords, const std::vector<Tensor> &values);
   void place_in_scratch(AxisId axis, const DimState &state, Address::Part &part) const;
+  void pair_rows(std::vector<Address::Part> &parts) const;
   Address local_address(VarId id, const std::vector<Coordinate> &coords, const std::vector<Tensor> &values);
   void address_row(const Address &address, AxisId inner, int64_t n, int64_t *offsets, uint8_t *valid);
   Tensor read(const Expr &e);

@@ -80,6 +80,10 @@ AxisSet axes_asked(const Kernel &kernel, const Expr &inside) {
     if (axis.ragged != kNone && var.axes.contains(axis.over))
       out |= AxisSet::of(dim.axis) | AxisSet::of(axis.over);
   }
+  if (var.kind == Var::Kind::local)
+    for (AxisId id : var.axes.list())
+      if (const Axis &axis = kernel.axes[id]; axis.ragged != kNone && var.axes.contains(axis.over))
+        out |= AxisSet::of(id) | AxisSet::of(axis.over);
   return out - named;
 }
 

@@ -220,6 +220,9 @@ bool LaneAnalysis::guarded(const Expr &e, AxisId lane) const {
   for (const Coordinate &c : e.coords)
     if (!is_identity(kernel_, c) && varies(c.value, lane))
       return true;
+  const Axis &along = kernel_.axes[lane];
+  if (along.ragged != kNone && var.axes.contains(lane) && moved(kernel_, e.coords, along.over) != nullptr)
+    return true; // another row may be shorter
   if (plan_.storage[e.ref].kind != Storage::Kind::argument || var.kind != Var::Kind::input)
     return false;
   return std::any_of(var.dims.begin(), var.dims.end(), [&](const Dim &dim) {
