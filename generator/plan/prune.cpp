@@ -33,7 +33,17 @@ public:
   }
 
 private:
+  // x = x;
+  bool keeps(const PlanNode &node) const {
+    if (node.kind != PlanNode::Kind::assign || !node.coords.empty() || !node.indices.empty())
+      return false;
+    const Expr &value = kernel_.expr(node.value);
+    return value.op == Op::read && value.ref == node.target && value.coords.empty();
+  }
+
   bool has_effect(const PlanNode &node) const {
+    if (keeps(node))
+      return false;
     if (node.target != kNone && live_[node.target])
       return true;
     if (node.partner != kNone && live_[node.partner])

@@ -1,5 +1,6 @@
 // kernel, doc, license, body and functions. Code is taken from literal strings only: they have no escapes, so that the
 // columns of messages about it are those of the file.
+#include <algorithm>
 #include <filesystem>
 
 #include "spec/read.h"
@@ -10,6 +11,15 @@ namespace kgen {
 namespace fs = std::filesystem;
 
 namespace {
+
+// Headers of C and of CUDA that a header of this name would stand before, in the folders that a compiler looks into.
+constexpr std::string_view kHeaders[] = {
+    "assert",           "complex", "ctype",    "cuda",        "cuda_bf16", "cuda_fp16", "cuda_runtime",
+    "device_functions", "errno",   "fenv",     "float",       "inttypes",  "iso646",    "limits",
+    "locale",           "malloc",  "math",     "memory",      "omp",       "pthread",   "sched",
+    "setjmp",           "signal",  "stdalign", "stdarg",      "stdatomic", "stdbool",   "stddef",
+    "stdint",           "stdio",   "stdlib",   "stdnoreturn", "string",    "strings",   "tgmath",
+    "threads",          "time",    "uchar",    "unistd",      "wchar",     "wctype"};
 
 void read_kernel(Reader &reader, const Node &node) {
   const auto name = read_string(reader, node, "`kernel`");
@@ -23,6 +33,8 @@ void read_kernel(Reader &reader, const Node &node) {
         "a name has up to 100 letters, digits and _, and does not begin with a digit";
   else if (is_keyword(*name))
     reader.diags.add(DiagId::spec_reserved_name, reader.spec.kernel_place, {*name, "a word of C++"});
+  else if (std::find(std::begin(kHeaders), std::end(kHeaders), *name) != std::end(kHeaders))
+    reader.diags.add(DiagId::spec_reserved_name, reader.spec.kernel_place, {*name, "the name of a system's header"});
 }
 
 // Text for the heads of the emitted files.

@@ -389,6 +389,17 @@ body = 'y = sum(x, N);'
   CHECK(!has(text, "_ahead"));
 }
 
+TEST_CASE("what is set to itself stays as it is") {
+  const std::string text = openmp_text(R"(
+kernel = "same"
+inputs.x = "f32[N]"
+outputs.y = "f32[N]"
+body = 'real v = x; v = v; if (x > 0) v = v; y = v + 1;'
+)");
+  CHECK(!has(text, "v = v"));
+  CHECK(!has(text, "any_lane"));
+}
+
 TEST_CASE("small arrays along axes have room for whole vectors") {
   const std::string text = openmp_text(R"(
 kernel = "small_array"
