@@ -484,22 +484,21 @@ inline Lanes<float, N> without_ln2(Lanes<float, N> x, Lanes<float, N> n) {
   return x - n * 0.693145752f - n * 1.42860677e-6f;
 }
 
-// Within 1.1 ulp, for x that is not so large that e^x overflows.
-template <int N>
-inline Lanes<float, N> finite_exp(Lanes<float, N> x) {
-  const Whole<float, N> n = nearest(x * 1.44269504f);
-  const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n);
-  return choose(x < -104.0f, 0.0f, y);
-}
-template <int N>
-inline Lanes<float, N> exp(Lanes<float, N> x) {
-  return choose(x > 89.0f, INFINITY, finite_exp(x));
+// e^x for x <= 0, which does not overflow: where 2^n takes two steps, one of them is the same for all.
+template <class T, int N>
+inline Lanes<T, N> exp_below_0(Lanes<T, N> x) {
+  constexpr T kLeast = sizeof(T) == 4 ? -104 : -746;
+  constexpr int kAhead = sizeof(T) == 4 ? 32 : 512;
+  const Whole<T, N> n = nearest(x * T(1.4426950408889634));
+  const Lanes<T, N> y = expm1_near_0(without_ln2(x, n.value)) + T(1);
+  if constexpr (sizeof(y.v) == 64) return choose(x < kLeast, T(0), scaled(y, n));
+  return choose(x < kLeast, T(0), y * power_of_two<T, N>(n.number + kAhead) * std::ldexp(T(1), -kAhead));
 }
 
 // e^-|x| never overflows. Within 2.5 ulp.
 template <class T, int N>
 inline Lanes<T, N> sigmoid(Lanes<T, N> x) {
-  const Lanes<T, N> e = finite_exp(-magnitude(x));
+  const Lanes<T, N> e = exp_below_0(-magnitude(x));
   return choose(x < T(0), e, T(1)) / (e + T(1));
 }
 

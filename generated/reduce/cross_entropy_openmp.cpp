@@ -512,28 +512,20 @@ inline Lanes<double, N> without_ln2(Lanes<double, N> x, Lanes<double, N> n) {
   return x - n * 0.6931471805598903 - n * 5.497923018708371e-14;
 }
 
-// Within 1.1 ulp, for x that is not so large that e^x overflows.
-template <int N>
-inline Lanes<float, N> finite_exp(Lanes<float, N> x) {
-  const Whole<float, N> n = nearest(x * 1.44269504f);
-  const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n);
-  return choose(x < -104.0f, 0.0f, y);
-}
+// Within 1.1 ulp.
 template <int N>
 inline Lanes<float, N> exp(Lanes<float, N> x) {
-  return choose(x > 89.0f, INFINITY, finite_exp(x));
+  const Whole<float, N> n = nearest(x * 1.44269504f);
+  const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n);
+  return choose(x < -104.0f, 0.0f, choose(x > 89.0f, INFINITY, y));
 }
 
-// Within 1.1 ulp, for x that is not so large that e^x overflows.
-template <int N>
-inline Lanes<double, N> finite_exp(Lanes<double, N> x) {
-  const Whole<double, N> n = nearest(x * 1.4426950408889634);
-  const Lanes<double, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0, n);
-  return choose(x < -746.0, 0.0, y);
-}
+// Within 1.1 ulp.
 template <int N>
 inline Lanes<double, N> exp(Lanes<double, N> x) {
-  return choose(x > 710.0, double(INFINITY), finite_exp(x));
+  const Whole<double, N> n = nearest(x * 1.4426950408889634);
+  const Lanes<double, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0, n);
+  return choose(x < -746.0, 0.0, choose(x > 710.0, double(INFINITY), y));
 }
 
 // Where the intermediates lie in the workspace.

@@ -482,16 +482,12 @@ inline Lanes<float, N> without_ln2(Lanes<float, N> x, Lanes<float, N> n) {
   return x - n * 0.693145752f - n * 1.42860677e-6f;
 }
 
-// Within 1.1 ulp, for x that is not so large that e^x overflows.
-template <int N>
-inline Lanes<float, N> finite_exp(Lanes<float, N> x) {
-  const Whole<float, N> n = nearest(x * 1.44269504f);
-  const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n);
-  return choose(x < -104.0f, 0.0f, y);
-}
+// Within 1.1 ulp.
 template <int N>
 inline Lanes<float, N> exp(Lanes<float, N> x) {
-  return choose(x > 89.0f, INFINITY, finite_exp(x));
+  const Whole<float, N> n = nearest(x * 1.44269504f);
+  const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n);
+  return choose(x < -104.0f, 0.0f, choose(x > 89.0f, INFINITY, y));
 }
 
 void top1_f32(const float* score, int32_t* best, float* probability, int64_t B, int64_t V) {

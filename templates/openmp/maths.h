@@ -123,24 +123,18 @@ template <int N> inline Lanes<double, N> without_ln2(Lanes<double, N> x, Lanes<d
   return x - n * 0.6931471805598903 - n * 5.497923018708371e-14;
 }
 //@ lanes_exp_f32: exp_f32
-// Within 1.1 ulp, for x that is not so large that e^x overflows.
-template <int N> inline Lanes<float, N> finite_exp(Lanes<float, N> x) {
+// Within 1.1 ulp.
+template <int N> inline Lanes<float, N> exp(Lanes<float, N> x) {
   const Whole<float, N> n = nearest(x * 1.44269504f);
   const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n);
-  return choose(x < -104.0f, 0.0f, y);
-}
-template <int N> inline Lanes<float, N> exp(Lanes<float, N> x) {
-  return choose(x > 89.0f, INFINITY, finite_exp(x));
+  return choose(x < -104.0f, 0.0f, choose(x > 89.0f, INFINITY, y));
 }
 //@ lanes_exp_f64: exp_f64
-// Within 1.1 ulp, for x that is not so large that e^x overflows.
-template <int N> inline Lanes<double, N> finite_exp(Lanes<double, N> x) {
+// Within 1.1 ulp.
+template <int N> inline Lanes<double, N> exp(Lanes<double, N> x) {
   const Whole<double, N> n = nearest(x * 1.4426950408889634);
   const Lanes<double, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0, n);
-  return choose(x < -746.0, 0.0, y);
-}
-template <int N> inline Lanes<double, N> exp(Lanes<double, N> x) {
-  return choose(x > 710.0, double(INFINITY), finite_exp(x));
+  return choose(x < -746.0, 0.0, choose(x > 710.0, double(INFINITY), y));
 }
 //@ lanes_exp2_f32: exp_f32
 // Within 1.1 ulp.
@@ -186,14 +180,24 @@ template <int N> inline Lanes<double, N> tanh(Lanes<double, N> x) {
   const Lanes<double, N> t = expm1(magnitude(x) * -2.0);
   return with_sign(-t / (t + 2.0), x);
 }
+//@ exp_below_0: power_of_two
+// e^x for x <= 0, which does not overflow: where 2^n takes two steps, one of them is the same for all.
+template <class T, int N> inline Lanes<T, N> exp_below_0(Lanes<T, N> x) {
+  constexpr T kLeast = sizeof(T) == 4 ? -104 : -746;
+  constexpr int kAhead = sizeof(T) == 4 ? 32 : 512;
+  const Whole<T, N> n = nearest(x * T(1.4426950408889634));
+  const Lanes<T, N> y = expm1_near_0(without_ln2(x, n.value)) + T(1);
+  if constexpr (sizeof(y.v) == 64) return choose(x < kLeast, T(0), scaled(y, n));
+  return choose(x < kLeast, T(0), y * power_of_two<T, N>(n.number + kAhead) * std::ldexp(T(1), -kAhead));
+}
 //@ sigmoid_of_exp: with_sign
 // e^-|x| never overflows. Within 2.5 ulp.
 template <class T, int N> inline Lanes<T, N> sigmoid(Lanes<T, N> x) {
-  const Lanes<T, N> e = finite_exp(-magnitude(x));
+  const Lanes<T, N> e = exp_below_0(-magnitude(x));
   return choose(x < T(0), e, T(1)) / (e + T(1));
 }
-//@ lanes_sigmoid_f32: lanes_exp_f32 sigmoid_of_exp
-//@ lanes_sigmoid_f64: lanes_exp_f64 sigmoid_of_exp
+//@ lanes_sigmoid_f32: exp_f32 exp_below_0 sigmoid_of_exp
+//@ lanes_sigmoid_f64: exp_f64 exp_below_0 sigmoid_of_exp
 //@ LogParts: Real
 // x = (1 + f) 2^e with 1 + f between the roots of 1/2 and 2; kAll: also for the smallest x.
 template <class T, int N, bool kAll> struct LogParts {
