@@ -140,15 +140,22 @@ private:
     }
   }
 
-  // float s = 0; s += x;  where a sum over the axes of x was meant.
+  // float s = 0; s += x;  where a sum over the axes of x was meant. Within a loop it is one over the loop.
   void widened() {
     std::map<VarId, AxisSet> plain;
+    std::set<const Stmt *> in_loops;
+    for_each(kernel_.statements, [&](const Stmt &s) {
+      if (s.kind == Stmt::Kind::loop)
+        for (const std::vector<Stmt> *part : {&s.body, &s.step})
+          for_each(*part, [&](const Stmt &inner) { in_loops.insert(&inner); });
+    });
     for_each(kernel_.statements, [&](const Stmt &s) {
       if (s.kind == Stmt::Kind::assign && !s.update)
         plain[s.target] |= kernel_.expr(s.value).axes | s.context;
     });
     for_each(kernel_.statements, [&](const Stmt &s) {
-      if (s.kind != Stmt::Kind::assign || !s.update || !build_.constant_initialised.count(s.target))
+      if (s.kind != Stmt::Kind::assign || !s.update || !build_.constant_initialised.count(s.target) ||
+          in_loops.count(&s) != 0)
         return;
       ExprId value = s.value;
       while (kernel_.expr(value).op == Op::cast)

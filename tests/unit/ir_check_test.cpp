@@ -35,6 +35,11 @@ TEST_CASE("sizes of axes") {
                  "depends on itself");
 }
 
+TEST_CASE("a sum that became one per element is warned of, but for one over the rounds of a loop") {
+  CHECK_CONTAINS(warned(spec("real s = 0; s += x; z = s;")), "becomes one per element");
+  CHECK(warned(spec("real s = 0; for (int i = 0; i < 3; ++i) s += x * i; z = s;")).empty());
+}
+
 TEST_CASE("windows of operands that share an axis") {
   std::string head = "kernel = \"k\"\ngrid.i = { axis = \"M\", block = 4, semantics = \"parallel\" }\n";
   CHECK_CONTAINS(refused(head + "inputs.x = \"f32[M=64]\"\noutputs.z = \"f32[M]\"\nbody = 'z = x;'\n"),
