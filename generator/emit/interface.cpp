@@ -249,6 +249,22 @@ private:
 
 bool is_output(const Argument &a) { return a.kind == Argument::Kind::out || a.kind == Argument::Kind::inout; }
 
+// The elements of an output whose strides are arguments must not lie on each other.
+void print_apart(const Kernel &kernel, const Var &var, Printer &p, Statuses &statuses) {
+  std::string dims;
+  for (size_t d = 0; d < var.dims.size();) {
+    const int array_dim = var.dims[d].array_dim;
+    Size extent = Size::integer(1);
+    for (; d < var.dims.size() && var.dims[d].array_dim == array_dim; ++d)
+      extent = Size::make(Size::Op::multiply, {extent, var.dims[d].extent});
+    dims += (dims.empty() ? "{" : ", {") + p.size_text(extent) + ", " + stride_name(kernel, var, array_dim) + "}";
+  }
+  p.lines.add(
+      "if (!" + p.spelling.helper("keeps_apart") + "({" + dims + "})) return " +
+      std::to_string(statuses.of("the strides of " + c_name(var.name) + " must keep its elements apart, in memory")) +
+      ";");
+}
+
 // Outputs must be memory of their own, or exactly an input that may be overwritten.
 class OverlapPrinter {
 public:
@@ -384,6 +400,9 @@ void print_checks(const Function &function, const Variation &variation, Printer 
   for (const Check &c : variation.facts.checks)
     if (reads_tables(c))
       checks.check(c);
+  for (const Var &var : kernel.vars)
+    if (var.kind == Var::Kind::output && var.strided)
+      print_apart(kernel, var, p, statuses);
   OverlapPrinter(function, variation, p, statuses).print();
 }
 

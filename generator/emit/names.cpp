@@ -19,16 +19,16 @@ const std::set<std::string> kHelpers = {
     "broadcast", "ceil_div", "choose", "column_fold", "convert", "copy_bits", "divide", "each_lane", "finish_stores",
     "first_above", "first_below", "floor_div", "floor_mod", "fold_best", "for_lanes", "for_lanes_down", "for_lines",
     "from_bf16", "from_f16", "from_lane", "gather", "in_lane", "into_line", "is_inf", "is_last_block", "is_nan", "keep",
-    "larger", "load", "load_every", "load_field", "load_inside", "load_pack", "longest_row", "mask_of", "maximum",
-    "minimum", "padded_bytes", "pick_field", "positions", "positions_as", "prefetch", "prefetch_soon", "quotient",
-    "random_uniform", "remainder_of", "row_at", "row_fold", "rsqrt", "saturate", "scan_before", "scan_lanes",
-    "scan_threads", "share_begin", "share_of", "shift_left", "shift_right", "sigmoid", "smaller", "store",
+    "keeps_apart", "larger", "load", "load_every", "load_field", "load_inside", "load_pack", "longest_row", "mask_of",
+    "maximum", "minimum", "padded_bytes", "pick_field", "positions", "positions_as", "prefetch", "prefetch_soon",
+    "quotient", "random_uniform", "remainder_of", "row_at", "row_fold", "rsqrt", "saturate", "scan_before",
+    "scan_lanes", "scan_threads", "share_begin", "share_of", "shift_left", "shift_right", "sigmoid", "smaller", "store",
     "store_around", "store_every", "store_pack", "table_at", "take", "thread_count", "thread_number", "to_bf16",
     "to_f16", "turn_tile", "wrapping_absolute", "wrapping_add", "wrapping_multiply", "wrapping_negate",
     "wrapping_subtract", "write_around",
     // Types and numbers.
     "AllLanes", "FirstLanes", "IntegerOf", "kBeyondCaches", "kLanes16", "kLanes32", "kLanes64", "kLanes8",
-    "kVectorBytes", "Lanes", "LanesOf", "Mask", "Scaled", "Steps", "VectorOf"};
+    "kVectorBytes", "Lanes", "LanesOf", "Mask", "Scaled", "Steps", "Strided", "VectorOf"};
 
 // Keywords of C++ and CUDA, and macros of the headers that emitted files include.
 constexpr const char *kReserved[] = {

@@ -17,16 +17,11 @@ KGEN, MODEL, MODEL_LIBRARY = (pathlib.Path(sys.argv.pop(1)).resolve() for _ in r
 N = 5
 
 
-def built(folder, outputs, last, others="y{i} = 1;", inputs="x"):
-    """A function of the inputs and so many outputs, given the place of each array in one memory; `last` writes the last
-    output. It returns what the launchers of both targets say."""
+def compiled(folder, name, text):
+    """The library of a spec, for both targets, and what says the meaning of a status."""
     folder = pathlib.Path(tempfile.mkdtemp(dir=folder))  # a path is loaded once, whatever lies there later
-    name = f"k{outputs}"
     spec = folder / f"{name}.toml"
-    names = [f"inputs.{x}" for x in inputs] + [f"outputs.y{i}" for i in range(outputs)]
-    arrays = "".join(f'{name} = "f32[N]"\n' for name in names)
-    text = "".join((last if i == outputs - 1 else others).format(i=i) + "\n" for i in range(outputs))
-    spec.write_text(f"kernel = \"{name}\"\n{arrays}body = '''\n{text}'''\n")
+    spec.write_text(text)
     subprocess.run([KGEN, spec, "-o", folder], check=True, stdout=subprocess.DEVNULL)
     library = folder / f"{name}.so"
     files = [folder / f"{name}_openmp.cpp", folder / f"{name}_cuda.cu"]
@@ -35,14 +30,28 @@ def built(folder, outputs, last, others="y{i} = 1;", inputs="x"):
     library = ctypes.CDLL(str(library))
     error = getattr(library, f"{name}_error")
     error.restype = ctypes.c_char_p
+    return library, error
+
+
+def said(library, error, name, arguments):
+    openmp = error(getattr(library, f"{name}_openmp")(*arguments)).decode()
+    cuda = error(getattr(library, f"{name}_cuda")(*arguments, ctypes.c_void_p())).decode()
+    return openmp if openmp == cuda else (openmp, cuda)
+
+
+def built(folder, outputs, last, others="y{i} = 1;", inputs="x"):
+    """A function of the inputs and so many outputs, given the place of each array in one memory; `last` writes the last
+    output. It returns what the launchers of both targets say."""
+    name = f"k{outputs}"
+    names = [f"inputs.{x}" for x in inputs] + [f"outputs.y{i}" for i in range(outputs)]
+    arrays = "".join(f'{name} = "f32[N]"\n' for name in names)
+    text = "".join((last if i == outputs - 1 else others).format(i=i) + "\n" for i in range(outputs))
+    library, error = compiled(folder, name, f"kernel = \"{name}\"\n{arrays}body = '''\n{text}'''\n")
 
     def call(places):
         memory = numpy.zeros(N * (len(names) + 1), numpy.float32)
         pointers = [ctypes.c_void_p(memory.ctypes.data + 4 * place) for place in places]
-        arguments = [*pointers, ctypes.c_int64(N)]
-        openmp = error(getattr(library, f"{name}_openmp")(*arguments)).decode()
-        cuda = error(getattr(library, f"{name}_cuda")(*arguments, ctypes.c_void_p())).decode()
-        return openmp if openmp == cuda else (openmp, cuda)
+        return said(library, error, name, [*pointers, ctypes.c_int64(N)])
 
     return call
 
@@ -52,6 +61,25 @@ class Overlaps(unittest.TestCase):
         temporary = tempfile.TemporaryDirectory(prefix="kgen_overlaps_")
         self.addCleanup(temporary.cleanup)
         self.folder = pathlib.Path(temporary.name)
+
+    def test_elements_of_an_output_lie_apart(self):
+        library, error = compiled(self.folder, "strided", """kernel = "strided"
+inputs.x = { type = "f32[M, N]", layout = "strided" }
+outputs.z = { type = "f32[M, N]", layout = "strided" }
+body = 'z = x;'
+""")
+        x, z = numpy.ones(1, numpy.float32), numpy.zeros(1000, numpy.float32)
+
+        def call(*sizes):
+            pointers = [ctypes.c_void_p(x.ctypes.data), ctypes.c_void_p(z.ctypes.data + 2000)]
+            numbers = [ctypes.c_int64(number) for number in (*sizes[:2], 0, 0, *sizes[2:])]
+            return said(library, error, "strided", [*pointers, *numbers])
+
+        for sizes in ((5, 7, 7, 1), (5, 7, 1, 5), (5, 7, -7, 1), (5, 7, 2, -10), (1, 7, 0, 1), (5, 1, 1, 0), (0, 7, 0, 0)):
+            self.assertEqual(call(*sizes), "success", sizes)
+        for sizes in ((5, 7, 6, 1), (5, 7, 0, 1), (5, 7, 1, 1), (5, 7, 1, -4), (2, 3, 3, 2), (5, 7, 1 << 62, 1),
+                      (2, 2, -1 << 63, 1)):
+            self.assertEqual(call(*sizes), "the strides of z must keep its elements apart, in memory", sizes)
 
     def check_any(self, outputs, other):
         call = built(self.folder, outputs, "y{i} = x;")
