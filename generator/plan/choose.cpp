@@ -230,11 +230,11 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
   forward_outputs(plan);
   for (Phase &phase : plan.phases)
     map_phase(plan.kernel, phase, target);
-  if (target == TargetKind::openmp) {
+  if (target == TargetKind::openmp)
     share_folds(plan);
-    share_scans(plan);
+  share_scans(plan);
+  if (target == TargetKind::openmp)
     copy_small_targets(plan);
-  }
   for (Phase &phase : plan.phases)
     if (target == TargetKind::openmp || phase.mapping == Phase::Mapping::item_per_thread)
       find_apart(phase, plan.kernel);
