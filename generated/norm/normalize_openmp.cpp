@@ -46,6 +46,11 @@ inline auto larger(A a, B b) {
   return a > b ? a : b;
 }
 
+// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
+inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
+  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
+}
+
 // NaN where either is NaN; of equals the first.
 template <class T>
 inline T maximum(T a, T b) {
@@ -85,11 +90,6 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
 inline char* next_line(void* memory) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
   return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
-}
-
-// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
-inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
-  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
 }
 
 // The widest vector of the machine that this file is compiled for.

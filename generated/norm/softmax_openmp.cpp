@@ -47,6 +47,11 @@ inline auto larger(A a, B b) {
   return a > b ? a : b;
 }
 
+// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
+inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
+  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
+}
+
 // NaN where either is NaN; of equals the first.
 template <class T>
 inline T maximum(T a, T b) {
@@ -102,11 +107,6 @@ inline int64_t thread_count() {
 #else
   return 1;
 #endif
-}
-
-// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
-inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
-  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
 }
 
 // The widest vector of the machine that this file is compiled for.

@@ -20,9 +20,10 @@ extern "C" {
 // exclusive: f32[M, N]
 // reverse: f32[M, N]
 /* @function cumsum_f32 args: in x f32 [M, N]; out inclusive f32 [M, N]; out exclusive f32 [M, N]; out reverse
- * f32 [M, N]; size M; size N; workspace_openmp workspace */
+ * f32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
+int64_t cumsum_f32_cuda_workspace(int64_t M, int64_t N);
 int cumsum_f32_cuda(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M, int64_t N,
-                    void* stream);
+                    void* workspace, int64_t workspace_bytes, void* stream);
 int64_t cumsum_f32_openmp_workspace(int64_t M, int64_t N);
 int cumsum_f32_openmp(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M,
                       int64_t N, void* workspace, int64_t workspace_bytes);
@@ -32,9 +33,10 @@ int cumsum_f32_openmp(const float* x, float* inclusive, float* exclusive, float*
 // exclusive: f64[M, N]
 // reverse: f64[M, N]
 /* @function cumsum_f64 args: in x f64 [M, N]; out inclusive f64 [M, N]; out exclusive f64 [M, N]; out reverse
- * f64 [M, N]; size M; size N; workspace_openmp workspace */
+ * f64 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
+int64_t cumsum_f64_cuda_workspace(int64_t M, int64_t N);
 int cumsum_f64_cuda(const double* x, double* inclusive, double* exclusive, double* reverse, int64_t M,
-                    int64_t N, void* stream);
+                    int64_t N, void* workspace, int64_t workspace_bytes, void* stream);
 int64_t cumsum_f64_openmp_workspace(int64_t M, int64_t N);
 int cumsum_f64_openmp(const double* x, double* inclusive, double* exclusive, double* reverse, int64_t M,
                       int64_t N, void* workspace, int64_t workspace_bytes);
@@ -44,9 +46,10 @@ int cumsum_f64_openmp(const double* x, double* inclusive, double* exclusive, dou
 // exclusive: i32[M, N]
 // reverse: i32[M, N]
 /* @function cumsum_i32 args: in x i32 [M, N]; out inclusive i32 [M, N]; out exclusive i32 [M, N]; out reverse
- * i32 [M, N]; size M; size N; workspace_openmp workspace */
+ * i32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
+int64_t cumsum_i32_cuda_workspace(int64_t M, int64_t N);
 int cumsum_i32_cuda(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, int64_t M,
-                    int64_t N, void* stream);
+                    int64_t N, void* workspace, int64_t workspace_bytes, void* stream);
 int64_t cumsum_i32_openmp_workspace(int64_t M, int64_t N);
 int cumsum_i32_openmp(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, int64_t M,
                       int64_t N, void* workspace, int64_t workspace_bytes);

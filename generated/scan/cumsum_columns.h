@@ -17,27 +17,33 @@ extern "C" {
 
 // x: f32[M, N]
 // y: f32[M, N]
-/* @function cumsum_columns_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N; workspace_openmp
- * workspace */
-int cumsum_columns_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream);
+/* @function cumsum_columns_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N; workspace workspace;
+ * workspace_openmp workspace */
+int64_t cumsum_columns_f32_cuda_workspace(int64_t M, int64_t N);
+int cumsum_columns_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                            int64_t workspace_bytes, void* stream);
 int64_t cumsum_columns_f32_openmp_workspace(int64_t M, int64_t N);
 int cumsum_columns_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                               int64_t workspace_bytes);
 
 // x: f64[M, N]
 // y: f64[M, N]
-/* @function cumsum_columns_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N; workspace_openmp
- * workspace */
-int cumsum_columns_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream);
+/* @function cumsum_columns_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N; workspace workspace;
+ * workspace_openmp workspace */
+int64_t cumsum_columns_f64_cuda_workspace(int64_t M, int64_t N);
+int cumsum_columns_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
+                            int64_t workspace_bytes, void* stream);
 int64_t cumsum_columns_f64_openmp_workspace(int64_t M, int64_t N);
 int cumsum_columns_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                               int64_t workspace_bytes);
 
 // x: i32[M, N]
 // y: i32[M, N]
-/* @function cumsum_columns_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace_openmp
- * workspace */
-int cumsum_columns_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream);
+/* @function cumsum_columns_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace workspace;
+ * workspace_openmp workspace */
+int64_t cumsum_columns_i32_cuda_workspace(int64_t M, int64_t N);
+int cumsum_columns_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
+                            int64_t workspace_bytes, void* stream);
 int64_t cumsum_columns_i32_openmp_workspace(int64_t M, int64_t N);
 int cumsum_columns_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                               int64_t workspace_bytes);

@@ -2,7 +2,10 @@
 //
 // cumsum_columns: y = running sums of x along M
 //
-// Plan: a thread for each of N, neighbours along N.
+// Phase 1: a thread for each of M_shares, N, neighbours along N, where there are several M_shares.
+// Phase 2: a block for each of N, where there are several M_shares.
+// Phase 3: a thread for each of M_shares, N, neighbours along N.
+// Through the workspace: total_part, start.
 // Bytes that cumsum_columns_f32 must move: 4 * N * M read, 4 * N * M written.
 
 #include "cumsum_columns.h"
@@ -20,6 +23,25 @@ __host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
 }
 
 __host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
+template <class A, class B>
+__host__ __device__ inline auto smaller(A a, B b) {
+  return a < b ? a : b;
+}
+
+template <class A, class B>
+__host__ __device__ inline auto larger(A a, B b) {
+  return a > b ? a : b;
+}
+
+// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
+__host__ __device__ inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
+  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
+}
+
+__host__ __device__ inline int64_t wrapping_add(int64_t a, int64_t b) {
+  return int64_t(uint64_t(a) + uint64_t(b));
+}
 
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
@@ -40,6 +62,16 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
+// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  if (count > (INT64_MAX / 4 - total) / bytes)
+    total = INT64_MAX / 2;
+  else
+    total += (count * bytes + 255) / 256 * 256;
+  return start;
+}
+
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
 inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
@@ -53,13 +85,152 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 th
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
+// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
+  return T(__shfl_sync(mask, value, int(lane), int(width)));
+}
+
+#if defined(__CUDACC__)
+__device__ inline unsigned char* shared_memory() {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  return bytes;
+}
+#endif
+
+// The threads of a row in x, and the rows of a block in y: several where a warp will do for a row.
+inline dim3 scan_threads(int64_t length, int64_t rows) {
+  const unsigned threads = block_threads(length, rows);
+  return dim3(threads, threads == 32 ? 8 : 1);
+}
+
+// Running totals along a row, of which the threads of a block, whole warps of them, have a tile: kElements
+// side by side each. Where a row has one warp, the block may have others for other rows. `carry` is the total
+// of what is before the tile, and then takes in the tile. The order is fixed; the total before an element has
+// the bits of the total up to its neighbour.
+template <bool kReverse, bool kExclusive, class T, int kElements, class Combine>
+__device__ inline void block_scan(T (&values)[kElements], T& carry, Combine combine) {
+  const unsigned thread = kReverse ? blockDim.x - 1 - threadIdx.x : threadIdx.x, lane = thread % 32,
+                 warps = blockDim.x / 32;
+  const auto before_me = [](unsigned distance) {
+    return kReverse ? threadIdx.x + distance : threadIdx.x + 32 - distance;
+  };
+  const auto at = [](int i) { return kReverse ? kElements - 1 - i : i; };
+#pragma unroll
+  for (int i = 1; i < kElements; ++i) values[at(i)] = combine(values[at(i - 1)], values[at(i)]);
+  T total = values[at(kElements - 1)];  // of the warp, up to this thread
+#pragma unroll
+  for (unsigned distance = 1; distance < 32; distance *= 2) {
+    const T others = from_lane(total, before_me(distance));
+    if (lane >= distance) total = combine(others, total);
+  }
+  const T before = from_lane(total, before_me(1));
+  T start = carry;  // of what is before the warp
+  if (warps == 1) {
+    carry = combine(carry, from_lane(total, kReverse ? 0 : 31));
+  } else {
+    T* const slots = reinterpret_cast<T*>(shared_memory());
+    __syncthreads();  // what the scan before has left there is read
+    if (lane == 31) slots[thread / 32] = total;
+    __syncthreads();
+    for (unsigned warp = 0; warp < warps; ++warp) {
+      if (warp == thread / 32) start = carry;
+      carry = combine(carry, slots[warp]);
+    }
+  }
+#pragma unroll
+  for (int i = kElements - 1; i >= 0; --i) {
+    const int last = kExclusive ? i - 1 : i;  // that the element's total takes in
+    if (last < 0)
+      values[at(i)] = lane == 0 ? start : combine(start, before);
+    else if (last == kElements - 1)
+      values[at(i)] = combine(start, total);
+    else
+      values[at(i)] = combine(start, lane == 0 ? values[at(last)] : combine(before, values[at(last)]));
+  }
+}
+// The same of one element a thread.
+template <bool kReverse, bool kExclusive, class T, class Combine>
+__device__ inline T block_scan(T value, T& carry, Combine combine) {
+  T values[1] = {value};
+  block_scan<kReverse, kExclusive>(values, carry, combine);
+  return values[0];
+}
+
+// Where the intermediates lie in the workspace.
+struct CumsumColumnsF32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit CumsumColumnsF32Workspace(int64_t M, int64_t N) {
+    (void)M;
+    const int64_t M_shares =
+        larger(1, smaller(floor_div(128, larger(1, ceil_div(N, 256))) * 8, floor_div(M, 512) * 8));
+    total_part = reserve(bytes, M_shares > 1 ? M_shares * N : 0, 4);
+    start = reserve(bytes, M_shares > 1 ? M_shares * N : 0, 4);
+  }
+};
+
 template <class Index>
-__global__ void __launch_bounds__(256) cumsum_columns_f32_kernel(const float* x, float* y, Index M, Index N) {
+__global__ void __launch_bounds__(256)
+    cumsum_columns_f32_part1_kernel(const float* x, Index M, Index N, Index M_shares, float* total_part) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
-  const Index n = item;
+  if (item >= M_shares * N) return;
+  const Index m_share = Index(item / N);
+  const Index n = Index(item % N);
+  const Index m_begin = Index(share_begin(m_share, M_shares, M, 1)),
+              m_end = Index(share_begin(m_share + 1, M_shares, M, 1));
+  float total = 0.0f;
+  for (Index m = Index(m_begin); m < m_end; ++m) {
+    total += x[m * N + n];
+  }
+  total_part[m_share * N + n] = total;
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512)
+    cumsum_columns_f32_part2_kernel(Index N, Index M_shares, float* total_part, float* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index n = item;
+    float carry2 = 0.0f;
+    for (Index m_share_tile = 0; m_share_tile < M_shares; m_share_tile += Index(blockDim.x)) {
+      const Index m_share = m_share_tile + Index(threadIdx.x);
+      const float start_value = m_share < M_shares ? total_part[m_share * N + n] : 0.0f;
+      const float start_own =
+          block_scan<false, true>(start_value, carry2, [](float a, float b) { return float(a + b); });
+      if (m_share < M_shares) {
+        start[m_share * N + n] = start_own;
+      }
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(256)
+    cumsum_columns_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index M_shares,
+                                    float* start) {
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  if (item >= M_shares * N) return;
+  const Index m_share = Index(item / N);
+  const Index n = Index(item % N);
+  const Index m_begin = Index(share_begin(m_share, M_shares, M, 1)),
+              m_end = Index(share_begin(m_share + 1, M_shares, M, 1));
   float carry = 0.0f;
-  for (Index m = 0; m < M; ++m) {
+  if (int64_t(m_share) > 0) {
+    carry = start[m_share * N + n];
+  }
+  for (Index m = Index(m_begin); m < m_end; ++m) {
     carry = carry + x[m * N + n];
     const float running = carry;
     y[m * N + n] = running;
@@ -67,22 +238,98 @@ __global__ void __launch_bounds__(256) cumsum_columns_f32_kernel(const float* x,
 }
 
 template <class Index>
-cudaError_t cumsum_columns_f32(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
+cudaError_t cumsum_columns_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace,
+                               cudaStream_t stream) {
+  const CumsumColumnsF32Workspace space(M, N);
+  const int64_t M_shares =
+      larger(1, smaller(floor_div(128, larger(1, ceil_div(N, 256))) * 8, floor_div(M, 512) * 8));
+  if (M_shares > 1) {
+    if (const cudaError_t error =
+            launch(cumsum_columns_f32_part1_kernel<Index>, ceil_div(M_shares * N, 256), 256, 0, stream, x, M,
+                   N, M_shares, reinterpret_cast<float*>(workspace + space.total_part));
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(cumsum_columns_f32_part2_kernel<Index>,
+                                         smaller(ceil_div(N, scan_threads(M_shares, N).y), int64_t{1} << 30),
+                                         scan_threads(M_shares, N), 512, stream, N, M_shares,
+                                         reinterpret_cast<float*>(workspace + space.total_part),
+                                         reinterpret_cast<float*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   if (const cudaError_t error =
-          launch(cumsum_columns_f32_kernel<Index>, ceil_div(N, 256), 256, 0, stream, x, y, M, N);
+          launch(cumsum_columns_f32_part3_kernel<Index>, ceil_div(M_shares * N, 256), 256, 0, stream, x, y, M,
+                 N, M_shares, reinterpret_cast<float*>(workspace + space.start));
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
+// Where the intermediates lie in the workspace.
+struct CumsumColumnsF64Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit CumsumColumnsF64Workspace(int64_t M, int64_t N) {
+    (void)M;
+    const int64_t M_shares =
+        larger(1, smaller(floor_div(128, larger(1, ceil_div(N, 256))) * 8, floor_div(M, 512) * 8));
+    total_part = reserve(bytes, M_shares > 1 ? M_shares * N : 0, 8);
+    start = reserve(bytes, M_shares > 1 ? M_shares * N : 0, 8);
+  }
+};
+
 template <class Index>
 __global__ void __launch_bounds__(256)
-    cumsum_columns_f64_kernel(const double* x, double* y, Index M, Index N) {
+    cumsum_columns_f64_part1_kernel(const double* x, Index M, Index N, Index M_shares, double* total_part) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
-  const Index n = item;
+  if (item >= M_shares * N) return;
+  const Index m_share = Index(item / N);
+  const Index n = Index(item % N);
+  const Index m_begin = Index(share_begin(m_share, M_shares, M, 1)),
+              m_end = Index(share_begin(m_share + 1, M_shares, M, 1));
+  double total = 0.0;
+  for (Index m = Index(m_begin); m < m_end; ++m) {
+    total += x[m * N + n];
+  }
+  total_part[m_share * N + n] = total;
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512, 1)
+    cumsum_columns_f64_part2_kernel(Index N, Index M_shares, double* total_part, double* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index n = item;
+    double carry2 = 0.0;
+    for (Index m_share_tile = 0; m_share_tile < M_shares; m_share_tile += Index(blockDim.x)) {
+      const Index m_share = m_share_tile + Index(threadIdx.x);
+      const double start_value = m_share < M_shares ? total_part[m_share * N + n] : 0.0;
+      const double start_own =
+          block_scan<false, true>(start_value, carry2, [](double a, double b) { return double(a + b); });
+      if (m_share < M_shares) {
+        start[m_share * N + n] = start_own;
+      }
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(256)
+    cumsum_columns_f64_part3_kernel(const double* x, double* y, Index M, Index N, Index M_shares,
+                                    double* start) {
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  if (item >= M_shares * N) return;
+  const Index m_share = Index(item / N);
+  const Index n = Index(item % N);
+  const Index m_begin = Index(share_begin(m_share, M_shares, M, 1)),
+              m_end = Index(share_begin(m_share + 1, M_shares, M, 1));
   double carry = 0.0;
-  for (Index m = 0; m < M; ++m) {
+  if (int64_t(m_share) > 0) {
+    carry = start[m_share * N + n];
+  }
+  for (Index m = Index(m_begin); m < m_end; ++m) {
     carry = carry + x[m * N + n];
     const double running = carry;
     y[m * N + n] = running;
@@ -90,22 +337,98 @@ __global__ void __launch_bounds__(256)
 }
 
 template <class Index>
-cudaError_t cumsum_columns_f64(const double* x, double* y, int64_t M, int64_t N, cudaStream_t stream) {
+cudaError_t cumsum_columns_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace,
+                               cudaStream_t stream) {
+  const CumsumColumnsF64Workspace space(M, N);
+  const int64_t M_shares =
+      larger(1, smaller(floor_div(128, larger(1, ceil_div(N, 256))) * 8, floor_div(M, 512) * 8));
+  if (M_shares > 1) {
+    if (const cudaError_t error =
+            launch(cumsum_columns_f64_part1_kernel<Index>, ceil_div(M_shares * N, 256), 256, 0, stream, x, M,
+                   N, M_shares, reinterpret_cast<double*>(workspace + space.total_part));
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(cumsum_columns_f64_part2_kernel<Index>,
+                                         smaller(ceil_div(N, scan_threads(M_shares, N).y), int64_t{1} << 30),
+                                         scan_threads(M_shares, N), 512, stream, N, M_shares,
+                                         reinterpret_cast<double*>(workspace + space.total_part),
+                                         reinterpret_cast<double*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   if (const cudaError_t error =
-          launch(cumsum_columns_f64_kernel<Index>, ceil_div(N, 256), 256, 0, stream, x, y, M, N);
+          launch(cumsum_columns_f64_part3_kernel<Index>, ceil_div(M_shares * N, 256), 256, 0, stream, x, y, M,
+                 N, M_shares, reinterpret_cast<double*>(workspace + space.start));
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
+// Where the intermediates lie in the workspace.
+struct CumsumColumnsI32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit CumsumColumnsI32Workspace(int64_t M, int64_t N) {
+    (void)M;
+    const int64_t M_shares =
+        larger(1, smaller(floor_div(128, larger(1, ceil_div(N, 256))) * 8, floor_div(M, 512) * 8));
+    total_part = reserve(bytes, M_shares > 1 ? M_shares * N : 0, 8);
+    start = reserve(bytes, M_shares > 1 ? M_shares * N : 0, 8);
+  }
+};
+
 template <class Index>
 __global__ void __launch_bounds__(256)
-    cumsum_columns_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
+    cumsum_columns_i32_part1_kernel(const int32_t* x, Index M, Index N, Index M_shares, int64_t* total_part) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
-  const Index n = item;
+  if (item >= M_shares * N) return;
+  const Index m_share = Index(item / N);
+  const Index n = Index(item % N);
+  const Index m_begin = Index(share_begin(m_share, M_shares, M, 1)),
+              m_end = Index(share_begin(m_share + 1, M_shares, M, 1));
+  int64_t total = 0;
+  for (Index m = Index(m_begin); m < m_end; ++m) {
+    total = total + int64_t(x[m * N + n]);
+  }
+  total_part[m_share * N + n] = total;
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512)
+    cumsum_columns_i32_part2_kernel(Index N, Index M_shares, int64_t* total_part, int64_t* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index n = item;
+    int64_t carry2 = 0;
+    for (Index m_share_tile = 0; m_share_tile < M_shares; m_share_tile += Index(blockDim.x)) {
+      const Index m_share = m_share_tile + Index(threadIdx.x);
+      const int64_t start_value = m_share < M_shares ? total_part[m_share * N + n] : 0;
+      const int64_t start_own = block_scan<false, true>(
+          start_value, carry2, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+      if (m_share < M_shares) {
+        start[m_share * N + n] = start_own;
+      }
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(256)
+    cumsum_columns_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index M_shares,
+                                    int64_t* start) {
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  if (item >= M_shares * N) return;
+  const Index m_share = Index(item / N);
+  const Index n = Index(item % N);
+  const Index m_begin = Index(share_begin(m_share, M_shares, M, 1)),
+              m_end = Index(share_begin(m_share + 1, M_shares, M, 1));
   int64_t carry = 0;
-  for (Index m = 0; m < M; ++m) {
+  if (int64_t(m_share) > 0) {
+    carry = start[m_share * N + n];
+  }
+  for (Index m = Index(m_begin); m < m_end; ++m) {
     carry = carry + int64_t(x[m * N + n]);
     const int64_t running = carry;
     y[m * N + n] = int32_t(running);
@@ -113,9 +436,28 @@ __global__ void __launch_bounds__(256)
 }
 
 template <class Index>
-cudaError_t cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cudaStream_t stream) {
+cudaError_t cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace,
+                               cudaStream_t stream) {
+  const CumsumColumnsI32Workspace space(M, N);
+  const int64_t M_shares =
+      larger(1, smaller(floor_div(128, larger(1, ceil_div(N, 256))) * 8, floor_div(M, 512) * 8));
+  if (M_shares > 1) {
+    if (const cudaError_t error =
+            launch(cumsum_columns_i32_part1_kernel<Index>, ceil_div(M_shares * N, 256), 256, 0, stream, x, M,
+                   N, M_shares, reinterpret_cast<int64_t*>(workspace + space.total_part));
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = launch(cumsum_columns_i32_part2_kernel<Index>,
+                                         smaller(ceil_div(N, scan_threads(M_shares, N).y), int64_t{1} << 30),
+                                         scan_threads(M_shares, N), 512, stream, N, M_shares,
+                                         reinterpret_cast<int64_t*>(workspace + space.total_part),
+                                         reinterpret_cast<int64_t*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   if (const cudaError_t error =
-          launch(cumsum_columns_i32_kernel<Index>, ceil_div(N, 256), 256, 0, stream, x, y, M, N);
+          launch(cumsum_columns_i32_part3_kernel<Index>, ceil_div(M_shares * N, 256), 256, 0, stream, x, y, M,
+                 N, M_shares, reinterpret_cast<int64_t*>(workspace + space.start));
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -123,7 +465,12 @@ cudaError_t cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
 
 }  // namespace
 
-extern "C" int cumsum_columns_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream) {
+extern "C" int64_t cumsum_columns_f32_cuda_workspace(int64_t M, int64_t N) {
+  return CumsumColumnsF32Workspace(M, N).bytes;
+}
+
+extern "C" int cumsum_columns_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                                       int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -132,12 +479,25 @@ extern "C" int cumsum_columns_f32_cuda(const float* x, float* y, int64_t M, int6
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error =
-      small ? cumsum_columns_f32<int32_t>(x, y, M, N, queue) : cumsum_columns_f32<int64_t>(x, y, M, N, queue);
+  const CumsumColumnsF32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error = small
+                                ? cumsum_columns_f32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+                                : cumsum_columns_f32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
 }
 
-extern "C" int cumsum_columns_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream) {
+extern "C" int64_t cumsum_columns_f64_cuda_workspace(int64_t M, int64_t N) {
+  return CumsumColumnsF64Workspace(M, N).bytes;
+}
+
+extern "C" int cumsum_columns_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
+                                       int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, M, N})) return 3;
@@ -146,12 +506,25 @@ extern "C" int cumsum_columns_f64_cuda(const double* x, double* y, int64_t M, in
   if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error =
-      small ? cumsum_columns_f64<int32_t>(x, y, M, N, queue) : cumsum_columns_f64<int64_t>(x, y, M, N, queue);
+  const CumsumColumnsF64Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error = small
+                                ? cumsum_columns_f64<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+                                : cumsum_columns_f64<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
 }
 
-extern "C" int cumsum_columns_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream) {
+extern "C" int64_t cumsum_columns_i32_cuda_workspace(int64_t M, int64_t N) {
+  return CumsumColumnsI32Workspace(M, N).bytes;
+}
+
+extern "C" int cumsum_columns_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
+                                       int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -160,8 +533,16 @@ extern "C" int cumsum_columns_i32_cuda(const int32_t* x, int32_t* y, int64_t M, 
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error =
-      small ? cumsum_columns_i32<int32_t>(x, y, M, N, queue) : cumsum_columns_i32<int64_t>(x, y, M, N, queue);
+  const CumsumColumnsI32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error = small
+                                ? cumsum_columns_i32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+                                : cumsum_columns_i32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
 }
 

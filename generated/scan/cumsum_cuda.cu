@@ -2,7 +2,10 @@
 //
 // cumsum: inclusive, exclusive and reverse running sums of x along N
 //
-// Plan: a block for each of M, neighbours along N.
+// Phase 1: a block for each of N_shares, M, neighbours along N, where there are several N_shares.
+// Phase 2: a block for each of M, where there are several N_shares.
+// Phase 3: a block for each of N_shares, M, neighbours along N.
+// Through the workspace: total_part, start, start.
 // Bytes that cumsum_f32 must move: 4 * N * M read, 12 * N * M written.
 
 #include "cumsum.h"
@@ -26,6 +29,20 @@ __host__ __device__ inline auto smaller(A a, B b) {
   return a < b ? a : b;
 }
 
+template <class A, class B>
+__host__ __device__ inline auto larger(A a, B b) {
+  return a > b ? a : b;
+}
+
+// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
+__host__ __device__ inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
+  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
+}
+
+__host__ __device__ inline int64_t wrapping_add(int64_t a, int64_t b) {
+  return int64_t(uint64_t(a) + uint64_t(b));
+}
+
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
   for (int64_t factor : factors)
@@ -43,6 +60,16 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
+}
+
+// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  if (count > (INT64_MAX / 4 - total) / bytes)
+    total = INT64_MAX / 2;
+  else
+    total += (count * bytes + 255) / 256 * 256;
+  return start;
 }
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
@@ -128,6 +155,23 @@ __device__ inline unsigned char* shared_memory() {
 }
 #endif
 
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
+template <class T, class Combine>
+__device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
+  T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
+  __syncthreads();
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
+}
+
 // The threads of a row in x, and the rows of a block in y: several where a warp will do for a row.
 inline dim3 scan_threads(int64_t length, int64_t rows) {
   const unsigned threads = block_threads(length, rows);
@@ -187,20 +231,108 @@ __device__ inline T block_scan(T value, T& carry, Combine combine) {
   return values[0];
 }
 
+// Where the intermediates lie in the workspace.
+struct CumsumF32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t start2;
+  int64_t bytes = 0;
+
+  explicit CumsumF32Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    start2 = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+  }
+};
+
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    cumsum_f32_kernel(const float* x, float* inclusive, float* exclusive, float* reverse, Index M, Index N) {
+    cumsum_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares, float* total_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    float total = 0.0f;
+    float total_own = 0.0f;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
+         n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own += x_pack[i];
+        }
+      }
+    }
+    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    if (threadIdx.x == 0) {
+      total_part[n_share * M + m] = total;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512)
+    cumsum_f32_part2_kernel(Index M, Index N_shares, float* total_part, float* start, float* start2) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
+    float carry4 = 0.0f;
+    const Index tile_length = Index(blockDim.x);
+    for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
+         (n_share_tile -= tile_length) >= 0;) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const float start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0f;
+      const float start_own =
+          block_scan<true, true>(start_value, carry4, [](float a, float b) { return float(a + b); });
+      if (n_share < N_shares) {
+        start[n_share * M + m] = start_own;
+      }
+    }
+    float carry5 = 0.0f;
+    for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const float start2_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0f;
+      const float start2_own =
+          block_scan<false, true>(start2_value, carry5, [](float a, float b) { return float(a + b); });
+      if (n_share < N_shares) {
+        start2[n_share * M + m] = start2_own;
+      }
+    }
+  }
+}
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    cumsum_f32_part3_kernel(const float* x, float* inclusive, float* exclusive, float* reverse, Index M,
+                            Index N, Index N_shares, float* start, float* start2) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     float carry = 0.0f;
+    if (int64_t(n_share) > 0) {
+      carry = start2[n_share * M + m];
+    }
     float carry2 = 0.0f;
+    if (int64_t(n_share) > 0) {
+      carry2 = start2[n_share * M + m];
+    }
     float carry3 = 0.0f;
-    const Index tile_length = Index(blockDim.x) * 4;
-    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
-         (n_tile -= tile_length) >= 0;) {
+    if (int64_t(n_share) + 1 < N_shares) {
+      carry3 = start[n_share * M + m];
+    }
+    const Index tile_length2 = Index(blockDim.x) * 4;
+    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length2 - 1) / tile_length2) * tile_length2;
+         (n_tile -= tile_length2) >= n_begin;) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<float, 4> reverse_pack;
       float running3[4];
@@ -215,9 +347,9 @@ __global__ void __launch_bounds__(512)
       }
       store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
     }
-    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
+    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<float, 4> inclusive_pack;
       Pack<float, 4> exclusive_pack;
@@ -246,32 +378,145 @@ __global__ void __launch_bounds__(512)
 
 template <class Index>
 cudaError_t cumsum_f32(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M,
-                       int64_t N, cudaStream_t stream) {
-  const bool wide = aligned({x, reverse, inclusive, exclusive}) && N % 4 == 0;
-  if (const cudaError_t error =
-          launch(wide ? cumsum_f32_kernel<true, Index> : cumsum_f32_kernel<false, Index>,
-                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
-                 stream, x, inclusive, exclusive, reverse, M, N);
-      error != cudaSuccess)
-    return error;
+                       int64_t N, char* workspace, cudaStream_t stream) {
+  const CumsumF32Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 4 == 0;
+      if (const cudaError_t error = launch(
+              wide ? cumsum_f32_part1_kernel<true, Index> : cumsum_f32_part1_kernel<false, Index>,
+              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
+              512, stream, x, M, N, N_shares, reinterpret_cast<float*>(workspace + space.total_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error = launch(cumsum_f32_part2_kernel<Index>,
+                                         smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                                         scan_threads(N_shares, M), 512, stream, M, N_shares,
+                                         reinterpret_cast<float*>(workspace + space.total_part),
+                                         reinterpret_cast<float*>(workspace + space.start),
+                                         reinterpret_cast<float*>(workspace + space.start2));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, reverse, inclusive, exclusive}) && N % 4 == 0;
+    if (const cudaError_t error =
+            launch(wide ? cumsum_f32_part3_kernel<true, Index> : cumsum_f32_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, inclusive, exclusive,
+                   reverse, M, N, N_shares, reinterpret_cast<float*>(workspace + space.start),
+                   reinterpret_cast<float*>(workspace + space.start2));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct CumsumF64Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t start2;
+  int64_t bytes = 0;
+
+  explicit CumsumF64Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    start2 = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512, 1)
+    cumsum_f64_part1_kernel(const double* x, Index M, Index N, Index N_shares, double* total_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    double total = 0.0;
+    double total_own = 0.0;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 2; n_first < n_end;
+         n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (i < remaining) {
+          total_own += x_pack[i];
+        }
+      }
+    }
+    total = total + block_fold(total_own, [](double a, double b) { return double(a + b); });
+    if (threadIdx.x == 0) {
+      total_part[n_share * M + m] = total;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512, 1)
+    cumsum_f64_part2_kernel(Index M, Index N_shares, double* total_part, double* start, double* start2) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index m = item;
+    double carry4 = 0.0;
+    const Index tile_length = Index(blockDim.x);
+    for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
+         (n_share_tile -= tile_length) >= 0;) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const double start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0;
+      const double start_own =
+          block_scan<true, true>(start_value, carry4, [](double a, double b) { return double(a + b); });
+      if (n_share < N_shares) {
+        start[n_share * M + m] = start_own;
+      }
+    }
+    double carry5 = 0.0;
+    for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const double start2_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0;
+      const double start2_own =
+          block_scan<false, true>(start2_value, carry5, [](double a, double b) { return double(a + b); });
+      if (n_share < N_shares) {
+        start2[n_share * M + m] = start2_own;
+      }
+    }
+  }
 }
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
-    cumsum_f64_kernel(const double* x, double* inclusive, double* exclusive, double* reverse, Index M,
-                      Index N) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+    cumsum_f64_part3_kernel(const double* x, double* inclusive, double* exclusive, double* reverse, Index M,
+                            Index N, Index N_shares, double* start, double* start2) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     double carry = 0.0;
+    if (int64_t(n_share) > 0) {
+      carry = start2[n_share * M + m];
+    }
     double carry2 = 0.0;
+    if (int64_t(n_share) > 0) {
+      carry2 = start2[n_share * M + m];
+    }
     double carry3 = 0.0;
-    const Index tile_length = Index(blockDim.x) * 2;
-    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
-         (n_tile -= tile_length) >= 0;) {
+    if (int64_t(n_share) + 1 < N_shares) {
+      carry3 = start[n_share * M + m];
+    }
+    const Index tile_length2 = Index(blockDim.x) * 2;
+    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length2 - 1) / tile_length2) * tile_length2;
+         (n_tile -= tile_length2) >= n_begin;) {
       const Index n_first = n_tile + Index(threadIdx.x) * 2;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<double, 2> reverse_pack;
       double running3[2];
@@ -286,9 +531,9 @@ __global__ void __launch_bounds__(512, 1)
       }
       store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
     }
-    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 2) {
+    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 2) {
       const Index n_first = n_tile + Index(threadIdx.x) * 2;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<double, 2> inclusive_pack;
       Pack<double, 2> exclusive_pack;
@@ -317,32 +562,145 @@ __global__ void __launch_bounds__(512, 1)
 
 template <class Index>
 cudaError_t cumsum_f64(const double* x, double* inclusive, double* exclusive, double* reverse, int64_t M,
-                       int64_t N, cudaStream_t stream) {
-  const bool wide = aligned({x, reverse, inclusive, exclusive}) && N % 2 == 0;
-  if (const cudaError_t error =
-          launch(wide ? cumsum_f64_kernel<true, Index> : cumsum_f64_kernel<false, Index>,
-                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
-                 stream, x, inclusive, exclusive, reverse, M, N);
-      error != cudaSuccess)
-    return error;
+                       int64_t N, char* workspace, cudaStream_t stream) {
+  const CumsumF64Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 2 == 0;
+      if (const cudaError_t error = launch(
+              wide ? cumsum_f64_part1_kernel<true, Index> : cumsum_f64_part1_kernel<false, Index>,
+              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
+              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.total_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error = launch(cumsum_f64_part2_kernel<Index>,
+                                         smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                                         scan_threads(N_shares, M), 512, stream, M, N_shares,
+                                         reinterpret_cast<double*>(workspace + space.total_part),
+                                         reinterpret_cast<double*>(workspace + space.start),
+                                         reinterpret_cast<double*>(workspace + space.start2));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, reverse, inclusive, exclusive}) && N % 2 == 0;
+    if (const cudaError_t error =
+            launch(wide ? cumsum_f64_part3_kernel<true, Index> : cumsum_f64_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, inclusive, exclusive,
+                   reverse, M, N, N_shares, reinterpret_cast<double*>(workspace + space.start),
+                   reinterpret_cast<double*>(workspace + space.start2));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct CumsumI32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t start2;
+  int64_t bytes = 0;
+
+  explicit CumsumI32Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    start2 = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    cumsum_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares, int64_t* total_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    int64_t total = 0;
+    int64_t total_own = 0;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
+         n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own = total_own + int64_t(x_pack[i]);
+        }
+      }
+    }
+    total = total + block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
+    if (threadIdx.x == 0) {
+      total_part[n_share * M + m] = total;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512)
+    cumsum_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start, int64_t* start2) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index m = item;
+    int64_t carry4 = 0;
+    const Index tile_length = Index(blockDim.x);
+    for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
+         (n_share_tile -= tile_length) >= 0;) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
+      const int64_t start_own = block_scan<true, true>(
+          start_value, carry4, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+      if (n_share < N_shares) {
+        start[n_share * M + m] = start_own;
+      }
+    }
+    int64_t carry5 = 0;
+    for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const int64_t start2_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
+      const int64_t start2_own = block_scan<false, true>(
+          start2_value, carry5, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+      if (n_share < N_shares) {
+        start2[n_share * M + m] = start2_own;
+      }
+    }
+  }
 }
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    cumsum_i32_kernel(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, Index M,
-                      Index N) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+    cumsum_i32_part3_kernel(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse,
+                            Index M, Index N, Index N_shares, int64_t* start, int64_t* start2) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     int64_t carry = 0;
+    if (int64_t(n_share) > 0) {
+      carry = start2[n_share * M + m];
+    }
     int64_t carry2 = 0;
+    if (int64_t(n_share) > 0) {
+      carry2 = start2[n_share * M + m];
+    }
     int64_t carry3 = 0;
-    const Index tile_length = Index(blockDim.x) * 4;
-    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
-         (n_tile -= tile_length) >= 0;) {
+    if (int64_t(n_share) + 1 < N_shares) {
+      carry3 = start[n_share * M + m];
+    }
+    const Index tile_length2 = Index(blockDim.x) * 4;
+    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length2 - 1) / tile_length2) * tile_length2;
+         (n_tile -= tile_length2) >= n_begin;) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> reverse_pack;
       int64_t running3[4];
@@ -357,9 +715,9 @@ __global__ void __launch_bounds__(512)
       }
       store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
     }
-    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
+    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> inclusive_pack;
       Pack<int32_t, 4> exclusive_pack;
@@ -388,21 +746,49 @@ __global__ void __launch_bounds__(512)
 
 template <class Index>
 cudaError_t cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, int64_t M,
-                       int64_t N, cudaStream_t stream) {
-  const bool wide = aligned({x, reverse, inclusive, exclusive}) && N % 4 == 0;
-  if (const cudaError_t error =
-          launch(wide ? cumsum_i32_kernel<true, Index> : cumsum_i32_kernel<false, Index>,
-                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
-                 stream, x, inclusive, exclusive, reverse, M, N);
-      error != cudaSuccess)
-    return error;
+                       int64_t N, char* workspace, cudaStream_t stream) {
+  const CumsumI32Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 4 == 0;
+      if (const cudaError_t error = launch(
+              wide ? cumsum_i32_part1_kernel<true, Index> : cumsum_i32_part1_kernel<false, Index>,
+              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
+              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.total_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error = launch(cumsum_i32_part2_kernel<Index>,
+                                         smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                                         scan_threads(N_shares, M), 512, stream, M, N_shares,
+                                         reinterpret_cast<int64_t*>(workspace + space.total_part),
+                                         reinterpret_cast<int64_t*>(workspace + space.start),
+                                         reinterpret_cast<int64_t*>(workspace + space.start2));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, reverse, inclusive, exclusive}) && N % 4 == 0;
+    if (const cudaError_t error =
+            launch(wide ? cumsum_i32_part3_kernel<true, Index> : cumsum_i32_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, inclusive, exclusive,
+                   reverse, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.start),
+                   reinterpret_cast<int64_t*>(workspace + space.start2));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 
 }  // namespace
 
+extern "C" int64_t cumsum_f32_cuda_workspace(int64_t M, int64_t N) { return CumsumF32Workspace(M, N).bytes; }
+
 extern "C" int cumsum_f32_cuda(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M,
-                               int64_t N, void* stream) {
+                               int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -418,13 +804,23 @@ extern "C" int cumsum_f32_cuda(const float* x, float* inclusive, float* exclusiv
   if (overlap(x, M * N * 4, reverse, M * N * 4)) return 13;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? cumsum_f32<int32_t>(x, inclusive, exclusive, reverse, M, N, queue)
-                                  : cumsum_f32<int64_t>(x, inclusive, exclusive, reverse, M, N, queue);
+  const CumsumF32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 14;
+  const cudaError_t error =
+      small ? cumsum_f32<int32_t>(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory), queue)
+            : cumsum_f32<int64_t>(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 15;
 }
 
+extern "C" int64_t cumsum_f64_cuda_workspace(int64_t M, int64_t N) { return CumsumF64Workspace(M, N).bytes; }
+
 extern "C" int cumsum_f64_cuda(const double* x, double* inclusive, double* exclusive, double* reverse,
-                               int64_t M, int64_t N, void* stream) {
+                               int64_t M, int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, M, N})) return 3;
@@ -440,13 +836,23 @@ extern "C" int cumsum_f64_cuda(const double* x, double* inclusive, double* exclu
   if (overlap(x, M * N * 8, reverse, M * N * 8)) return 13;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? cumsum_f64<int32_t>(x, inclusive, exclusive, reverse, M, N, queue)
-                                  : cumsum_f64<int64_t>(x, inclusive, exclusive, reverse, M, N, queue);
+  const CumsumF64Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 14;
+  const cudaError_t error =
+      small ? cumsum_f64<int32_t>(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory), queue)
+            : cumsum_f64<int64_t>(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 15;
 }
 
+extern "C" int64_t cumsum_i32_cuda_workspace(int64_t M, int64_t N) { return CumsumI32Workspace(M, N).bytes; }
+
 extern "C" int cumsum_i32_cuda(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse,
-                               int64_t M, int64_t N, void* stream) {
+                               int64_t M, int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -462,8 +868,16 @@ extern "C" int cumsum_i32_cuda(const int32_t* x, int32_t* inclusive, int32_t* ex
   if (overlap(x, M * N * 4, reverse, M * N * 4)) return 13;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? cumsum_i32<int32_t>(x, inclusive, exclusive, reverse, M, N, queue)
-                                  : cumsum_i32<int64_t>(x, inclusive, exclusive, reverse, M, N, queue);
+  const CumsumI32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 14;
+  const cudaError_t error =
+      small ? cumsum_i32<int32_t>(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory), queue)
+            : cumsum_i32<int64_t>(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 15;
 }
 

@@ -18,81 +18,99 @@ extern "C" {
 
 // x: f32[M, N]
 // y: f32[M, N]
-/* @function running_cumsum_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N; workspace_openmp
- * workspace */
-int running_cumsum_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream);
+/* @function running_cumsum_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N; workspace workspace;
+ * workspace_openmp workspace */
+int64_t running_cumsum_f32_cuda_workspace(int64_t M, int64_t N);
+int running_cumsum_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                            int64_t workspace_bytes, void* stream);
 int64_t running_cumsum_f32_openmp_workspace(int64_t M, int64_t N);
 int running_cumsum_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                               int64_t workspace_bytes);
 
 // x: f64[M, N]
 // y: f64[M, N]
-/* @function running_cumsum_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N; workspace_openmp
- * workspace */
-int running_cumsum_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream);
+/* @function running_cumsum_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N; workspace workspace;
+ * workspace_openmp workspace */
+int64_t running_cumsum_f64_cuda_workspace(int64_t M, int64_t N);
+int running_cumsum_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
+                            int64_t workspace_bytes, void* stream);
 int64_t running_cumsum_f64_openmp_workspace(int64_t M, int64_t N);
 int running_cumsum_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                               int64_t workspace_bytes);
 
 // x: i32[M, N]
 // y: i32[M, N]
-/* @function running_cumsum_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace_openmp
- * workspace */
-int running_cumsum_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream);
+/* @function running_cumsum_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace workspace;
+ * workspace_openmp workspace */
+int64_t running_cumsum_i32_cuda_workspace(int64_t M, int64_t N);
+int running_cumsum_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
+                            int64_t workspace_bytes, void* stream);
 int64_t running_cumsum_i32_openmp_workspace(int64_t M, int64_t N);
 int running_cumsum_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                               int64_t workspace_bytes);
 
 // x: f32[M, N]
 // y: f32[M, N]
-/* @function running_cumsum_exclusive_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N;
- * workspace_openmp workspace */
-int running_cumsum_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream);
+/* @function running_cumsum_exclusive_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N; workspace
+ * workspace; workspace_openmp workspace */
+int64_t running_cumsum_exclusive_f32_cuda_workspace(int64_t M, int64_t N);
+int running_cumsum_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                                      int64_t workspace_bytes, void* stream);
 int64_t running_cumsum_exclusive_f32_openmp_workspace(int64_t M, int64_t N);
 int running_cumsum_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                         int64_t workspace_bytes);
 
 // x: f64[M, N]
 // y: f64[M, N]
-/* @function running_cumsum_exclusive_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N;
- * workspace_openmp workspace */
-int running_cumsum_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream);
+/* @function running_cumsum_exclusive_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N; workspace
+ * workspace; workspace_openmp workspace */
+int64_t running_cumsum_exclusive_f64_cuda_workspace(int64_t M, int64_t N);
+int running_cumsum_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
+                                      int64_t workspace_bytes, void* stream);
 int64_t running_cumsum_exclusive_f64_openmp_workspace(int64_t M, int64_t N);
 int running_cumsum_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                                         int64_t workspace_bytes);
 
 // x: i32[M, N]
 // y: i32[M, N]
-/* @function running_cumsum_exclusive_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N;
- * workspace_openmp workspace */
-int running_cumsum_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream);
+/* @function running_cumsum_exclusive_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace
+ * workspace; workspace_openmp workspace */
+int64_t running_cumsum_exclusive_i32_cuda_workspace(int64_t M, int64_t N);
+int running_cumsum_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
+                                      int64_t workspace_bytes, void* stream);
 int64_t running_cumsum_exclusive_i32_openmp_workspace(int64_t M, int64_t N);
 int running_cumsum_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                                         int64_t workspace_bytes);
 
 // x: f32[M, N]
 // y: f32[M, N]
-/* @function running_cumsum_reverse_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N;
- * workspace_openmp workspace */
-int running_cumsum_reverse_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream);
+/* @function running_cumsum_reverse_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N; workspace
+ * workspace; workspace_openmp workspace */
+int64_t running_cumsum_reverse_f32_cuda_workspace(int64_t M, int64_t N);
+int running_cumsum_reverse_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                                    int64_t workspace_bytes, void* stream);
 int64_t running_cumsum_reverse_f32_openmp_workspace(int64_t M, int64_t N);
 int running_cumsum_reverse_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                       int64_t workspace_bytes);
 
 // x: f64[M, N]
 // y: f64[M, N]
-/* @function running_cumsum_reverse_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N;
- * workspace_openmp workspace */
-int running_cumsum_reverse_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream);
+/* @function running_cumsum_reverse_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N; workspace
+ * workspace; workspace_openmp workspace */
+int64_t running_cumsum_reverse_f64_cuda_workspace(int64_t M, int64_t N);
+int running_cumsum_reverse_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
+                                    int64_t workspace_bytes, void* stream);
 int64_t running_cumsum_reverse_f64_openmp_workspace(int64_t M, int64_t N);
 int running_cumsum_reverse_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                                       int64_t workspace_bytes);
 
 // x: i32[M, N]
 // y: i32[M, N]
-/* @function running_cumsum_reverse_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N;
- * workspace_openmp workspace */
-int running_cumsum_reverse_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream);
+/* @function running_cumsum_reverse_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace
+ * workspace; workspace_openmp workspace */
+int64_t running_cumsum_reverse_i32_cuda_workspace(int64_t M, int64_t N);
+int running_cumsum_reverse_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
+                                    int64_t workspace_bytes, void* stream);
 int64_t running_cumsum_reverse_i32_openmp_workspace(int64_t M, int64_t N);
 int running_cumsum_reverse_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                                       int64_t workspace_bytes);
@@ -100,8 +118,10 @@ int running_cumsum_reverse_i32_openmp(const int32_t* x, int32_t* y, int64_t M, i
 // x: f32[M, N]
 // y: f32[M, N]
 /* @function running_cumsum_reverse_exclusive_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N;
- * workspace_openmp workspace */
-int running_cumsum_reverse_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream);
+ * workspace workspace; workspace_openmp workspace */
+int64_t running_cumsum_reverse_exclusive_f32_cuda_workspace(int64_t M, int64_t N);
+int running_cumsum_reverse_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                                              int64_t workspace_bytes, void* stream);
 int64_t running_cumsum_reverse_exclusive_f32_openmp_workspace(int64_t M, int64_t N);
 int running_cumsum_reverse_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
                                                 void* workspace, int64_t workspace_bytes);
@@ -109,8 +129,10 @@ int running_cumsum_reverse_exclusive_f32_openmp(const float* x, float* y, int64_
 // x: f64[M, N]
 // y: f64[M, N]
 /* @function running_cumsum_reverse_exclusive_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N;
- * workspace_openmp workspace */
-int running_cumsum_reverse_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream);
+ * workspace workspace; workspace_openmp workspace */
+int64_t running_cumsum_reverse_exclusive_f64_cuda_workspace(int64_t M, int64_t N);
+int running_cumsum_reverse_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
+                                              void* workspace, int64_t workspace_bytes, void* stream);
 int64_t running_cumsum_reverse_exclusive_f64_openmp_workspace(int64_t M, int64_t N);
 int running_cumsum_reverse_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N,
                                                 void* workspace, int64_t workspace_bytes);
@@ -118,9 +140,10 @@ int running_cumsum_reverse_exclusive_f64_openmp(const double* x, double* y, int6
 // x: i32[M, N]
 // y: i32[M, N]
 /* @function running_cumsum_reverse_exclusive_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N;
- * workspace_openmp workspace */
+ * workspace workspace; workspace_openmp workspace */
+int64_t running_cumsum_reverse_exclusive_i32_cuda_workspace(int64_t M, int64_t N);
 int running_cumsum_reverse_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
-                                              void* stream);
+                                              void* workspace, int64_t workspace_bytes, void* stream);
 int64_t running_cumsum_reverse_exclusive_i32_openmp_workspace(int64_t M, int64_t N);
 int running_cumsum_reverse_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                 void* workspace, int64_t workspace_bytes);
@@ -139,9 +162,11 @@ int running_cumprod_f64_openmp(const double* x, double* y, int64_t M, int64_t N)
 
 // x: i32[M, N]
 // y: i32[M, N]
-/* @function running_cumprod_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace_openmp
- * workspace */
-int running_cumprod_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream);
+/* @function running_cumprod_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace workspace;
+ * workspace_openmp workspace */
+int64_t running_cumprod_i32_cuda_workspace(int64_t M, int64_t N);
+int running_cumprod_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
+                             int64_t workspace_bytes, void* stream);
 int64_t running_cumprod_i32_openmp_workspace(int64_t M, int64_t N);
 int running_cumprod_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                                int64_t workspace_bytes);
@@ -160,9 +185,11 @@ int running_cumprod_exclusive_f64_openmp(const double* x, double* y, int64_t M, 
 
 // x: i32[M, N]
 // y: i32[M, N]
-/* @function running_cumprod_exclusive_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N;
- * workspace_openmp workspace */
-int running_cumprod_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream);
+/* @function running_cumprod_exclusive_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace
+ * workspace; workspace_openmp workspace */
+int64_t running_cumprod_exclusive_i32_cuda_workspace(int64_t M, int64_t N);
+int running_cumprod_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
+                                       int64_t workspace_bytes, void* stream);
 int64_t running_cumprod_exclusive_i32_openmp_workspace(int64_t M, int64_t N);
 int running_cumprod_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes);
@@ -181,9 +208,11 @@ int running_cumprod_reverse_f64_openmp(const double* x, double* y, int64_t M, in
 
 // x: i32[M, N]
 // y: i32[M, N]
-/* @function running_cumprod_reverse_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N;
- * workspace_openmp workspace */
-int running_cumprod_reverse_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream);
+/* @function running_cumprod_reverse_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace
+ * workspace; workspace_openmp workspace */
+int64_t running_cumprod_reverse_i32_cuda_workspace(int64_t M, int64_t N);
+int running_cumprod_reverse_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
+                                     int64_t workspace_bytes, void* stream);
 int64_t running_cumprod_reverse_i32_openmp_workspace(int64_t M, int64_t N);
 int running_cumprod_reverse_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes);
@@ -204,36 +233,43 @@ int running_cumprod_reverse_exclusive_f64_openmp(const double* x, double* y, int
 // x: i32[M, N]
 // y: i32[M, N]
 /* @function running_cumprod_reverse_exclusive_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N;
- * workspace_openmp workspace */
+ * workspace workspace; workspace_openmp workspace */
+int64_t running_cumprod_reverse_exclusive_i32_cuda_workspace(int64_t M, int64_t N);
 int running_cumprod_reverse_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
-                                               void* stream);
+                                               void* workspace, int64_t workspace_bytes, void* stream);
 int64_t running_cumprod_reverse_exclusive_i32_openmp_workspace(int64_t M, int64_t N);
 int running_cumprod_reverse_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                  void* workspace, int64_t workspace_bytes);
 
 // x: f32[M, N]
 // y: f32[M, N]
-/* @function running_cummax_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N; workspace_openmp
- * workspace */
-int running_cummax_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream);
+/* @function running_cummax_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N; workspace workspace;
+ * workspace_openmp workspace */
+int64_t running_cummax_f32_cuda_workspace(int64_t M, int64_t N);
+int running_cummax_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                            int64_t workspace_bytes, void* stream);
 int64_t running_cummax_f32_openmp_workspace(int64_t M, int64_t N);
 int running_cummax_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                               int64_t workspace_bytes);
 
 // x: f64[M, N]
 // y: f64[M, N]
-/* @function running_cummax_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N; workspace_openmp
- * workspace */
-int running_cummax_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream);
+/* @function running_cummax_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N; workspace workspace;
+ * workspace_openmp workspace */
+int64_t running_cummax_f64_cuda_workspace(int64_t M, int64_t N);
+int running_cummax_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
+                            int64_t workspace_bytes, void* stream);
 int64_t running_cummax_f64_openmp_workspace(int64_t M, int64_t N);
 int running_cummax_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                               int64_t workspace_bytes);
 
 // x: i32[M, N]
 // y: i32[M, N]
-/* @function running_cummax_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace_openmp
- * workspace */
-int running_cummax_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream);
+/* @function running_cummax_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace workspace;
+ * workspace_openmp workspace */
+int64_t running_cummax_i32_cuda_workspace(int64_t M, int64_t N);
+int running_cummax_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
+                            int64_t workspace_bytes, void* stream);
 int64_t running_cummax_i32_openmp_workspace(int64_t M, int64_t N);
 int running_cummax_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                               int64_t workspace_bytes);

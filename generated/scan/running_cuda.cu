@@ -3,7 +3,10 @@
 // running: running sums, products or maxima of x along N, with or without the element itself, from the start
 // or from the end
 //
-// Plan: a block for each of M, neighbours along N.
+// Phase 1: a block for each of N_shares, M, neighbours along N, where there are several N_shares.
+// Phase 2: a block for each of M, where there are several N_shares.
+// Phase 3: a block for each of N_shares, M, neighbours along N.
+// Through the workspace: total_part, start.
 // Bytes that running_cumsum_f32 must move: 4 * N * M read, 4 * N * M written.
 
 #include "running.h"
@@ -27,10 +30,24 @@ __host__ __device__ inline auto smaller(A a, B b) {
   return a < b ? a : b;
 }
 
+template <class A, class B>
+__host__ __device__ inline auto larger(A a, B b) {
+  return a > b ? a : b;
+}
+
+// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
+__host__ __device__ inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
+  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
+}
+
 // NaN where either is NaN; of equals the first.
 template <class T>
 __host__ __device__ inline T maximum(T a, T b) {
   return b > a || b != b ? b : a;
+}
+
+__host__ __device__ inline int64_t wrapping_add(int64_t a, int64_t b) {
+  return int64_t(uint64_t(a) + uint64_t(b));
 }
 
 __host__ __device__ inline int64_t wrapping_multiply(int64_t a, int64_t b) {
@@ -54,6 +71,16 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
+}
+
+// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  if (count > (INT64_MAX / 4 - total) / bytes)
+    total = INT64_MAX / 2;
+  else
+    total += (count * bytes + 255) / 256 * 256;
+  return start;
 }
 
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
@@ -138,6 +165,23 @@ __device__ inline unsigned char* shared_memory() {
   return bytes;
 }
 #endif
+
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
+template <class T, class Combine>
+__device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
+  T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
+  __syncthreads();
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
+}
 
 // The threads of a row in x, and the rows of a block in y: several where a warp will do for a row.
 inline dim3 scan_threads(int64_t length, int64_t rows) {
@@ -287,15 +331,84 @@ __device__ inline T block_scan_products(T value, T& carry) {
   return values[0];
 }
 
+// Where the intermediates lie in the workspace.
+struct RunningCumsumF32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumsumF32Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+  }
+};
+
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512) running_cumsum_f32_kernel(const float* x, float* y, Index M, Index N) {
+__global__ void __launch_bounds__(512)
+    running_cumsum_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares, float* total_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    float total = 0.0f;
+    float total_own = 0.0f;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
+         n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own += x_pack[i];
+        }
+      }
+    }
+    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    if (threadIdx.x == 0) {
+      total_part[n_share * M + m] = total;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512)
+    running_cumsum_f32_part2_kernel(Index M, Index N_shares, float* total_part, float* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
+    float carry2 = 0.0f;
+    for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const float start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0f;
+      const float start_own =
+          block_scan<false, true>(start_value, carry2, [](float a, float b) { return float(a + b); });
+      if (n_share < N_shares) {
+        start[n_share * M + m] = start_own;
+      }
+    }
+  }
+}
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    running_cumsum_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index N_shares,
+                                    float* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     float carry = 0.0f;
-    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
+    if (int64_t(n_share) > 0) {
+      carry = start[n_share * M + m];
+    }
+    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<float, 4> y_pack;
       float running[4];
@@ -314,27 +427,122 @@ __global__ void __launch_bounds__(512) running_cumsum_f32_kernel(const float* x,
 }
 
 template <class Index>
-cudaError_t running_cumsum_f32(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
-  const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cumsum_f32_kernel<true, Index> : running_cumsum_f32_kernel<false, Index>,
-                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
-                 stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
+cudaError_t running_cumsum_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace,
+                               cudaStream_t stream) {
+  const RunningCumsumF32Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 4 == 0;
+      if (const cudaError_t error = launch(
+              wide ? running_cumsum_f32_part1_kernel<true, Index>
+                   : running_cumsum_f32_part1_kernel<false, Index>,
+              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
+              512, stream, x, M, N, N_shares, reinterpret_cast<float*>(workspace + space.total_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error = launch(
+            running_cumsum_f32_part2_kernel<Index>,
+            smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30), scan_threads(N_shares, M),
+            512, stream, M, N_shares, reinterpret_cast<float*>(workspace + space.total_part),
+            reinterpret_cast<float*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, y}) && N % 4 == 0;
+    if (const cudaError_t error =
+            launch(wide ? running_cumsum_f32_part3_kernel<true, Index>
+                        : running_cumsum_f32_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+                   reinterpret_cast<float*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct RunningCumsumF64Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumsumF64Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512, 1)
+    running_cumsum_f64_part1_kernel(const double* x, Index M, Index N, Index N_shares, double* total_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    double total = 0.0;
+    double total_own = 0.0;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 2; n_first < n_end;
+         n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (i < remaining) {
+          total_own += x_pack[i];
+        }
+      }
+    }
+    total = total + block_fold(total_own, [](double a, double b) { return double(a + b); });
+    if (threadIdx.x == 0) {
+      total_part[n_share * M + m] = total;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512, 1)
+    running_cumsum_f64_part2_kernel(Index M, Index N_shares, double* total_part, double* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index m = item;
+    double carry2 = 0.0;
+    for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const double start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0;
+      const double start_own =
+          block_scan<false, true>(start_value, carry2, [](double a, double b) { return double(a + b); });
+      if (n_share < N_shares) {
+        start[n_share * M + m] = start_own;
+      }
+    }
+  }
 }
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
-    running_cumsum_f64_kernel(const double* x, double* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+    running_cumsum_f64_part3_kernel(const double* x, double* y, Index M, Index N, Index N_shares,
+                                    double* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     double carry = 0.0;
-    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 2) {
+    if (int64_t(n_share) > 0) {
+      carry = start[n_share * M + m];
+    }
+    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 2) {
       const Index n_first = n_tile + Index(threadIdx.x) * 2;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<double, 2> y_pack;
       double running[2];
@@ -353,27 +561,123 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index>
-cudaError_t running_cumsum_f64(const double* x, double* y, int64_t M, int64_t N, cudaStream_t stream) {
-  const bool wide = aligned({x, y}) && N % 2 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cumsum_f64_kernel<true, Index> : running_cumsum_f64_kernel<false, Index>,
-                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
-                 stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
+cudaError_t running_cumsum_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace,
+                               cudaStream_t stream) {
+  const RunningCumsumF64Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 2 == 0;
+      if (const cudaError_t error = launch(
+              wide ? running_cumsum_f64_part1_kernel<true, Index>
+                   : running_cumsum_f64_part1_kernel<false, Index>,
+              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
+              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.total_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error =
+            launch(running_cumsum_f64_part2_kernel<Index>,
+                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                   scan_threads(N_shares, M), 512, stream, M, N_shares,
+                   reinterpret_cast<double*>(workspace + space.total_part),
+                   reinterpret_cast<double*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, y}) && N % 2 == 0;
+    if (const cudaError_t error =
+            launch(wide ? running_cumsum_f64_part3_kernel<true, Index>
+                        : running_cumsum_f64_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+                   reinterpret_cast<double*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct RunningCumsumI32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumsumI32Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    running_cumsum_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares, int64_t* total_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    int64_t total = 0;
+    int64_t total_own = 0;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
+         n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own = total_own + int64_t(x_pack[i]);
+        }
+      }
+    }
+    total = total + block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
+    if (threadIdx.x == 0) {
+      total_part[n_share * M + m] = total;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512)
+    running_cumsum_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index m = item;
+    int64_t carry2 = 0;
+    for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
+      const int64_t start_own = block_scan<false, true>(
+          start_value, carry2, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+      if (n_share < N_shares) {
+        start[n_share * M + m] = start_own;
+      }
+    }
+  }
 }
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    running_cumsum_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+    running_cumsum_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
+                                    int64_t* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     int64_t carry = 0;
-    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
+    if (int64_t(n_share) > 0) {
+      carry = start[n_share * M + m];
+    }
+    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
       int64_t running[4];
@@ -392,27 +696,124 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cudaStream_t stream) {
-  const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cumsum_i32_kernel<true, Index> : running_cumsum_i32_kernel<false, Index>,
-                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
-                 stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
+cudaError_t running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace,
+                               cudaStream_t stream) {
+  const RunningCumsumI32Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 4 == 0;
+      if (const cudaError_t error = launch(
+              wide ? running_cumsum_i32_part1_kernel<true, Index>
+                   : running_cumsum_i32_part1_kernel<false, Index>,
+              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
+              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.total_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error =
+            launch(running_cumsum_i32_part2_kernel<Index>,
+                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                   scan_threads(N_shares, M), 512, stream, M, N_shares,
+                   reinterpret_cast<int64_t*>(workspace + space.total_part),
+                   reinterpret_cast<int64_t*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, y}) && N % 4 == 0;
+    if (const cudaError_t error =
+            launch(wide ? running_cumsum_i32_part3_kernel<true, Index>
+                        : running_cumsum_i32_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+                   reinterpret_cast<int64_t*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct RunningCumsumExclusiveF32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumsumExclusiveF32Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    running_cumsum_exclusive_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares,
+                                              float* total_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    float total = 0.0f;
+    float total_own = 0.0f;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
+         n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own += x_pack[i];
+        }
+      }
+    }
+    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    if (threadIdx.x == 0) {
+      total_part[n_share * M + m] = total;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512)
+    running_cumsum_exclusive_f32_part2_kernel(Index M, Index N_shares, float* total_part, float* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index m = item;
+    float carry2 = 0.0f;
+    for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const float start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0f;
+      const float start_own =
+          block_scan<false, true>(start_value, carry2, [](float a, float b) { return float(a + b); });
+      if (n_share < N_shares) {
+        start[n_share * M + m] = start_own;
+      }
+    }
+  }
 }
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    running_cumsum_exclusive_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+    running_cumsum_exclusive_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index N_shares,
+                                              float* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     float carry = 0.0f;
-    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
+    if (int64_t(n_share) > 0) {
+      carry = start[n_share * M + m];
+    }
+    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<float, 4> y_pack;
       float running[4];
@@ -431,28 +832,124 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t running_cumsum_exclusive_f32(const float* x, float* y, int64_t M, int64_t N,
+cudaError_t running_cumsum_exclusive_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace,
                                          cudaStream_t stream) {
-  const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error = launch(wide ? running_cumsum_exclusive_f32_kernel<true, Index>
-                                            : running_cumsum_exclusive_f32_kernel<false, Index>,
-                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
-                                       scan_threads(N, M), 512, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
+  const RunningCumsumExclusiveF32Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 4 == 0;
+      if (const cudaError_t error = launch(
+              wide ? running_cumsum_exclusive_f32_part1_kernel<true, Index>
+                   : running_cumsum_exclusive_f32_part1_kernel<false, Index>,
+              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
+              512, stream, x, M, N, N_shares, reinterpret_cast<float*>(workspace + space.total_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error =
+            launch(running_cumsum_exclusive_f32_part2_kernel<Index>,
+                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                   scan_threads(N_shares, M), 512, stream, M, N_shares,
+                   reinterpret_cast<float*>(workspace + space.total_part),
+                   reinterpret_cast<float*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, y}) && N % 4 == 0;
+    if (const cudaError_t error =
+            launch(wide ? running_cumsum_exclusive_f32_part3_kernel<true, Index>
+                        : running_cumsum_exclusive_f32_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+                   reinterpret_cast<float*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct RunningCumsumExclusiveF64Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumsumExclusiveF64Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512, 1)
+    running_cumsum_exclusive_f64_part1_kernel(const double* x, Index M, Index N, Index N_shares,
+                                              double* total_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    double total = 0.0;
+    double total_own = 0.0;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 2; n_first < n_end;
+         n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (i < remaining) {
+          total_own += x_pack[i];
+        }
+      }
+    }
+    total = total + block_fold(total_own, [](double a, double b) { return double(a + b); });
+    if (threadIdx.x == 0) {
+      total_part[n_share * M + m] = total;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512, 1)
+    running_cumsum_exclusive_f64_part2_kernel(Index M, Index N_shares, double* total_part, double* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index m = item;
+    double carry2 = 0.0;
+    for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const double start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0;
+      const double start_own =
+          block_scan<false, true>(start_value, carry2, [](double a, double b) { return double(a + b); });
+      if (n_share < N_shares) {
+        start[n_share * M + m] = start_own;
+      }
+    }
+  }
 }
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
-    running_cumsum_exclusive_f64_kernel(const double* x, double* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+    running_cumsum_exclusive_f64_part3_kernel(const double* x, double* y, Index M, Index N, Index N_shares,
+                                              double* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     double carry = 0.0;
-    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 2) {
+    if (int64_t(n_share) > 0) {
+      carry = start[n_share * M + m];
+    }
+    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 2) {
       const Index n_first = n_tile + Index(threadIdx.x) * 2;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<double, 2> y_pack;
       double running[2];
@@ -471,28 +968,124 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index>
-cudaError_t running_cumsum_exclusive_f64(const double* x, double* y, int64_t M, int64_t N,
+cudaError_t running_cumsum_exclusive_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace,
                                          cudaStream_t stream) {
-  const bool wide = aligned({x, y}) && N % 2 == 0;
-  if (const cudaError_t error = launch(wide ? running_cumsum_exclusive_f64_kernel<true, Index>
-                                            : running_cumsum_exclusive_f64_kernel<false, Index>,
-                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
-                                       scan_threads(N, M), 512, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
+  const RunningCumsumExclusiveF64Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 2 == 0;
+      if (const cudaError_t error = launch(
+              wide ? running_cumsum_exclusive_f64_part1_kernel<true, Index>
+                   : running_cumsum_exclusive_f64_part1_kernel<false, Index>,
+              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
+              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.total_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error =
+            launch(running_cumsum_exclusive_f64_part2_kernel<Index>,
+                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                   scan_threads(N_shares, M), 512, stream, M, N_shares,
+                   reinterpret_cast<double*>(workspace + space.total_part),
+                   reinterpret_cast<double*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, y}) && N % 2 == 0;
+    if (const cudaError_t error =
+            launch(wide ? running_cumsum_exclusive_f64_part3_kernel<true, Index>
+                        : running_cumsum_exclusive_f64_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+                   reinterpret_cast<double*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct RunningCumsumExclusiveI32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumsumExclusiveI32Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    running_cumsum_exclusive_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
+                                              int64_t* total_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    int64_t total = 0;
+    int64_t total_own = 0;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
+         n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own = total_own + int64_t(x_pack[i]);
+        }
+      }
+    }
+    total = total + block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
+    if (threadIdx.x == 0) {
+      total_part[n_share * M + m] = total;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512)
+    running_cumsum_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index m = item;
+    int64_t carry2 = 0;
+    for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
+      const int64_t start_own = block_scan<false, true>(
+          start_value, carry2, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+      if (n_share < N_shares) {
+        start[n_share * M + m] = start_own;
+      }
+    }
+  }
 }
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    running_cumsum_exclusive_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+    running_cumsum_exclusive_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
+                                              int64_t* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     int64_t carry = 0;
-    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
+    if (int64_t(n_share) > 0) {
+      carry = start[n_share * M + m];
+    }
+    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
       int64_t running[4];
@@ -511,30 +1104,128 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+cudaError_t running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace,
                                          cudaStream_t stream) {
-  const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error = launch(wide ? running_cumsum_exclusive_i32_kernel<true, Index>
-                                            : running_cumsum_exclusive_i32_kernel<false, Index>,
-                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
-                                       scan_threads(N, M), 512, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
+  const RunningCumsumExclusiveI32Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 4 == 0;
+      if (const cudaError_t error = launch(
+              wide ? running_cumsum_exclusive_i32_part1_kernel<true, Index>
+                   : running_cumsum_exclusive_i32_part1_kernel<false, Index>,
+              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
+              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.total_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error =
+            launch(running_cumsum_exclusive_i32_part2_kernel<Index>,
+                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                   scan_threads(N_shares, M), 512, stream, M, N_shares,
+                   reinterpret_cast<int64_t*>(workspace + space.total_part),
+                   reinterpret_cast<int64_t*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, y}) && N % 4 == 0;
+    if (const cudaError_t error =
+            launch(wide ? running_cumsum_exclusive_i32_part3_kernel<true, Index>
+                        : running_cumsum_exclusive_i32_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+                   reinterpret_cast<int64_t*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct RunningCumsumReverseF32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumsumReverseF32Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    running_cumsum_reverse_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares,
+                                            float* total_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    float total = 0.0f;
+    float total_own = 0.0f;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
+         n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own += x_pack[i];
+        }
+      }
+    }
+    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    if (threadIdx.x == 0) {
+      total_part[n_share * M + m] = total;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512)
+    running_cumsum_reverse_f32_part2_kernel(Index M, Index N_shares, float* total_part, float* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index m = item;
+    float carry2 = 0.0f;
+    const Index tile_length = Index(blockDim.x);
+    for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
+         (n_share_tile -= tile_length) >= 0;) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const float start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0f;
+      const float start_own =
+          block_scan<true, true>(start_value, carry2, [](float a, float b) { return float(a + b); });
+      if (n_share < N_shares) {
+        start[n_share * M + m] = start_own;
+      }
+    }
+  }
 }
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    running_cumsum_reverse_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+    running_cumsum_reverse_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index N_shares,
+                                            float* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     float carry = 0.0f;
-    const Index tile_length = Index(blockDim.x) * 4;
-    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
-         (n_tile -= tile_length) >= 0;) {
+    if (int64_t(n_share) + 1 < N_shares) {
+      carry = start[n_share * M + m];
+    }
+    const Index tile_length2 = Index(blockDim.x) * 4;
+    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length2 - 1) / tile_length2) * tile_length2;
+         (n_tile -= tile_length2) >= n_begin;) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<float, 4> y_pack;
       float running[4];
@@ -553,29 +1244,128 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t running_cumsum_reverse_f32(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
-  const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error = launch(wide ? running_cumsum_reverse_f32_kernel<true, Index>
-                                            : running_cumsum_reverse_f32_kernel<false, Index>,
-                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
-                                       scan_threads(N, M), 512, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
+cudaError_t running_cumsum_reverse_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace,
+                                       cudaStream_t stream) {
+  const RunningCumsumReverseF32Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 4 == 0;
+      if (const cudaError_t error = launch(
+              wide ? running_cumsum_reverse_f32_part1_kernel<true, Index>
+                   : running_cumsum_reverse_f32_part1_kernel<false, Index>,
+              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
+              512, stream, x, M, N, N_shares, reinterpret_cast<float*>(workspace + space.total_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error =
+            launch(running_cumsum_reverse_f32_part2_kernel<Index>,
+                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                   scan_threads(N_shares, M), 512, stream, M, N_shares,
+                   reinterpret_cast<float*>(workspace + space.total_part),
+                   reinterpret_cast<float*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, y}) && N % 4 == 0;
+    if (const cudaError_t error =
+            launch(wide ? running_cumsum_reverse_f32_part3_kernel<true, Index>
+                        : running_cumsum_reverse_f32_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+                   reinterpret_cast<float*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct RunningCumsumReverseF64Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumsumReverseF64Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512, 1)
+    running_cumsum_reverse_f64_part1_kernel(const double* x, Index M, Index N, Index N_shares,
+                                            double* total_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    double total = 0.0;
+    double total_own = 0.0;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 2; n_first < n_end;
+         n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (i < remaining) {
+          total_own += x_pack[i];
+        }
+      }
+    }
+    total = total + block_fold(total_own, [](double a, double b) { return double(a + b); });
+    if (threadIdx.x == 0) {
+      total_part[n_share * M + m] = total;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512, 1)
+    running_cumsum_reverse_f64_part2_kernel(Index M, Index N_shares, double* total_part, double* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index m = item;
+    double carry2 = 0.0;
+    const Index tile_length = Index(blockDim.x);
+    for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
+         (n_share_tile -= tile_length) >= 0;) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const double start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0;
+      const double start_own =
+          block_scan<true, true>(start_value, carry2, [](double a, double b) { return double(a + b); });
+      if (n_share < N_shares) {
+        start[n_share * M + m] = start_own;
+      }
+    }
+  }
 }
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
-    running_cumsum_reverse_f64_kernel(const double* x, double* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+    running_cumsum_reverse_f64_part3_kernel(const double* x, double* y, Index M, Index N, Index N_shares,
+                                            double* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     double carry = 0.0;
-    const Index tile_length = Index(blockDim.x) * 2;
-    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
-         (n_tile -= tile_length) >= 0;) {
+    if (int64_t(n_share) + 1 < N_shares) {
+      carry = start[n_share * M + m];
+    }
+    const Index tile_length2 = Index(blockDim.x) * 2;
+    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length2 - 1) / tile_length2) * tile_length2;
+         (n_tile -= tile_length2) >= n_begin;) {
       const Index n_first = n_tile + Index(threadIdx.x) * 2;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<double, 2> y_pack;
       double running[2];
@@ -594,30 +1384,128 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index>
-cudaError_t running_cumsum_reverse_f64(const double* x, double* y, int64_t M, int64_t N,
+cudaError_t running_cumsum_reverse_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace,
                                        cudaStream_t stream) {
-  const bool wide = aligned({x, y}) && N % 2 == 0;
-  if (const cudaError_t error = launch(wide ? running_cumsum_reverse_f64_kernel<true, Index>
-                                            : running_cumsum_reverse_f64_kernel<false, Index>,
-                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
-                                       scan_threads(N, M), 512, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
+  const RunningCumsumReverseF64Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 2 == 0;
+      if (const cudaError_t error = launch(
+              wide ? running_cumsum_reverse_f64_part1_kernel<true, Index>
+                   : running_cumsum_reverse_f64_part1_kernel<false, Index>,
+              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
+              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.total_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error =
+            launch(running_cumsum_reverse_f64_part2_kernel<Index>,
+                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                   scan_threads(N_shares, M), 512, stream, M, N_shares,
+                   reinterpret_cast<double*>(workspace + space.total_part),
+                   reinterpret_cast<double*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, y}) && N % 2 == 0;
+    if (const cudaError_t error =
+            launch(wide ? running_cumsum_reverse_f64_part3_kernel<true, Index>
+                        : running_cumsum_reverse_f64_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+                   reinterpret_cast<double*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct RunningCumsumReverseI32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumsumReverseI32Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    running_cumsum_reverse_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
+                                            int64_t* total_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    int64_t total = 0;
+    int64_t total_own = 0;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
+         n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own = total_own + int64_t(x_pack[i]);
+        }
+      }
+    }
+    total = total + block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
+    if (threadIdx.x == 0) {
+      total_part[n_share * M + m] = total;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512)
+    running_cumsum_reverse_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index m = item;
+    int64_t carry2 = 0;
+    const Index tile_length = Index(blockDim.x);
+    for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
+         (n_share_tile -= tile_length) >= 0;) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
+      const int64_t start_own = block_scan<true, true>(
+          start_value, carry2, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+      if (n_share < N_shares) {
+        start[n_share * M + m] = start_own;
+      }
+    }
+  }
 }
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    running_cumsum_reverse_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+    running_cumsum_reverse_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
+                                            int64_t* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     int64_t carry = 0;
-    const Index tile_length = Index(blockDim.x) * 4;
-    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
-         (n_tile -= tile_length) >= 0;) {
+    if (int64_t(n_share) + 1 < N_shares) {
+      carry = start[n_share * M + m];
+    }
+    const Index tile_length2 = Index(blockDim.x) * 4;
+    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length2 - 1) / tile_length2) * tile_length2;
+         (n_tile -= tile_length2) >= n_begin;) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
       int64_t running[4];
@@ -636,30 +1524,129 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+cudaError_t running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace,
                                        cudaStream_t stream) {
-  const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error = launch(wide ? running_cumsum_reverse_i32_kernel<true, Index>
-                                            : running_cumsum_reverse_i32_kernel<false, Index>,
-                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
-                                       scan_threads(N, M), 512, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
+  const RunningCumsumReverseI32Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 4 == 0;
+      if (const cudaError_t error = launch(
+              wide ? running_cumsum_reverse_i32_part1_kernel<true, Index>
+                   : running_cumsum_reverse_i32_part1_kernel<false, Index>,
+              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
+              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.total_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error =
+            launch(running_cumsum_reverse_i32_part2_kernel<Index>,
+                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                   scan_threads(N_shares, M), 512, stream, M, N_shares,
+                   reinterpret_cast<int64_t*>(workspace + space.total_part),
+                   reinterpret_cast<int64_t*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, y}) && N % 4 == 0;
+    if (const cudaError_t error =
+            launch(wide ? running_cumsum_reverse_i32_part3_kernel<true, Index>
+                        : running_cumsum_reverse_i32_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+                   reinterpret_cast<int64_t*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct RunningCumsumReverseExclusiveF32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumsumReverseExclusiveF32Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    running_cumsum_reverse_exclusive_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares,
+                                                      float* total_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    float total = 0.0f;
+    float total_own = 0.0f;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
+         n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own += x_pack[i];
+        }
+      }
+    }
+    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    if (threadIdx.x == 0) {
+      total_part[n_share * M + m] = total;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512)
+    running_cumsum_reverse_exclusive_f32_part2_kernel(Index M, Index N_shares, float* total_part,
+                                                      float* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index m = item;
+    float carry2 = 0.0f;
+    const Index tile_length = Index(blockDim.x);
+    for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
+         (n_share_tile -= tile_length) >= 0;) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const float start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0f;
+      const float start_own =
+          block_scan<true, true>(start_value, carry2, [](float a, float b) { return float(a + b); });
+      if (n_share < N_shares) {
+        start[n_share * M + m] = start_own;
+      }
+    }
+  }
 }
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    running_cumsum_reverse_exclusive_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+    running_cumsum_reverse_exclusive_f32_part3_kernel(const float* x, float* y, Index M, Index N,
+                                                      Index N_shares, float* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     float carry = 0.0f;
-    const Index tile_length = Index(blockDim.x) * 4;
-    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
-         (n_tile -= tile_length) >= 0;) {
+    if (int64_t(n_share) + 1 < N_shares) {
+      carry = start[n_share * M + m];
+    }
+    const Index tile_length2 = Index(blockDim.x) * 4;
+    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length2 - 1) / tile_length2) * tile_length2;
+         (n_tile -= tile_length2) >= n_begin;) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<float, 4> y_pack;
       float running[4];
@@ -679,29 +1666,128 @@ __global__ void __launch_bounds__(512)
 
 template <class Index>
 cudaError_t running_cumsum_reverse_exclusive_f32(const float* x, float* y, int64_t M, int64_t N,
-                                                 cudaStream_t stream) {
-  const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error = launch(wide ? running_cumsum_reverse_exclusive_f32_kernel<true, Index>
-                                            : running_cumsum_reverse_exclusive_f32_kernel<false, Index>,
-                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
-                                       scan_threads(N, M), 512, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
+                                                 char* workspace, cudaStream_t stream) {
+  const RunningCumsumReverseExclusiveF32Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 4 == 0;
+      if (const cudaError_t error = launch(
+              wide ? running_cumsum_reverse_exclusive_f32_part1_kernel<true, Index>
+                   : running_cumsum_reverse_exclusive_f32_part1_kernel<false, Index>,
+              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
+              512, stream, x, M, N, N_shares, reinterpret_cast<float*>(workspace + space.total_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error =
+            launch(running_cumsum_reverse_exclusive_f32_part2_kernel<Index>,
+                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                   scan_threads(N_shares, M), 512, stream, M, N_shares,
+                   reinterpret_cast<float*>(workspace + space.total_part),
+                   reinterpret_cast<float*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, y}) && N % 4 == 0;
+    if (const cudaError_t error =
+            launch(wide ? running_cumsum_reverse_exclusive_f32_part3_kernel<true, Index>
+                        : running_cumsum_reverse_exclusive_f32_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+                   reinterpret_cast<float*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct RunningCumsumReverseExclusiveF64Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumsumReverseExclusiveF64Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512, 1)
+    running_cumsum_reverse_exclusive_f64_part1_kernel(const double* x, Index M, Index N, Index N_shares,
+                                                      double* total_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    double total = 0.0;
+    double total_own = 0.0;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 2; n_first < n_end;
+         n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (i < remaining) {
+          total_own += x_pack[i];
+        }
+      }
+    }
+    total = total + block_fold(total_own, [](double a, double b) { return double(a + b); });
+    if (threadIdx.x == 0) {
+      total_part[n_share * M + m] = total;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512, 1)
+    running_cumsum_reverse_exclusive_f64_part2_kernel(Index M, Index N_shares, double* total_part,
+                                                      double* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index m = item;
+    double carry2 = 0.0;
+    const Index tile_length = Index(blockDim.x);
+    for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
+         (n_share_tile -= tile_length) >= 0;) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const double start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0;
+      const double start_own =
+          block_scan<true, true>(start_value, carry2, [](double a, double b) { return double(a + b); });
+      if (n_share < N_shares) {
+        start[n_share * M + m] = start_own;
+      }
+    }
+  }
 }
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
-    running_cumsum_reverse_exclusive_f64_kernel(const double* x, double* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+    running_cumsum_reverse_exclusive_f64_part3_kernel(const double* x, double* y, Index M, Index N,
+                                                      Index N_shares, double* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     double carry = 0.0;
-    const Index tile_length = Index(blockDim.x) * 2;
-    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
-         (n_tile -= tile_length) >= 0;) {
+    if (int64_t(n_share) + 1 < N_shares) {
+      carry = start[n_share * M + m];
+    }
+    const Index tile_length2 = Index(blockDim.x) * 2;
+    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length2 - 1) / tile_length2) * tile_length2;
+         (n_tile -= tile_length2) >= n_begin;) {
       const Index n_first = n_tile + Index(threadIdx.x) * 2;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<double, 2> y_pack;
       double running[2];
@@ -721,29 +1807,128 @@ __global__ void __launch_bounds__(512, 1)
 
 template <class Index>
 cudaError_t running_cumsum_reverse_exclusive_f64(const double* x, double* y, int64_t M, int64_t N,
-                                                 cudaStream_t stream) {
-  const bool wide = aligned({x, y}) && N % 2 == 0;
-  if (const cudaError_t error = launch(wide ? running_cumsum_reverse_exclusive_f64_kernel<true, Index>
-                                            : running_cumsum_reverse_exclusive_f64_kernel<false, Index>,
-                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
-                                       scan_threads(N, M), 512, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
+                                                 char* workspace, cudaStream_t stream) {
+  const RunningCumsumReverseExclusiveF64Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 2 == 0;
+      if (const cudaError_t error = launch(
+              wide ? running_cumsum_reverse_exclusive_f64_part1_kernel<true, Index>
+                   : running_cumsum_reverse_exclusive_f64_part1_kernel<false, Index>,
+              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
+              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.total_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error =
+            launch(running_cumsum_reverse_exclusive_f64_part2_kernel<Index>,
+                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                   scan_threads(N_shares, M), 512, stream, M, N_shares,
+                   reinterpret_cast<double*>(workspace + space.total_part),
+                   reinterpret_cast<double*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, y}) && N % 2 == 0;
+    if (const cudaError_t error =
+            launch(wide ? running_cumsum_reverse_exclusive_f64_part3_kernel<true, Index>
+                        : running_cumsum_reverse_exclusive_f64_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+                   reinterpret_cast<double*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct RunningCumsumReverseExclusiveI32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumsumReverseExclusiveI32Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    running_cumsum_reverse_exclusive_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
+                                                      int64_t* total_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    int64_t total = 0;
+    int64_t total_own = 0;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
+         n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own = total_own + int64_t(x_pack[i]);
+        }
+      }
+    }
+    total = total + block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
+    if (threadIdx.x == 0) {
+      total_part[n_share * M + m] = total;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512)
+    running_cumsum_reverse_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part,
+                                                      int64_t* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index m = item;
+    int64_t carry2 = 0;
+    const Index tile_length = Index(blockDim.x);
+    for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
+         (n_share_tile -= tile_length) >= 0;) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
+      const int64_t start_own = block_scan<true, true>(
+          start_value, carry2, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+      if (n_share < N_shares) {
+        start[n_share * M + m] = start_own;
+      }
+    }
+  }
 }
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    running_cumsum_reverse_exclusive_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+    running_cumsum_reverse_exclusive_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N,
+                                                      Index N_shares, int64_t* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     int64_t carry = 0;
-    const Index tile_length = Index(blockDim.x) * 4;
-    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
-         (n_tile -= tile_length) >= 0;) {
+    if (int64_t(n_share) + 1 < N_shares) {
+      carry = start[n_share * M + m];
+    }
+    const Index tile_length2 = Index(blockDim.x) * 4;
+    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length2 - 1) / tile_length2) * tile_length2;
+         (n_tile -= tile_length2) >= n_begin;) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
       int64_t running[4];
@@ -763,14 +1948,41 @@ __global__ void __launch_bounds__(512)
 
 template <class Index>
 cudaError_t running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
-                                                 cudaStream_t stream) {
-  const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error = launch(wide ? running_cumsum_reverse_exclusive_i32_kernel<true, Index>
-                                            : running_cumsum_reverse_exclusive_i32_kernel<false, Index>,
-                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
-                                       scan_threads(N, M), 512, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
+                                                 char* workspace, cudaStream_t stream) {
+  const RunningCumsumReverseExclusiveI32Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 4 == 0;
+      if (const cudaError_t error = launch(
+              wide ? running_cumsum_reverse_exclusive_i32_part1_kernel<true, Index>
+                   : running_cumsum_reverse_exclusive_i32_part1_kernel<false, Index>,
+              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
+              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.total_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error =
+            launch(running_cumsum_reverse_exclusive_i32_part2_kernel<Index>,
+                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                   scan_threads(N_shares, M), 512, stream, M, N_shares,
+                   reinterpret_cast<int64_t*>(workspace + space.total_part),
+                   reinterpret_cast<int64_t*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, y}) && N % 4 == 0;
+    if (const cudaError_t error =
+            launch(wide ? running_cumsum_reverse_exclusive_i32_part3_kernel<true, Index>
+                        : running_cumsum_reverse_exclusive_i32_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+                   reinterpret_cast<int64_t*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 
@@ -852,16 +2064,85 @@ cudaError_t running_cumprod_f64(const double* x, double* y, int64_t M, int64_t N
   return cudaSuccess;
 }
 
+// Where the intermediates lie in the workspace.
+struct RunningCumprodI32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumprodI32Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+  }
+};
+
 template <bool kWide, class Index>
+__global__ void __launch_bounds__(512) running_cumprod_i32_part1_kernel(const int32_t* x, Index M, Index N,
+                                                                        Index N_shares, int64_t* total_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    int64_t total = 1;
+    int64_t total_own = 1;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
+         n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own = wrapping_multiply(total_own, int64_t(x_pack[i]));
+        }
+      }
+    }
+    total = wrapping_multiply(
+        total, block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); }));
+    if (threadIdx.x == 0) {
+      total_part[n_share * M + m] = total;
+    }
+  }
+}
+
+template <class Index>
 __global__ void __launch_bounds__(512)
-    running_cumprod_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
+    running_cumprod_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
+    int64_t carry2 = 1;
+    for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 1;
+      const int64_t start_own = block_scan<false, true>(
+          start_value, carry2, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+      if (n_share < N_shares) {
+        start[n_share * M + m] = start_own;
+      }
+    }
+  }
+}
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    running_cumprod_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
+                                     int64_t* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     int64_t carry = 1;
-    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
+    if (int64_t(n_share) > 0) {
+      carry = start[n_share * M + m];
+    }
+    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
       int64_t running[4];
@@ -881,14 +2162,42 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cudaStream_t stream) {
-  const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cumprod_i32_kernel<true, Index> : running_cumprod_i32_kernel<false, Index>,
-                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
-                 stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
+cudaError_t running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace,
+                                cudaStream_t stream) {
+  const RunningCumprodI32Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 4 == 0;
+      if (const cudaError_t error = launch(
+              wide ? running_cumprod_i32_part1_kernel<true, Index>
+                   : running_cumprod_i32_part1_kernel<false, Index>,
+              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
+              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.total_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error =
+            launch(running_cumprod_i32_part2_kernel<Index>,
+                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                   scan_threads(N_shares, M), 512, stream, M, N_shares,
+                   reinterpret_cast<int64_t*>(workspace + space.total_part),
+                   reinterpret_cast<int64_t*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, y}) && N % 4 == 0;
+    if (const cudaError_t error =
+            launch(wide ? running_cumprod_i32_part3_kernel<true, Index>
+                        : running_cumprod_i32_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+                   reinterpret_cast<int64_t*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 
@@ -972,16 +2281,86 @@ cudaError_t running_cumprod_exclusive_f64(const double* x, double* y, int64_t M,
   return cudaSuccess;
 }
 
+// Where the intermediates lie in the workspace.
+struct RunningCumprodExclusiveI32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumprodExclusiveI32Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+  }
+};
+
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    running_cumprod_exclusive_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
+    running_cumprod_exclusive_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
+                                               int64_t* total_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    int64_t total = 1;
+    int64_t total_own = 1;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
+         n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own = wrapping_multiply(total_own, int64_t(x_pack[i]));
+        }
+      }
+    }
+    total = wrapping_multiply(
+        total, block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); }));
+    if (threadIdx.x == 0) {
+      total_part[n_share * M + m] = total;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512)
+    running_cumprod_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
+    int64_t carry2 = 1;
+    for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 1;
+      const int64_t start_own = block_scan<false, true>(
+          start_value, carry2, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+      if (n_share < N_shares) {
+        start[n_share * M + m] = start_own;
+      }
+    }
+  }
+}
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    running_cumprod_exclusive_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
+                                               int64_t* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     int64_t carry = 1;
-    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
+    if (int64_t(n_share) > 0) {
+      carry = start[n_share * M + m];
+    }
+    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
       int64_t running[4];
@@ -1001,15 +2380,43 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+cudaError_t running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace,
                                           cudaStream_t stream) {
-  const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error = launch(wide ? running_cumprod_exclusive_i32_kernel<true, Index>
-                                            : running_cumprod_exclusive_i32_kernel<false, Index>,
-                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
-                                       scan_threads(N, M), 512, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
+  const RunningCumprodExclusiveI32Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 4 == 0;
+      if (const cudaError_t error =
+              launch(wide ? running_cumprod_exclusive_i32_part1_kernel<true, Index>
+                          : running_cumprod_exclusive_i32_part1_kernel<false, Index>,
+                     smaller(N_shares * M, int64_t{1} << 30),
+                     block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
+                     reinterpret_cast<int64_t*>(workspace + space.total_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error =
+            launch(running_cumprod_exclusive_i32_part2_kernel<Index>,
+                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                   scan_threads(N_shares, M), 512, stream, M, N_shares,
+                   reinterpret_cast<int64_t*>(workspace + space.total_part),
+                   reinterpret_cast<int64_t*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, y}) && N % 4 == 0;
+    if (const cudaError_t error =
+            launch(wide ? running_cumprod_exclusive_i32_part3_kernel<true, Index>
+                        : running_cumprod_exclusive_i32_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+                   reinterpret_cast<int64_t*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 
@@ -1096,18 +2503,90 @@ cudaError_t running_cumprod_reverse_f64(const double* x, double* y, int64_t M, i
   return cudaSuccess;
 }
 
+// Where the intermediates lie in the workspace.
+struct RunningCumprodReverseI32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumprodReverseI32Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+  }
+};
+
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    running_cumprod_reverse_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
+    running_cumprod_reverse_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
+                                             int64_t* total_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    int64_t total = 1;
+    int64_t total_own = 1;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
+         n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own = wrapping_multiply(total_own, int64_t(x_pack[i]));
+        }
+      }
+    }
+    total = wrapping_multiply(
+        total, block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); }));
+    if (threadIdx.x == 0) {
+      total_part[n_share * M + m] = total;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512)
+    running_cumprod_reverse_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
+    int64_t carry2 = 1;
+    const Index tile_length = Index(blockDim.x);
+    for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
+         (n_share_tile -= tile_length) >= 0;) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 1;
+      const int64_t start_own = block_scan<true, true>(
+          start_value, carry2, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+      if (n_share < N_shares) {
+        start[n_share * M + m] = start_own;
+      }
+    }
+  }
+}
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    running_cumprod_reverse_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
+                                             int64_t* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     int64_t carry = 1;
-    const Index tile_length = Index(blockDim.x) * 4;
-    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
-         (n_tile -= tile_length) >= 0;) {
+    if (int64_t(n_share) + 1 < N_shares) {
+      carry = start[n_share * M + m];
+    }
+    const Index tile_length2 = Index(blockDim.x) * 4;
+    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length2 - 1) / tile_length2) * tile_length2;
+         (n_tile -= tile_length2) >= n_begin;) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
       int64_t running[4];
@@ -1127,15 +2606,43 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+cudaError_t running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace,
                                         cudaStream_t stream) {
-  const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error = launch(wide ? running_cumprod_reverse_i32_kernel<true, Index>
-                                            : running_cumprod_reverse_i32_kernel<false, Index>,
-                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
-                                       scan_threads(N, M), 512, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
+  const RunningCumprodReverseI32Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 4 == 0;
+      if (const cudaError_t error =
+              launch(wide ? running_cumprod_reverse_i32_part1_kernel<true, Index>
+                          : running_cumprod_reverse_i32_part1_kernel<false, Index>,
+                     smaller(N_shares * M, int64_t{1} << 30),
+                     block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
+                     reinterpret_cast<int64_t*>(workspace + space.total_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error =
+            launch(running_cumprod_reverse_i32_part2_kernel<Index>,
+                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                   scan_threads(N_shares, M), 512, stream, M, N_shares,
+                   reinterpret_cast<int64_t*>(workspace + space.total_part),
+                   reinterpret_cast<int64_t*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, y}) && N % 4 == 0;
+    if (const cudaError_t error =
+            launch(wide ? running_cumprod_reverse_i32_part3_kernel<true, Index>
+                        : running_cumprod_reverse_i32_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+                   reinterpret_cast<int64_t*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 
@@ -1223,18 +2730,91 @@ cudaError_t running_cumprod_reverse_exclusive_f64(const double* x, double* y, in
   return cudaSuccess;
 }
 
+// Where the intermediates lie in the workspace.
+struct RunningCumprodReverseExclusiveI32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumprodReverseExclusiveI32Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+  }
+};
+
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    running_cumprod_reverse_exclusive_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
+    running_cumprod_reverse_exclusive_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
+                                                       int64_t* total_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    int64_t total = 1;
+    int64_t total_own = 1;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
+         n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own = wrapping_multiply(total_own, int64_t(x_pack[i]));
+        }
+      }
+    }
+    total = wrapping_multiply(
+        total, block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); }));
+    if (threadIdx.x == 0) {
+      total_part[n_share * M + m] = total;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512)
+    running_cumprod_reverse_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part,
+                                                       int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
+    int64_t carry2 = 1;
+    const Index tile_length = Index(blockDim.x);
+    for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
+         (n_share_tile -= tile_length) >= 0;) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 1;
+      const int64_t start_own = block_scan<true, true>(
+          start_value, carry2, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+      if (n_share < N_shares) {
+        start[n_share * M + m] = start_own;
+      }
+    }
+  }
+}
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    running_cumprod_reverse_exclusive_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N,
+                                                       Index N_shares, int64_t* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     int64_t carry = 1;
-    const Index tile_length = Index(blockDim.x) * 4;
-    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
-         (n_tile -= tile_length) >= 0;) {
+    if (int64_t(n_share) + 1 < N_shares) {
+      carry = start[n_share * M + m];
+    }
+    const Index tile_length2 = Index(blockDim.x) * 4;
+    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length2 - 1) / tile_length2) * tile_length2;
+         (n_tile -= tile_length2) >= n_begin;) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
       int64_t running[4];
@@ -1255,26 +2835,123 @@ __global__ void __launch_bounds__(512)
 
 template <class Index>
 cudaError_t running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
-                                                  cudaStream_t stream) {
-  const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error = launch(wide ? running_cumprod_reverse_exclusive_i32_kernel<true, Index>
-                                            : running_cumprod_reverse_exclusive_i32_kernel<false, Index>,
-                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
-                                       scan_threads(N, M), 512, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
+                                                  char* workspace, cudaStream_t stream) {
+  const RunningCumprodReverseExclusiveI32Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 4 == 0;
+      if (const cudaError_t error =
+              launch(wide ? running_cumprod_reverse_exclusive_i32_part1_kernel<true, Index>
+                          : running_cumprod_reverse_exclusive_i32_part1_kernel<false, Index>,
+                     smaller(N_shares * M, int64_t{1} << 30),
+                     block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
+                     reinterpret_cast<int64_t*>(workspace + space.total_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error =
+            launch(running_cumprod_reverse_exclusive_i32_part2_kernel<Index>,
+                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                   scan_threads(N_shares, M), 512, stream, M, N_shares,
+                   reinterpret_cast<int64_t*>(workspace + space.total_part),
+                   reinterpret_cast<int64_t*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, y}) && N % 4 == 0;
+    if (const cudaError_t error =
+            launch(wide ? running_cumprod_reverse_exclusive_i32_part3_kernel<true, Index>
+                        : running_cumprod_reverse_exclusive_i32_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+                   reinterpret_cast<int64_t*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 
+// Where the intermediates lie in the workspace.
+struct RunningCummaxF32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCummaxF32Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+  }
+};
+
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512) running_cummax_f32_kernel(const float* x, float* y, Index M, Index N) {
+__global__ void __launch_bounds__(512)
+    running_cummax_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares, float* total_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    float total = -INFINITY;
+    float total_own = -INFINITY;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
+         n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own = maximum(total_own, x_pack[i]);
+        }
+      }
+    }
+    total = maximum(total, block_fold(total_own, [](float a, float b) { return float(maximum(a, b)); }));
+    if (threadIdx.x == 0) {
+      total_part[n_share * M + m] = total;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512)
+    running_cummax_f32_part2_kernel(Index M, Index N_shares, float* total_part, float* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
+    float carry2 = -INFINITY;
+    for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const float start_value = n_share < N_shares ? total_part[n_share * M + m] : -INFINITY;
+      const float start_own = block_scan<false, true>(
+          start_value, carry2, [](float a, float b) { return float(maximum(a, b)); });
+      if (n_share < N_shares) {
+        start[n_share * M + m] = start_own;
+      }
+    }
+  }
+}
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    running_cummax_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index N_shares,
+                                    float* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     float carry = -INFINITY;
-    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
+    if (int64_t(n_share) > 0) {
+      carry = start[n_share * M + m];
+    }
+    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<float, 4> y_pack;
       float running[4];
@@ -1293,27 +2970,124 @@ __global__ void __launch_bounds__(512) running_cummax_f32_kernel(const float* x,
 }
 
 template <class Index>
-cudaError_t running_cummax_f32(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
-  const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cummax_f32_kernel<true, Index> : running_cummax_f32_kernel<false, Index>,
-                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
-                 stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
+cudaError_t running_cummax_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace,
+                               cudaStream_t stream) {
+  const RunningCummaxF32Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 4 == 0;
+      if (const cudaError_t error =
+              launch(wide ? running_cummax_f32_part1_kernel<true, Index>
+                          : running_cummax_f32_part1_kernel<false, Index>,
+                     smaller(N_shares * M, int64_t{1} << 30),
+                     block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
+                     reinterpret_cast<float*>(workspace + space.total_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error =
+            launch(running_cummax_f32_part2_kernel<Index>,
+                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                   scan_threads(N_shares, M), 512, stream, M, N_shares,
+                   reinterpret_cast<float*>(workspace + space.total_part),
+                   reinterpret_cast<float*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, y}) && N % 4 == 0;
+    if (const cudaError_t error =
+            launch(wide ? running_cummax_f32_part3_kernel<true, Index>
+                        : running_cummax_f32_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+                   reinterpret_cast<float*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct RunningCummaxF64Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCummaxF64Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512, 1)
+    running_cummax_f64_part1_kernel(const double* x, Index M, Index N, Index N_shares, double* total_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    double total = -double(INFINITY);
+    double total_own = -double(INFINITY);
+    for (Index n_first = n_begin + Index(threadIdx.x) * 2; n_first < n_end;
+         n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (i < remaining) {
+          total_own = maximum(total_own, x_pack[i]);
+        }
+      }
+    }
+    total = maximum(total, block_fold(total_own, [](double a, double b) { return double(maximum(a, b)); }));
+    if (threadIdx.x == 0) {
+      total_part[n_share * M + m] = total;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512, 1)
+    running_cummax_f64_part2_kernel(Index M, Index N_shares, double* total_part, double* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index m = item;
+    double carry2 = -double(INFINITY);
+    for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const double start_value = n_share < N_shares ? total_part[n_share * M + m] : -double(INFINITY);
+      const double start_own = block_scan<false, true>(
+          start_value, carry2, [](double a, double b) { return double(maximum(a, b)); });
+      if (n_share < N_shares) {
+        start[n_share * M + m] = start_own;
+      }
+    }
+  }
 }
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
-    running_cummax_f64_kernel(const double* x, double* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+    running_cummax_f64_part3_kernel(const double* x, double* y, Index M, Index N, Index N_shares,
+                                    double* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     double carry = -double(INFINITY);
-    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 2) {
+    if (int64_t(n_share) > 0) {
+      carry = start[n_share * M + m];
+    }
+    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 2) {
       const Index n_first = n_tile + Index(threadIdx.x) * 2;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<double, 2> y_pack;
       double running[2];
@@ -1332,27 +3106,125 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index>
-cudaError_t running_cummax_f64(const double* x, double* y, int64_t M, int64_t N, cudaStream_t stream) {
-  const bool wide = aligned({x, y}) && N % 2 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cummax_f64_kernel<true, Index> : running_cummax_f64_kernel<false, Index>,
-                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
-                 stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
+cudaError_t running_cummax_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace,
+                               cudaStream_t stream) {
+  const RunningCummaxF64Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 2 == 0;
+      if (const cudaError_t error =
+              launch(wide ? running_cummax_f64_part1_kernel<true, Index>
+                          : running_cummax_f64_part1_kernel<false, Index>,
+                     smaller(N_shares * M, int64_t{1} << 30),
+                     block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
+                     reinterpret_cast<double*>(workspace + space.total_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error =
+            launch(running_cummax_f64_part2_kernel<Index>,
+                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                   scan_threads(N_shares, M), 512, stream, M, N_shares,
+                   reinterpret_cast<double*>(workspace + space.total_part),
+                   reinterpret_cast<double*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, y}) && N % 2 == 0;
+    if (const cudaError_t error =
+            launch(wide ? running_cummax_f64_part3_kernel<true, Index>
+                        : running_cummax_f64_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+                   reinterpret_cast<double*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct RunningCummaxI32Workspace {
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCummaxI32Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512)
+    running_cummax_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares, int32_t* total_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    int32_t total = INT32_MIN;
+    int32_t total_own = INT32_MIN;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
+         n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          total_own = maximum(total_own, x_pack[i]);
+        }
+      }
+    }
+    total =
+        maximum(total, block_fold(total_own, [](int32_t a, int32_t b) { return int32_t(maximum(a, b)); }));
+    if (threadIdx.x == 0) {
+      total_part[n_share * M + m] = total;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512)
+    running_cummax_i32_part2_kernel(Index M, Index N_shares, int32_t* total_part, int32_t* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+       item += Index(gridDim.x) * Index(blockDim.y)) {
+    const Index m = item;
+    int32_t carry2 = INT32_MIN;
+    for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
+      const Index n_share = n_share_tile + Index(threadIdx.x);
+      const int32_t start_value = n_share < N_shares ? total_part[n_share * M + m] : INT32_MIN;
+      const int32_t start_own = block_scan<false, true>(
+          start_value, carry2, [](int32_t a, int32_t b) { return int32_t(maximum(a, b)); });
+      if (n_share < N_shares) {
+        start[n_share * M + m] = start_own;
+      }
+    }
+  }
 }
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    running_cummax_i32_kernel(const int32_t* x, int32_t* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+    running_cummax_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
+                                    int32_t* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     int32_t carry = INT32_MIN;
-    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
+    if (int64_t(n_share) > 0) {
+      carry = start[n_share * M + m];
+    }
+    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
       int32_t running[4];
@@ -1371,20 +3243,54 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cudaStream_t stream) {
-  const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cummax_i32_kernel<true, Index> : running_cummax_i32_kernel<false, Index>,
-                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
-                 stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
+cudaError_t running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace,
+                               cudaStream_t stream) {
+  const RunningCummaxI32Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 4 == 0;
+      if (const cudaError_t error =
+              launch(wide ? running_cummax_i32_part1_kernel<true, Index>
+                          : running_cummax_i32_part1_kernel<false, Index>,
+                     smaller(N_shares * M, int64_t{1} << 30),
+                     block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
+                     reinterpret_cast<int32_t*>(workspace + space.total_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error =
+            launch(running_cummax_i32_part2_kernel<Index>,
+                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                   scan_threads(N_shares, M), 512, stream, M, N_shares,
+                   reinterpret_cast<int32_t*>(workspace + space.total_part),
+                   reinterpret_cast<int32_t*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, y}) && N % 4 == 0;
+    if (const cudaError_t error =
+            launch(wide ? running_cummax_i32_part3_kernel<true, Index>
+                        : running_cummax_i32_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+                   reinterpret_cast<int32_t*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 
 }  // namespace
 
-extern "C" int running_cumsum_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream) {
+extern "C" int64_t running_cumsum_f32_cuda_workspace(int64_t M, int64_t N) {
+  return RunningCumsumF32Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumsum_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                                       int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -1393,12 +3299,25 @@ extern "C" int running_cumsum_f32_cuda(const float* x, float* y, int64_t M, int6
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error =
-      small ? running_cumsum_f32<int32_t>(x, y, M, N, queue) : running_cumsum_f32<int64_t>(x, y, M, N, queue);
+  const RunningCumsumF32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error = small
+                                ? running_cumsum_f32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+                                : running_cumsum_f32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
 }
 
-extern "C" int running_cumsum_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream) {
+extern "C" int64_t running_cumsum_f64_cuda_workspace(int64_t M, int64_t N) {
+  return RunningCumsumF64Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumsum_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
+                                       int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, M, N})) return 3;
@@ -1407,12 +3326,25 @@ extern "C" int running_cumsum_f64_cuda(const double* x, double* y, int64_t M, in
   if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error =
-      small ? running_cumsum_f64<int32_t>(x, y, M, N, queue) : running_cumsum_f64<int64_t>(x, y, M, N, queue);
+  const RunningCumsumF64Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error = small
+                                ? running_cumsum_f64<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+                                : running_cumsum_f64<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
 }
 
-extern "C" int running_cumsum_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream) {
+extern "C" int64_t running_cumsum_i32_cuda_workspace(int64_t M, int64_t N) {
+  return RunningCumsumI32Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumsum_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
+                                       int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -1421,13 +3353,25 @@ extern "C" int running_cumsum_i32_cuda(const int32_t* x, int32_t* y, int64_t M, 
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error =
-      small ? running_cumsum_i32<int32_t>(x, y, M, N, queue) : running_cumsum_i32<int64_t>(x, y, M, N, queue);
+  const RunningCumsumI32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error = small
+                                ? running_cumsum_i32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+                                : running_cumsum_i32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
+}
+
+extern "C" int64_t running_cumsum_exclusive_f32_cuda_workspace(int64_t M, int64_t N) {
+  return RunningCumsumExclusiveF32Workspace(M, N).bytes;
 }
 
 extern "C" int running_cumsum_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
-                                                 void* stream) {
+                                                 void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -1436,13 +3380,25 @@ extern "C" int running_cumsum_exclusive_f32_cuda(const float* x, float* y, int64
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? running_cumsum_exclusive_f32<int32_t>(x, y, M, N, queue)
-                                  : running_cumsum_exclusive_f32<int64_t>(x, y, M, N, queue);
+  const RunningCumsumExclusiveF32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error =
+      small ? running_cumsum_exclusive_f32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+            : running_cumsum_exclusive_f32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
+}
+
+extern "C" int64_t running_cumsum_exclusive_f64_cuda_workspace(int64_t M, int64_t N) {
+  return RunningCumsumExclusiveF64Workspace(M, N).bytes;
 }
 
 extern "C" int running_cumsum_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
-                                                 void* stream) {
+                                                 void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, M, N})) return 3;
@@ -1451,13 +3407,25 @@ extern "C" int running_cumsum_exclusive_f64_cuda(const double* x, double* y, int
   if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? running_cumsum_exclusive_f64<int32_t>(x, y, M, N, queue)
-                                  : running_cumsum_exclusive_f64<int64_t>(x, y, M, N, queue);
+  const RunningCumsumExclusiveF64Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error =
+      small ? running_cumsum_exclusive_f64<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+            : running_cumsum_exclusive_f64<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
+}
+
+extern "C" int64_t running_cumsum_exclusive_i32_cuda_workspace(int64_t M, int64_t N) {
+  return RunningCumsumExclusiveI32Workspace(M, N).bytes;
 }
 
 extern "C" int running_cumsum_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
-                                                 void* stream) {
+                                                 void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -1466,12 +3434,25 @@ extern "C" int running_cumsum_exclusive_i32_cuda(const int32_t* x, int32_t* y, i
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? running_cumsum_exclusive_i32<int32_t>(x, y, M, N, queue)
-                                  : running_cumsum_exclusive_i32<int64_t>(x, y, M, N, queue);
+  const RunningCumsumExclusiveI32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error =
+      small ? running_cumsum_exclusive_i32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+            : running_cumsum_exclusive_i32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
 }
 
-extern "C" int running_cumsum_reverse_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream) {
+extern "C" int64_t running_cumsum_reverse_f32_cuda_workspace(int64_t M, int64_t N) {
+  return RunningCumsumReverseF32Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumsum_reverse_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
+                                               void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -1480,13 +3461,25 @@ extern "C" int running_cumsum_reverse_f32_cuda(const float* x, float* y, int64_t
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? running_cumsum_reverse_f32<int32_t>(x, y, M, N, queue)
-                                  : running_cumsum_reverse_f32<int64_t>(x, y, M, N, queue);
+  const RunningCumsumReverseF32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error =
+      small ? running_cumsum_reverse_f32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+            : running_cumsum_reverse_f32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
+}
+
+extern "C" int64_t running_cumsum_reverse_f64_cuda_workspace(int64_t M, int64_t N) {
+  return RunningCumsumReverseF64Workspace(M, N).bytes;
 }
 
 extern "C" int running_cumsum_reverse_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
-                                               void* stream) {
+                                               void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, M, N})) return 3;
@@ -1495,13 +3488,25 @@ extern "C" int running_cumsum_reverse_f64_cuda(const double* x, double* y, int64
   if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? running_cumsum_reverse_f64<int32_t>(x, y, M, N, queue)
-                                  : running_cumsum_reverse_f64<int64_t>(x, y, M, N, queue);
+  const RunningCumsumReverseF64Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error =
+      small ? running_cumsum_reverse_f64<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+            : running_cumsum_reverse_f64<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
+}
+
+extern "C" int64_t running_cumsum_reverse_i32_cuda_workspace(int64_t M, int64_t N) {
+  return RunningCumsumReverseI32Workspace(M, N).bytes;
 }
 
 extern "C" int running_cumsum_reverse_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
-                                               void* stream) {
+                                               void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -1510,12 +3515,25 @@ extern "C" int running_cumsum_reverse_i32_cuda(const int32_t* x, int32_t* y, int
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? running_cumsum_reverse_i32<int32_t>(x, y, M, N, queue)
-                                  : running_cumsum_reverse_i32<int64_t>(x, y, M, N, queue);
+  const RunningCumsumReverseI32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error =
+      small ? running_cumsum_reverse_i32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+            : running_cumsum_reverse_i32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
 }
 
+extern "C" int64_t running_cumsum_reverse_exclusive_f32_cuda_workspace(int64_t M, int64_t N) {
+  return RunningCumsumReverseExclusiveF32Workspace(M, N).bytes;
+}
+
 extern "C" int running_cumsum_reverse_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
+                                                         void* workspace, int64_t workspace_bytes,
                                                          void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
@@ -1525,12 +3543,25 @@ extern "C" int running_cumsum_reverse_exclusive_f32_cuda(const float* x, float* 
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? running_cumsum_reverse_exclusive_f32<int32_t>(x, y, M, N, queue)
-                                  : running_cumsum_reverse_exclusive_f32<int64_t>(x, y, M, N, queue);
+  const RunningCumsumReverseExclusiveF32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error =
+      small ? running_cumsum_reverse_exclusive_f32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+            : running_cumsum_reverse_exclusive_f32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
 }
 
+extern "C" int64_t running_cumsum_reverse_exclusive_f64_cuda_workspace(int64_t M, int64_t N) {
+  return RunningCumsumReverseExclusiveF64Workspace(M, N).bytes;
+}
+
 extern "C" int running_cumsum_reverse_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
+                                                         void* workspace, int64_t workspace_bytes,
                                                          void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
@@ -1540,12 +3571,25 @@ extern "C" int running_cumsum_reverse_exclusive_f64_cuda(const double* x, double
   if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? running_cumsum_reverse_exclusive_f64<int32_t>(x, y, M, N, queue)
-                                  : running_cumsum_reverse_exclusive_f64<int64_t>(x, y, M, N, queue);
+  const RunningCumsumReverseExclusiveF64Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error =
+      small ? running_cumsum_reverse_exclusive_f64<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+            : running_cumsum_reverse_exclusive_f64<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
 }
 
+extern "C" int64_t running_cumsum_reverse_exclusive_i32_cuda_workspace(int64_t M, int64_t N) {
+  return RunningCumsumReverseExclusiveI32Workspace(M, N).bytes;
+}
+
 extern "C" int running_cumsum_reverse_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                                                         void* workspace, int64_t workspace_bytes,
                                                          void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
@@ -1555,8 +3599,16 @@ extern "C" int running_cumsum_reverse_exclusive_i32_cuda(const int32_t* x, int32
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? running_cumsum_reverse_exclusive_i32<int32_t>(x, y, M, N, queue)
-                                  : running_cumsum_reverse_exclusive_i32<int64_t>(x, y, M, N, queue);
+  const RunningCumsumReverseExclusiveI32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error =
+      small ? running_cumsum_reverse_exclusive_i32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+            : running_cumsum_reverse_exclusive_i32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
 }
 
@@ -1588,7 +3640,12 @@ extern "C" int running_cumprod_f64_cuda(const double* x, double* y, int64_t M, i
   return error == cudaSuccess ? 0 : 8;
 }
 
-extern "C" int running_cumprod_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream) {
+extern "C" int64_t running_cumprod_i32_cuda_workspace(int64_t M, int64_t N) {
+  return RunningCumprodI32Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumprod_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
+                                        int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -1597,8 +3654,16 @@ extern "C" int running_cumprod_i32_cuda(const int32_t* x, int32_t* y, int64_t M,
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? running_cumprod_i32<int32_t>(x, y, M, N, queue)
-                                  : running_cumprod_i32<int64_t>(x, y, M, N, queue);
+  const RunningCumprodI32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error = small
+                                ? running_cumprod_i32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+                                : running_cumprod_i32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
 }
 
@@ -1632,8 +3697,12 @@ extern "C" int running_cumprod_exclusive_f64_cuda(const double* x, double* y, in
   return error == cudaSuccess ? 0 : 8;
 }
 
+extern "C" int64_t running_cumprod_exclusive_i32_cuda_workspace(int64_t M, int64_t N) {
+  return RunningCumprodExclusiveI32Workspace(M, N).bytes;
+}
+
 extern "C" int running_cumprod_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
-                                                  void* stream) {
+                                                  void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -1642,8 +3711,16 @@ extern "C" int running_cumprod_exclusive_i32_cuda(const int32_t* x, int32_t* y, 
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? running_cumprod_exclusive_i32<int32_t>(x, y, M, N, queue)
-                                  : running_cumprod_exclusive_i32<int64_t>(x, y, M, N, queue);
+  const RunningCumprodExclusiveI32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error =
+      small ? running_cumprod_exclusive_i32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+            : running_cumprod_exclusive_i32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
 }
 
@@ -1677,8 +3754,12 @@ extern "C" int running_cumprod_reverse_f64_cuda(const double* x, double* y, int6
   return error == cudaSuccess ? 0 : 8;
 }
 
+extern "C" int64_t running_cumprod_reverse_i32_cuda_workspace(int64_t M, int64_t N) {
+  return RunningCumprodReverseI32Workspace(M, N).bytes;
+}
+
 extern "C" int running_cumprod_reverse_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
-                                                void* stream) {
+                                                void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -1687,8 +3768,16 @@ extern "C" int running_cumprod_reverse_i32_cuda(const int32_t* x, int32_t* y, in
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? running_cumprod_reverse_i32<int32_t>(x, y, M, N, queue)
-                                  : running_cumprod_reverse_i32<int64_t>(x, y, M, N, queue);
+  const RunningCumprodReverseI32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error =
+      small ? running_cumprod_reverse_i32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+            : running_cumprod_reverse_i32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
 }
 
@@ -1722,7 +3811,12 @@ extern "C" int running_cumprod_reverse_exclusive_f64_cuda(const double* x, doubl
   return error == cudaSuccess ? 0 : 8;
 }
 
+extern "C" int64_t running_cumprod_reverse_exclusive_i32_cuda_workspace(int64_t M, int64_t N) {
+  return RunningCumprodReverseExclusiveI32Workspace(M, N).bytes;
+}
+
 extern "C" int running_cumprod_reverse_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                                                          void* workspace, int64_t workspace_bytes,
                                                           void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
@@ -1732,12 +3826,25 @@ extern "C" int running_cumprod_reverse_exclusive_i32_cuda(const int32_t* x, int3
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? running_cumprod_reverse_exclusive_i32<int32_t>(x, y, M, N, queue)
-                                  : running_cumprod_reverse_exclusive_i32<int64_t>(x, y, M, N, queue);
+  const RunningCumprodReverseExclusiveI32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error =
+      small ? running_cumprod_reverse_exclusive_i32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+            : running_cumprod_reverse_exclusive_i32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
 }
 
-extern "C" int running_cummax_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream) {
+extern "C" int64_t running_cummax_f32_cuda_workspace(int64_t M, int64_t N) {
+  return RunningCummaxF32Workspace(M, N).bytes;
+}
+
+extern "C" int running_cummax_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                                       int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -1746,12 +3853,25 @@ extern "C" int running_cummax_f32_cuda(const float* x, float* y, int64_t M, int6
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error =
-      small ? running_cummax_f32<int32_t>(x, y, M, N, queue) : running_cummax_f32<int64_t>(x, y, M, N, queue);
+  const RunningCummaxF32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error = small
+                                ? running_cummax_f32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+                                : running_cummax_f32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
 }
 
-extern "C" int running_cummax_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream) {
+extern "C" int64_t running_cummax_f64_cuda_workspace(int64_t M, int64_t N) {
+  return RunningCummaxF64Workspace(M, N).bytes;
+}
+
+extern "C" int running_cummax_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
+                                       int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({8, M, N})) return 3;
@@ -1760,12 +3880,25 @@ extern "C" int running_cummax_f64_cuda(const double* x, double* y, int64_t M, in
   if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error =
-      small ? running_cummax_f64<int32_t>(x, y, M, N, queue) : running_cummax_f64<int64_t>(x, y, M, N, queue);
+  const RunningCummaxF64Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error = small
+                                ? running_cummax_f64<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+                                : running_cummax_f64<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
 }
 
-extern "C" int running_cummax_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* stream) {
+extern "C" int64_t running_cummax_i32_cuda_workspace(int64_t M, int64_t N) {
+  return RunningCummaxI32Workspace(M, N).bytes;
+}
+
+extern "C" int running_cummax_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
+                                       int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -1774,8 +3907,16 @@ extern "C" int running_cummax_i32_cuda(const int32_t* x, int32_t* y, int64_t M, 
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error =
-      small ? running_cummax_i32<int32_t>(x, y, M, N, queue) : running_cummax_i32<int64_t>(x, y, M, N, queue);
+  const RunningCummaxI32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error = small
+                                ? running_cummax_i32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+                                : running_cummax_i32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
 }
 

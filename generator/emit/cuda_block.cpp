@@ -211,6 +211,8 @@ std::string CudaKernel::length_of(const std::vector<const PlanNode *> &chain) {
     if (node->kind == PlanNode::Kind::loop) {
       const Axis &axis = plan_.kernel.axes[node->axis];
       extent = printer_.extent_of(node->axis);
+      if (node->share != kNone)
+        extent = Size::make(Size::Op::cdiv, {std::move(extent), plan_.kernel.axes[node->share].block});
       if (axis.ragged != kNone) // on average
         extent =
             Size::make(Size::Op::cdiv,

@@ -150,8 +150,7 @@ void CudaKernel::column_phase(const std::vector<const PlanNode *> &chain) {
             ") * Index(blockDim.x) + Index(threadIdx.x);");
   out().add("const Index item = " + spelling().helper("smaller") + "(" + column + ", items - 1);");
   out().add("const bool " + writes + " = " + column + " < items && threadIdx.y == 0;");
-  decode(chain, "item");
-  name_rows(chain);
+  open_item(chain);
   list_of_folds(body, split);
   team_ = {};
   Launch launch{"shape.blocks"};

@@ -193,7 +193,7 @@ void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
                       {"0", spelling().helper("ceil_div") + "(" + printer_.range(*chain.back()).end + ", " +
                                 std::to_string(together_) + ")"});
     turns = items_text(chain);
-    printer_.clear_parts();
+    printer_.clear_part(chain.back()->axis);
   }
   const std::string &larger = spelling().helper("larger"), &ceil_div = spelling().helper("ceil_div");
   Launch launch{"chunks"};

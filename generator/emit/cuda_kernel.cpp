@@ -34,9 +34,7 @@ CudaKernel::CudaKernel(const Function &function, const Variation &variation, Spe
   prepare_storage();
   for (size_t i = 0; i < plan_.phases.size(); ++i)
     kernels_ += is_kernel(plan_, i) ? 1 : 0;
-  for (size_t i = 0; i < plan_.phases.size(); ++i)
-    if (is_kernel(plan_, i))
-      print_phase(i);
+  print_phases();
   std::string parameters = parameters_text(function),
               body = derived_declarations(printer_, host_) + host_ + "return cudaSuccess;\n";
   std::vector<std::string> names;
@@ -86,8 +84,8 @@ void CudaKernel::prepare_storage() {
     if (s.kind == Storage::Kind::worker)
       tiles_.insert(static_cast<VarId>(v));
     if (s.kind == Storage::Kind::program)
-      offsets_.push_back({printer_.name(static_cast<VarId>(v)), printer_.buffer_elements(static_cast<VarId>(v)),
-                          plan_.kernel.vars[v].type});
+      offsets_.push_back(
+          {printer_.name(static_cast<VarId>(v)), program_elements(static_cast<VarId>(v)), plan_.kernel.vars[v].type});
   }
   for (Phase &phase : plan_.phases)
     if (phase.kind == Phase::Kind::parallel)
@@ -97,6 +95,20 @@ void CudaKernel::prepare_storage() {
       offsets_.push_back({parts_name(var), std::to_string(kMostChunks), plan_.kernel.vars[var].type});
   if (std::any_of(plan_.phases.begin(), plan_.phases.end(), [](const Phase &p) { return !p.partials.empty(); }))
     offsets_.push_back({"ticket", "1", Type::u32});
+}
+
+// The elements of a buffer that phases share: none where those that write it are left out.
+std::string CudaKernel::program_elements(VarId var) {
+  const std::string elements = printer_.buffer_elements(var);
+  std::set<ExprId> conditions;
+  for (const Phase &phase : plan_.phases)
+    for (const PlanNode &node : phase.nodes)
+      for (const Access &a : accesses_of(plan_.kernel, node))
+        if (a.var == var && a.write)
+          conditions.insert(phase.unless ? kNone : phase.when);
+  if (conditions.size() != 1 || *conditions.begin() == kNone)
+    return elements;
+  return at_least(printer_.expression(*conditions.begin()), binding::kChoose + 1) + " ? " + elements + " : 0";
 }
 
 // Is what the kernel of a whole-array fold finds needed in later ones?
@@ -205,9 +217,22 @@ void CudaKernel::decode(const std::vector<const PlanNode *> &chain, const std::s
     out().add(*line);
 }
 
+void CudaKernel::print_phases() {
+  const Phase *before = nullptr;
+  for (size_t i = 0; i < plan_.phases.size(); ++i) {
+    if (!is_kernel(plan_, i))
+      continue;
+    host_ += printer_.between(before, &plan_.phases[i]);
+    print_phase(i);
+    before = &plan_.phases[i];
+  }
+  host_ += printer_.between(before, nullptr);
+}
+
 void CudaKernel::print_phase(size_t index) {
   const Phase &phase = plan_.phases[index];
   printer_.lines = Lines();
+  printer_.clear_parts();
   folds_ = false;
   together_ = 1;
   pack_needs_ = {};
@@ -226,6 +251,27 @@ void CudaKernel::print_phase(size_t index) {
   if (phase.mapping == Phase::Mapping::item_per_thread)
     return thread_phase(chain);
   block_phase(phase, chain);
+}
+
+// What the statements of a work item need to know of it.
+void CudaKernel::open_item(const std::vector<const PlanNode *> &chain) {
+  decode(chain, "item");
+  name_rows(chain);
+  name_shares(chain.back()->body);
+}
+
+// Where the item's share of a loop begins and ends, once for all loops over that axis.
+void CudaKernel::name_shares(const std::vector<PlanNode> &list) {
+  for (const PlanNode &root : list)
+    for_each_node(root, [&](const PlanNode &node) {
+      if (node.kind != PlanNode::Kind::loop || node.share == kNone || printer_.in_part(node.axis))
+        return;
+      const std::string &axis = printer_.axis_name(node.axis), &begin = pack_names_.of(axis + "_begin"),
+                        &end = pack_names_.of(axis + "_end");
+      const Printer::Range share = printer_.share_range(node);
+      out().add("const Index " + begin + " = Index(" + share.begin + "), " + end + " = Index(" + share.end + ");");
+      printer_.set_part(node.axis, {begin, end});
+    });
 }
 
 // Where the rows of ragged axes begin and how long they are, once for each position of the loops: entries of tables
@@ -278,8 +324,7 @@ void CudaKernel::thread_phase(const std::vector<const PlanNode *> &chain) {
   const std::string items = items_text(chain);
   out().add("const Index item = Index(blockIdx.x) * " + std::to_string(kBlockThreads) + " + Index(threadIdx.x);");
   out().add("if (item >= " + items + ") return;");
-  decode(chain, "item");
-  name_rows(chain);
+  open_item(chain);
   guard_work_item(chain, "return");
   printer_.list(chain.back()->body);
   finish({spelling().helper("ceil_div") + "(" + items + ", " + std::to_string(kBlockThreads) + ")"});
@@ -300,8 +345,7 @@ void CudaKernel::block_phase(const Phase &phase, const std::vector<const PlanNod
     take_tiles(body);
   const std::string text = printer_.captured([&] {
     if (!chain.empty()) {
-      decode(chain, "item");
-      name_rows(chain);
+      open_item(chain);
       guard_work_item(chain, "continue");
     }
     phase_nodes(body);
@@ -349,7 +393,7 @@ void CudaKernel::finish(const Launch &launch) {
   std::string body = without_unused_rows(out().text());
   const std::string base =
       name_ + (kernels_ > 1 ? "_part" + std::to_string(functions_.size() + 1) : "") + launch.suffix + "_kernel";
-  body = derived_declarations(printer_, body) + body;
+  body = derived_declarations(printer_, body, plan_.shares) + body;
   const std::set<std::string> words = words_of(body); // many phases with many buffers each are asked about below
   std::string parameters, arguments;
   auto add = [&](const std::string &declaration, const std::string &argument) {
@@ -362,6 +406,9 @@ void CudaKernel::finish(const Launch &launch) {
     const bool count = a.kind == Argument::Kind::size || a.kind == Argument::Kind::stride;
     add(count ? "Index " + a.name : a.declaration(), a.name);
   }
+  for (AxisId axis : plan_.shares.list())
+    if (const std::string count = c_name(plan_.kernel.axes[axis].name); words.count(count) != 0)
+      add("Index " + count, count);
   if (words.count("table_status") != 0)
     add("int32_t* table_status", "table_status");
   for (const Offset &o : offsets_)

@@ -70,8 +70,10 @@ private:
   };
 
   void prepare_storage();
+  std::string program_elements(VarId var);
   bool is_used_after(size_t finish, VarId var) const;
   void collect_block_lists(const std::vector<PlanNode> &list);
+  void print_phases();
   void print_phase(size_t index);
   // How the printed body is launched.
   struct Launch {
@@ -108,6 +110,7 @@ private:
   };
 
   void thread_phase(const std::vector<const PlanNode *> &chain);
+  bool begins_with_access(const std::vector<const PlanNode *> &chain);
   int positions_of(const std::vector<const PlanNode *> &chain);
   int positions_shared(const std::vector<PlanNode> &list);
   bool packed_loop(const std::vector<const PlanNode *> &chain, const Printer::Range *part);
@@ -143,7 +146,9 @@ private:
   void column_phase(const std::vector<const PlanNode *> &chain);
   void list_of_folds(const std::vector<PlanNode> &body, const PlanNode *split);
   void split_loop(const PlanNode &node);
+  void open_item(const std::vector<const PlanNode *> &chain);
   void name_rows(const std::vector<const PlanNode *> &chain);
+  void name_shares(const std::vector<PlanNode> &list);
   std::string without_unused_rows(std::string body);
   void guard_work_item(const std::vector<const PlanNode *> &chain, const std::string &leave);
   void finish(const Launch &launch);

@@ -216,11 +216,17 @@ std::string PackNeeds::condition(Spelling &spelling) const {
   return text;
 }
 
+bool CudaKernel::begins_with_access(const std::vector<const PlanNode *> &chain) {
+  const PlanNode &loop = *chain.back();
+  return loop.share == kNone ? printer_.range(loop).begin == "0"
+                             : chain.size() == 1 && loop.share_step % kMostTogether == 0;
+}
+
 // Of one nest of such loops. Elements of arrays with strides may lie apart.
 int CudaKernel::positions_of(const std::vector<const PlanNode *> &chain) {
   const bool loops =
       std::all_of(chain.begin(), chain.end(), [](const PlanNode *node) { return node->kind == PlanNode::Kind::loop; });
-  if (!loops || !counted_by_arrays(chain) || printer_.range(*chain.back()).begin != "0")
+  if (!loops || !counted_by_arrays(chain) || !begins_with_access(chain))
     return 1;
   const std::vector<Access> accesses = accesses_of(plan_.kernel, *chain.back());
   const bool apart =
@@ -251,8 +257,7 @@ bool CudaKernel::packed_loop(const std::vector<const PlanNode *> &chain, const P
   if (together_ == 1 || team_.index != Team().index || positions_of(chain) == 1)
     return false;
   const std::string index = printer_.axis_name(loop.axis);
-  const Printer::Range range =
-      part != nullptr && chain.size() == 1 ? *part : Printer::Range{"0", printer_.range(loop).end};
+  const Printer::Range range = part != nullptr && chain.size() == 1 ? *part : printer_.range(loop);
   const std::string end = at_least(code_of(range.end), binding::kAdd);
   const std::string kept_at = chain.size() == 1 ? pack_names_.of(index + "_first") + " - first"
                                                 : "(point - first) * " + std::to_string(together_);
@@ -273,7 +278,7 @@ bool CudaKernel::packed_loop(const std::vector<const PlanNode *> &chain, const P
               (part == nullptr ? items : spelling().helper("smaller") + "(" + part->end + ", " + items + ")") +
               "; point += Index(blockDim.x)) {");
     decode(chain, "point");
-    printer_.clear_parts();
+    printer_.clear_part(loop.axis);
     printer_.rename_axis(loop.axis, index);
     out().add("const Index " + packs.first() + " = " + group + " * " + count + ";");
   }
@@ -312,7 +317,7 @@ void CudaKernel::packed_phase(const std::vector<const PlanNode *> &chain, int to
     items = items_text(chain);
     out().add("if (item >= " + items + ") return;");
     decode(chain, "item");
-    printer_.clear_parts();
+    printer_.clear_part(loop.axis);
     printer_.rename_axis(loop.axis, index);
     out().add("const Index " + packs.first() + " = " + group + " * kElements;");
   }

@@ -57,8 +57,7 @@ void CudaKernel::row_phase(const std::vector<const PlanNode *> &chain, const Pla
   out().add("const Index items = Index(" + items_text(chain) + ");"); // derived sizes have 64 bits
   out().add("for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items; item "
             "+= Index(gridDim.x / chunks) * Index(blockDim.y)) {");
-  decode(chain, "item");
-  name_rows(chain);
+  open_item(chain);
   list_of_folds(body, &split);
   out().add("}");
   team_ = {};
@@ -231,8 +230,7 @@ void CudaKernel::team_phase(const std::vector<const PlanNode *> &chain, const Ro
   }
   out().add("const Index items = Index(" + items_text(chain) + ");"); // derived sizes have 64 bits
   out().add("for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {");
-  decode(chain, "item");
-  name_rows(chain);
+  open_item(chain);
   block_list(chain.back()->body);
   out().add("}");
   if (mentions_word(out().text(), writes))

@@ -20,7 +20,8 @@ void CudaKernel::block_scans(const PlanNode &loop) {
   const bool packed = together_ > 1 && positions_of({&loop}) > 1;
   const std::string &index = printer_.axis_name(loop.axis), &tile = pack_names_.of(index + "_tile");
   const Printer::Range range = printer_.range(loop);
-  const std::string begin = range.begin == "0" ? "0" : "Index(" + range.begin + ")", end = range.end;
+  const bool plain = range.begin == "0" || loop.share != kNone;
+  const std::string begin = plain ? range.begin : "Index(" + range.begin + ")", end = range.end;
   const std::string step = packed ? "Index(blockDim.x) * " + std::to_string(together_) : "Index(blockDim.x)";
   if (loop.reversed) {
     const std::string length = names_.claim("tile_length");

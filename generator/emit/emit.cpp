@@ -232,7 +232,7 @@ std::set<std::string> words_of(const std::string &text) {
   return out;
 }
 
-std::string derived_declarations(Printer &printer, const std::string &text) {
+std::string derived_declarations(Printer &printer, const std::string &text, AxisSet known) {
   const Kernel &kernel = printer.kernel;
   std::string out;
   // Later ones may be needed by earlier ones only the other way round: walk backwards, so that all needs are seen.
@@ -240,7 +240,8 @@ std::string derived_declarations(Printer &printer, const std::string &text) {
     const Axis &axis = kernel.axes[i];
     const bool argument = std::find(kernel.size_arguments.begin(), kernel.size_arguments.end(),
                                     static_cast<AxisId>(i)) != kernel.size_arguments.end();
-    if (argument || axis.size.is_integer() || !mentions_word(text + out, c_name(axis.name)))
+    if (argument || known.contains(static_cast<AxisId>(i)) || axis.size.is_integer() ||
+        !mentions_word(text + out, c_name(axis.name)))
       continue;
     out = "const int64_t " + c_name(axis.name) + " = " + printer.size_text(axis.size) + ";\n" + out;
   }

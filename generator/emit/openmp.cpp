@@ -141,30 +141,14 @@ private:
       printer_.lines.add(pointer(*b, mine));
   }
 
-  // Neighbours under one condition stand together.
   void phases() {
-    ExprId when = kNone;
-    bool unless = false;
+    const Phase *before = nullptr;
     for (const Phase &phase : plan_.phases) {
-      if (when != kNone && phase.when == when && phase.unless && !unless) {
-        printer_.lines.add("} else {");
-      } else if (phase.when != when || phase.unless != unless) {
-        if (when != kNone)
-          printer_.lines.add("}");
-        if (phase.when != kNone)
-          printer_.lines.add("if (" + condition_text(phase) + ") {");
-      }
-      when = phase.when;
-      unless = phase.unless;
+      printer_.lines.append(printer_.between(before, &phase));
       print(phase);
+      before = &phase;
     }
-    if (when != kNone)
-      printer_.lines.add("}");
-  }
-
-  std::string condition_text(const Phase &phase) {
-    const Code condition = printer_.expression(phase.when);
-    return phase.unless ? "!" + at_least(condition, binding::kUnary) : condition.text;
+    printer_.lines.append(printer_.between(before, nullptr));
   }
 
   void print(const Phase &phase) {

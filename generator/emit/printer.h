@@ -58,7 +58,10 @@ public:
     std::string begin, end; // of global indices
   };
   Range range(const PlanNode &loop);
+  Range share_range(const PlanNode &loop);
   Range declared_range(const PlanNode &loop); // before the loop
+  // What stands between two phases, of which either may be none: those under one condition stand together.
+  std::string between(const Phase *before, const Phase *after);
   // Is this the dimension of rows of different lengths, packed one after the other?
   bool is_packed_row(const Var &var, size_t dim) const;
   // Opens a loop over parts of the loop's range; returns the part at hand.
@@ -71,6 +74,7 @@ public:
   // Loops over the axis go over this part of their range, until it is cleared.
   void set_part(AxisId axis, Range part) { parts_[axis] = std::move(part); }
   bool in_part(AxisId axis) const { return parts_.count(axis) != 0; }
+  void clear_part(AxisId axis) { parts_.erase(axis); }
   void clear_parts() { parts_.clear(); }
   const std::string &axis_name(AxisId axis) const { return axis_names_[axis]; }
   const std::string &grid_name(GridId grid) const { return grid_names_[grid]; }

@@ -375,24 +375,42 @@ std::string Printer::counter_of(const PlanNode &loop, const std::vector<PlanNode
   return last.substr(0, last.size() - 1);
 }
 
+std::string Printer::between(const Phase *before, const Phase *after) {
+  const ExprId old = before == nullptr ? kNone : before->when, now = after == nullptr ? kNone : after->when;
+  if (old == now && (now == kNone || before->unless == after->unless))
+    return "";
+  if (old == now && after->unless)
+    return "} else {\n";
+  std::string text = old == kNone ? "" : "}\n";
+  if (now != kNone) {
+    const Code condition = expression(now);
+    text += "if (" + (after->unless ? "!" + at_least(condition, binding::kUnary) : condition.text) + ") {\n";
+  }
+  return text;
+}
+
+// Where the share begins, and where the next one does.
+Printer::Range Printer::share_range(const PlanNode &loop) {
+  const std::string &share = axis_names_[loop.share],
+                    count = at_least(size(kernel.axes[loop.share].block), binding::kUnary);
+  const Size &whole = kernel.axes[loop.axis].size;
+  const bool fits = index_type == "int64_t"; // the product of a share and a length
+  if (loop.share_step == 1 && fits) {
+    const std::string rest = " * " + at_least(size(whole), binding::kUnary) + " / " + count;
+    return {share + rest, "(" + share + " + 1)" + rest};
+  }
+  const std::string &begin = spelling.helper("share_begin"),
+                    others = ", " + count + ", " + size_text(whole) + ", " + std::to_string(loop.share_step) + ")";
+  return {begin + "(" + share + others, begin + "(" + share + " + 1" + others};
+}
+
 // That of a share has names, which are declared here.
 Printer::Range Printer::declared_range(const PlanNode &loop) {
   if (loop.share == kNone || parts_.count(loop.axis) != 0)
     return range(loop);
-  const std::string &axis = axis_names_[loop.axis], &share = axis_names_[loop.share];
-  const Range own = {names_.claim(axis + "_begin"), names_.claim(axis + "_end")};
-  const std::string count = at_least(size(kernel.axes[loop.share].block), binding::kUnary);
-  const Size &whole = kernel.axes[loop.axis].size;
-  const std::string rest = " * " + at_least(size(whole), binding::kUnary) + " / " + count;
-  if (loop.share_step > 1) {
-    const std::string others = ", " + count + ", " + size_text(whole) + ", " + std::to_string(loop.share_step) + ")",
-                      &begin = spelling.helper("share_begin");
-    lines.add("const int64_t " + own.begin + " = " + begin + "(" + share + others + ", " + own.end + " = " + begin +
-              "(" + share + " + 1" + others + ";");
-    return own;
-  }
-  lines.add("const int64_t " + own.begin + " = " + share + rest + ", " + own.end + " = (" + share + " + 1)" + rest +
-            ";");
+  const std::string &axis = axis_names_[loop.axis];
+  const Range own = {names_.claim(axis + "_begin"), names_.claim(axis + "_end")}, formulas = share_range(loop);
+  lines.add("const int64_t " + own.begin + " = " + formulas.begin + ", " + own.end + " = " + formulas.end + ";");
   return own;
 }
 

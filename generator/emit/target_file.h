@@ -47,8 +47,8 @@ std::string variation_condition(const Variation &variation);
 
 // The identifiers that a function's text may not take again.
 Names names_of(const Function &function, const Kernel &kernel);
-// `const int64_t P = ...;` for the derived sizes that the text mentions.
-std::string derived_declarations(Printer &printer, const std::string &text);
+// `const int64_t P = ...;` for the derived sizes that the text mentions, those that are known to it aside.
+std::string derived_declarations(Printer &printer, const std::string &text, AxisSet known = {});
 // The checks of a launcher for this variation, with the derived sizes that they need.
 std::string checks_text(const Function &function, const Variation &variation, Spelling &spelling, Statuses &statuses,
                         bool device);

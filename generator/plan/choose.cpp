@@ -7,11 +7,11 @@
 #include "plan/forward.h"
 #include "plan/hoist.h"
 #include "plan/lower.h"
+#include "plan/narrow.h"
 #include "plan/one_pass.h"
 #include "plan/plan.h"
 #include "plan/prune.h"
 #include "plan/scatters.h"
-#include "plan/narrow.h"
 #include "plan/share_rows.h"
 #include "plan/share_scans.h"
 #include "plan/shares.h"
@@ -231,11 +231,11 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
   forward_outputs(plan);
   for (Phase &phase : plan.phases)
     map_phase(plan.kernel, phase, target);
-  if (target == TargetKind::openmp) {
+  if (target == TargetKind::openmp)
     share_folds(plan);
-    share_scans(plan);
+  share_scans(plan);
+  if (target == TargetKind::openmp)
     copy_small_targets(plan);
-  }
   for (Phase &phase : plan.phases)
     if (target == TargetKind::openmp || phase.mapping == Phase::Mapping::item_per_thread)
       find_apart(phase, plan.kernel);

@@ -12,8 +12,8 @@ namespace {
 
 using Accessed = std::function<void(VarId, const std::vector<Coordinate> &, const Expr *)>;
 
-constexpr int kMostTogether = 16, kBytesTogether = 32; // of one array, where its positions are not larger than that
-constexpr int kRegisterBytes = 256;                    // of all arrays: more would be spilled
+constexpr int kBytesTogether = 32;  // of one array, where its positions are not larger than that
+constexpr int kRegisterBytes = 256; // of all arrays: more would be spilled
 
 // Which element of its structure; nothing where that is not a constant.
 std::optional<int> field_of(const Kernel &kernel, const Var &var, size_t first, const std::vector<Coordinate> &coords) {

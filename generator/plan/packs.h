@@ -11,7 +11,8 @@
 
 namespace kgen {
 
-constexpr int kAccessBytes = 16; // the widest access of a thread
+constexpr int kAccessBytes = 16;  // the widest access of a thread
+constexpr int kMostTogether = 16; // positions that it takes
 
 // An access whose elements of neighbouring positions are neighbours in memory.
 struct PackedAccess {

@@ -103,7 +103,7 @@ struct Phase {
   Mapping mapping = Mapping::item_per_block;
   bool divided = false; // CUDA: blocks share the folds of a column where columns are few; emit finds out
   AxisId lane = kNone;  // the axis whose loop runs over neighbouring elements of memory
-  ExprId when = kNone;  // OpenMP: left out unless this holds, a question of sizes;
+  ExprId when = kNone;  // left out unless this holds, a question of sizes;
   bool unless = false;  // or where it does
   // CUDA: arrays that a row reads once and keeps in shared memory where it fits; emit finds out.
   std::vector<VarId> kept;

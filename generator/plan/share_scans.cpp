@@ -17,19 +17,26 @@ namespace kgen {
 namespace {
 
 // Shares read twice what they scan. That pays where there are more workers than rows.
-constexpr int64_t kMostRows = 8;        // that are shared
-constexpr int64_t kShares = 8;          // of a row at least, so that kMostRows rows have enough workers
-constexpr int64_t kLeastRounds = 65536; // of a share, where a round is one element
-constexpr int64_t kLeastRows = 4096;    // where each has neighbours
-constexpr int64_t kColumns = 64;        // of neighbours, for a worker
-constexpr int64_t kWholeVectors = 64;   // elements: shares of aligned rows are aligned
+struct Limits {
+  int64_t most_rows;    // that are shared
+  int64_t shares;       // of a row at least, so that these rows have enough workers
+  int64_t least_shares; // of a row that is long enough
+  int64_t least_rounds; // of a share, where a round is one element
+  int64_t least_rows;   // where each has neighbours
+  int64_t columns;      // of neighbours, for a worker
+};
+// On a GPU a worker is a block, and some of them hide each other's waiting; three kernels take longer to start than
+// one.
+constexpr Limits kOpenmp = {8, 8, 1, 65536, 4096, 64}, kCuda = {128, 8, 8, 4096, 64, 256};
+constexpr int64_t kWholeVectors = 64; // elements: shares of aligned rows are aligned
 
 using Nodes = std::vector<PlanNode>;
 
 class Scans {
 public:
   Scans(Plan &plan, size_t phase)
-      : plan_(plan), kernel_(plan.kernel), lanes_(plan), scopes_(plan), lists_(plan), phase_(phase) {}
+      : plan_(plan), kernel_(plan.kernel), limits_(is_cuda() ? kCuda : kOpenmp), lanes_(plan), scopes_(plan),
+        lists_(plan), phase_(phase) {}
 
   bool run() {
     const Phase &phase = plan_.phases[phase_];
@@ -46,14 +53,15 @@ public:
                   list.begin() + static_cast<std::ptrdiff_t>(last_));
     if (!all_apart() || !find_scans())
       return false;
-    add_axis(loop);
-    if (kernel_.axes[lists_.axis()].size.is_integer(1))
+    if (!add_axis(loop))
       return false;
     split(serial);
     return true;
   }
 
 private:
+  bool is_cuda() const { return plan_.target == TargetKind::cuda; }
+
   struct Scan {
     const PlanNode *step;
     const PlanNode *loop;
@@ -77,7 +85,7 @@ private:
     for (const PlanNode &node : list)
       if (node.kind == PlanNode::Kind::scan_init && axis_ == kNone)
         axis_ = node.axis;
-    if (axis_ == kNone || !is_long_axis(kernel_.axes[axis_], kLeastRows))
+    if (axis_ == kNone || !is_long_axis(kernel_.axes[axis_], limits_.least_rows))
       return false;
     const auto belongs = [&](const PlanNode &n) {
       return (n.kind == PlanNode::Kind::scan_init || n.kind == PlanNode::Kind::loop) && n.axis == axis_;
@@ -167,15 +175,23 @@ private:
     return found == writers_.end() ? 0 : found->second;
   }
 
-  void add_axis(const PlanNode *loop) {
-    columns_ = loop != nullptr && lanes_.possible(*loop) && plan_.phases[phase_].lane == loop->axis;
+  // Nothing where no sizes make several shares of a row.
+  bool add_axis(const PlanNode *loop) {
+    const Phase &phase = plan_.phases[phase_];
+    const bool alone = is_cuda() ? phase.mapping == Phase::Mapping::item_per_thread : loop && lanes_.possible(*loop);
+    columns_ = loop != nullptr && alone && phase.lane == loop->axis;
     auto op = [](Size::Op o, Size a, Size b) { return Size::make(o, {std::move(a), std::move(b)}); };
-    const Size items = op(Size::Op::max, Size::integer(1), lists_.items(columns_ ? kColumns : 1));
-    const Size for_all =
-        op(Size::Op::multiply, op(Size::Op::divide, Size::integer(kMostRows), items), Size::integer(kShares));
-    const Size for_length =
-        op(Size::Op::divide, kernel_.axes[axis_].size, Size::integer(columns_ ? kLeastRows : kLeastRounds));
+    const auto whole = [&](Size a, Size b, int64_t each) {
+      return op(Size::Op::multiply, op(Size::Op::divide, std::move(a), std::move(b)), Size::integer(each));
+    };
+    const Size items = op(Size::Op::max, Size::integer(1), lists_.items(columns_ ? limits_.columns : 1));
+    const Size for_all = whole(Size::integer(limits_.most_rows), items, limits_.shares);
+    const int64_t least = (columns_ ? limits_.least_rows : limits_.least_rounds) * limits_.least_shares;
+    const Size for_length = whole(kernel_.axes[axis_].size, Size::integer(least), limits_.least_shares);
+    if (for_all.is_integer(0) || for_length.is_integer(0))
+      return false;
     lists_.add_axis(axis_, op(Size::Op::max, Size::integer(1), op(Size::Op::min, for_all, for_length)));
+    return !kernel_.axes[lists_.axis()].size.is_integer(1);
   }
 
   PlanNode in_share(PlanNode loop) const {
@@ -199,8 +215,11 @@ private:
       return serial ? std::move(list) : Nodes{lists_.in_chain(phase.nodes.front(), std::move(list))};
     };
     put(out[0], lists_.over_shares(PlanNode::Order::parallel, around(totals())));
-    out[1].kind = Phase::Kind::serial; // there are few
     out[1].nodes = around(starts());
+    if (is_cuda())
+      out[1].mapping = Phase::Mapping::item_per_block, out[1].lane = kNone; // its threads share the shares
+    else
+      out[1].kind = Phase::Kind::serial; // there are few
     put(out[2], lists_.over_shares(PlanNode::Order::parallel, around(scans())));
     if (!kernel_.axes[shares].size.is_integer())
       out[0].when = out[1].when = lists_.has_several();
@@ -378,6 +397,7 @@ private:
 
   Plan &plan_;
   Kernel &kernel_;
+  const Limits limits_;
   const LaneAnalysis lanes_;
   const Scopes scopes_; // as long as no node has changed
   ShareLists lists_;

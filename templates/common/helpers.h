@@ -30,6 +30,11 @@ template <class A, class B> FUNCTION auto smaller(A a, B b) {
 template <class A, class B> FUNCTION auto larger(A a, B b) {
   return a > b ? a : b;
 }
+//@ share_begin: ceil_div smaller
+// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
+FUNCTION int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
+  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
+}
 //@ is_nan
 template <class T> FUNCTION bool is_nan(T v) {
   return v != v;

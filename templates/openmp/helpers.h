@@ -221,11 +221,6 @@ inline int64_t thread_count() {
   return 1;
 #endif
 }
-//@ share_begin: ceil_div smaller
-// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
-inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
-  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
-}
 //@ share_of: thread_count smaller larger
 // The columns that a thread takes at once: whole lines, at most `most`, and no more than leave some for the others.
 inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {

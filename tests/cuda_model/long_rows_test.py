@@ -1,7 +1,7 @@
 """Rows that several blocks share give the same bits on all devices: as clusters that meet in shared memory (compute
 capability 9.0), and as blocks that meet in global memory (8.0). A device with too few multiprocessors for all blocks of a
-row computes it in other parts. So do scans, whose tiles several warps share. All are compared with NumPy in double
-precision.
+row computes it in other parts. So do scans, whose tiles several warps share, and blocks the rows and columns that are
+few and long. All are compared with NumPy in double precision.
 
 --mutants breaks the templates, one rule at a time, and asks that the model or the results show each of them.
 """
@@ -60,6 +60,8 @@ CASES = [  # spec, shape of x, function, name of the result
     ("scan/cumsum.toml", (2, 5003), lambda x: x.cumsum(-1) - x, "exclusive"),
     ("scan/cumsum.toml", (3, 5003), lambda x: x[:, ::-1].cumsum(-1)[:, ::-1], "reverse"),
     ("../tests/cuda_model/specs/decay.toml", (2, 5003), linear_recurrence, "y"),
+    ("scan/cumsum.toml", (2, 33003), lambda x: x[:, ::-1].cumsum(-1)[:, ::-1], "reverse"),  # eight blocks a row
+    ("scan/cumsum_columns.toml", (4099, 3), lambda x: x.cumsum(0), "y"),  # 64 threads a column, some with nothing to do
 ]
 
 # What mutants are tried on: several rows a team, several tiles a row.
@@ -67,11 +69,12 @@ TRIALS = {
     "rows": ("norm/log_softmax.toml", (6, 20000), log_softmax, "y"),
     "scan": ("scan/cumsum.toml", (2, 5000), lambda x: x.cumsum(-1), "inclusive"),
     "from the end": ("scan/cumsum.toml", (2, 5000), lambda x: x[:, ::-1].cumsum(-1)[:, ::-1], "reverse"),
+    "shares": ("scan/cumsum.toml", (2, 33000), lambda x: x.cumsum(-1), "inclusive"),
     "recurrence": ("../tests/cuda_model/specs/decay.toml", (2, 5000), linear_recurrence, "y"),
     "in order": ("../tests/cuda_model/specs/products.toml", (2, 5000), lambda x: x.cumprod(-1), "p"),  # which underflow
 }
 
-MUTANTS = [  # trial, device, text of templates/cuda, what stands there instead, of which of its places
+MUTANTS = [  # trial, device, text of templates/cuda or templates/common, what stands there instead, of which of its places
     ("rows", "clusters", "    meet();\n", "", 0),  # after each block has told the others what it found
     ("rows", "grid", "    meet();\n", "", 0),
     ("rows", "clusters", "folds++ % 2 * chunks", "folds++ * 0", 0),  # one set of slots: a fast block overwrites what is read
@@ -85,6 +88,8 @@ MUTANTS = [  # trial, device, text of templates/cuda, what stands there instead,
     ("scan", "clusters", "if (lane >= distance) total", "total", 0),
     ("scan", "clusters", "combine(start, lane == 0 ? values[at(last)] : combine(before, values[at(last)]))",
      "combine(start, combine(before, values[at(last)]))", 0),
+    ("shares", "clusters", "ceil_div(ceil_div(length, step), shares)", "(length / step / shares)", 0),  # the end is left out
+    ("shares", "clusters", "ceil_div(ceil_div(length, step), shares) * step", "ceil_div(length, shares)", 0),  # unaligned
     ("from the end", "clusters", "kReverse ? threadIdx.x + distance : ", "", 0),
     ("from the end", "clusters", "kReverse ? blockDim.x - 1 - threadIdx.x : threadIdx.x, lane", "threadIdx.x, lane", 0),
     ("recurrence", "clusters", "next.factor.times(term) + next.term", "next.term", 0),
@@ -130,7 +135,8 @@ def try_mutants(kgen, model, folder):
     for number, (trial, device, text, instead, place) in enumerate(MUTANTS):
         templates = folder / f"templates{number}"
         shutil.copytree(ROOT / "templates", templates)
-        helpers = [file for file in sorted(templates.glob("cuda/*.h")) if text in file.read_text()]
+        files = [*sorted(templates.glob("cuda/*.h")), templates / "common/helpers.h"]
+        helpers = [file for file in files if text in file.read_text()]
         if not helpers:
             sys.exit(f"nothing to break: {text!r}")
         parts = helpers[0].read_text().split(text)

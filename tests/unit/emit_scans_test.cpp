@@ -19,17 +19,50 @@ const std::string kRows = "inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\n
 TEST_CASE("a block scans a row tile by tile, in wide accesses") {
   const std::string text = cuda_text(kRows, "y = 2 * cumsum(x * x, N);");
   CHECK(has(text,
-            "for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) { const Index n_first = n_tile + "
-            "Index(threadIdx.x) * 4; const Index remaining = Index(N - n_first); const auto x_pack = "
+            "for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) { const Index n_first = "
+            "n_tile + Index(threadIdx.x) * 4; const Index remaining = Index(n_end - n_first); const auto x_pack = "
             "load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);"));
   CHECK(has(text, "for (int i = 0; i < 4; ++i) { running[i] = i < remaining ? x_pack[i] * x_pack[i] : 0.0f; } "
                   "block_scan<false, false>(running, carry, [](float a, float b) { return float(a + b); });"));
   CHECK(has(text, "y_pack[i] = 2.0f * running[i]; } store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);"));
   // Short rows have few threads, several rows a block.
-  CHECK(has(text, "for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M; item += "
-                  "Index(gridDim.x) * Index(blockDim.y)) {"));
-  CHECK(has(text, "smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512, stream"));
+  CHECK(has(text, "for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M; "
+                  "item += Index(gridDim.x) * Index(blockDim.y)) {"));
+  CHECK(has(text, "smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y), int64_t{1} << "
+                  "30), scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream"));
   CHECK(!waits(text));
+}
+
+TEST_CASE("blocks share rows that are few and long: totals of shares, their starts, then all shares at once") {
+  const std::string text = cuda_text(kRows, "y = cumsum(x, N);");
+  CHECK(has(text, "const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * "
+                  "8)); if (N_shares > 1) { {"));
+  CHECK(has(text, "const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)), n_end = "
+                  "Index(share_begin(n_share + 1, N_shares, N, 64)); float total = 0.0f;"));
+  CHECK(has(text, "if (threadIdx.x == 0) { total_part[n_share * M + m] = total; }"));
+  CHECK(has(text, "block_scan<false, true>(start_value, carry2,"));
+  CHECK(has(text, "if (int64_t(n_share) > 0) { carry = start[n_share * M + m]; }"));
+  // One share takes one kernel and no memory.
+  CHECK(has(text, "} { const bool wide = aligned({x, y}) && N % 4 == 0; if (const cudaError_t error = launch(wide ? "
+                  "k_part3_kernel<true, Index>"));
+  CHECK(
+      has(emitted_text("kernel = \"k\"\ndoc = \"d\"\n" + kRows + "body = 'y = cumsum(x, N);'\n", ".cu", "struct KWork"),
+          "start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);"));
+}
+
+TEST_CASE("threads share columns that are few and long") {
+  const std::string text = cuda_text(kRows, "y = cumsum(x, M);");
+  CHECK(has(text, "const int64_t M_shares = larger(1, smaller(floor_div(128, larger(1, ceil_div(N, 256))) * 8, "
+                  "floor_div(M, 512) * 8)); if (M_shares > 1) {"));
+  CHECK(has(text, "const Index m_share = Index(item / N); const Index n = Index(item % N); const Index m_begin = "
+                  "Index(share_begin(m_share, M_shares, M, 1)),"));
+  CHECK(has(text, "for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N;"));
+}
+
+TEST_CASE("rows that are known to be short are not shared, nor products of floats") {
+  CHECK(!has(cuda_text("axes.N = 4000\n" + kRows, "y = cumsum(x, N);"), "shares"));
+  CHECK(!has(cuda_text("axes.M = 200\n" + kRows, "y = cumsum(x, N);"), "shares"));
+  CHECK(!has(cuda_text(kRows, "y = cumprod(x, N);"), "shares"));
 }
 
 TEST_CASE("no scan along a row waits for one thread") {
@@ -59,8 +92,9 @@ TEST_CASE("rows whose loops wait for each other have a block each") {
 
 TEST_CASE("from the end, tiles begin where they would from the start") {
   const std::string text = cuda_text(kRows, "y = cumsum_reverse_exclusive(x, N);");
-  CHECK(has(text, "const Index tile_length = Index(blockDim.x) * 4; for (Index n_tile = Index((N + tile_length - 1) / "
-                  "tile_length) * tile_length; (n_tile -= tile_length) >= 0;) {"));
+  CHECK(has(text,
+            "const Index tile_length2 = Index(blockDim.x) * 4; for (Index n_tile = n_begin + Index((n_end - "
+            "n_begin + tile_length2 - 1) / tile_length2) * tile_length2; (n_tile -= tile_length2) >= n_begin;) {"));
   CHECK(has(text, "block_scan<true, true>(running, carry,"));
 }
 
