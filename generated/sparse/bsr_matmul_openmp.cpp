@@ -39,9 +39,6 @@ inline int64_t floor_div(int64_t a, int64_t b) {
 
 inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
 
-// Signed arithmetic that wraps around.
-inline int32_t wrapping_add(int32_t a, int32_t b) { return int32_t(uint32_t(a) + uint32_t(b)); }
-
 inline int32_t wrapping_multiply(int32_t a, int32_t b) { return int32_t(uint32_t(a) * uint32_t(b)); }
 
 // Does the product of the factors exceed 63 bits?

@@ -153,6 +153,7 @@ private:
   std::string row_name(const std::string &wish);
   bool only_starts(const PlanNode &loop, const std::vector<PlanNode> &siblings);
   void repeat(const PlanNode &node, const std::vector<PlanNode> &siblings);
+  bool sets_one_number(const std::vector<PlanNode> &nodes);
   VarId counts_below(const PlanNode &loop) const;
   std::string counter_of(const PlanNode &loop, const std::vector<PlanNode> &siblings);
   void loop(const PlanNode &node);

@@ -315,24 +315,29 @@ void Printer::scan_step(const PlanNode &n, const std::vector<PlanNode> &siblings
 
 void Printer::repeat(const PlanNode &n, const std::vector<PlanNode> &siblings) {
   const std::string condition = n.condition == kNone ? "" : expression(n.condition).text;
-  const std::string step = captured([&] { list(n.step); });
-  if (step.empty()) {
+  if (n.step.empty()) {
     lines.add("while (" + (condition.empty() ? "true" : condition) + ") {");
-  } else if (std::count(step.begin(), step.end(), '\n') == 1) {
+  } else if (sets_one_number(n.step)) {
     const std::string start = counter_of(n, siblings);
     const VarId counted = counts_below(n);
-    lines.add("for (" + start + "; " + condition + "; " +
-              (counted != kNone ? "++" + var_names_[counted] : step.substr(0, step.size() - 2)) + ") {");
+    const std::string step =
+        counted != kNone ? "++" + var_names_[counted] : captured([&] { node(n.step.front(), n.step); });
+    lines.add("for (" + start + "; " + condition + "; " + step.substr(0, step.find(';')) + ") {");
   } else { // `continue` must still take the steps: they come first in every round but the first
     lines.add("for (bool again = false;; again = true) {");
     lines.add("if (again) {");
-    lines.append(step);
+    list(n.step);
     lines.add("}");
     if (!condition.empty())
       lines.add("if (!(" + condition + ")) break;");
   }
   list(n.body);
   lines.add("}");
+}
+
+bool Printer::sets_one_number(const std::vector<PlanNode> &nodes) {
+  return nodes.size() == 1 && nodes[0].kind == PlanNode::Kind::assign && nodes[0].indices.empty() &&
+         plan.storage[nodes[0].target].kind == Storage::Kind::scalar && !starts_here(nodes[0].target, nodes);
 }
 
 // What the loop counts up by one, and only as long as it is below another number of its type: that does not overflow.
@@ -348,11 +353,9 @@ VarId Printer::counts_below(const PlanNode &loop) const {
   bool changes = false;
   for (const PlanNode &child : loop.body)
     for_each_node(child, [&](const PlanNode &n) { changes = changes || n.target == counter; });
-  const PlanNode &step = loop.step.front();
-  const bool assigns = step.kind == PlanNode::Kind::assign && plan.storage[counter].kind == Storage::Kind::scalar;
-  if (changes || !assigns || loop.condition == kNone || !is_below(loop.condition))
+  if (changes || loop.condition == kNone || !is_below(loop.condition))
     return kNone;
-  const Expr &next = kernel.expr(step.value);
+  const Expr &next = kernel.expr(loop.step.front().value);
   const bool adds = next.op == Op::add && reads(next.args[0]) && next.type == kernel.vars[counter].type;
   const Expr *const one = adds ? &kernel.expr(next.args[1]) : nullptr;
   return one != nullptr && one->op == Op::constant && is_integer(one->type) && one->integer == 1 ? counter : kNone;

@@ -140,6 +140,7 @@ REFUSED = {
         "5:25",
         "KG0220",
     ),
+    "endless loop": (body("y = 0; for (;;) y += x;"), "5:8", "KG0337"),
     "endless constant": (
         functions(
             "constexpr int f() { int s = 0; for (int i = 0; i < 2000000000; ++i) s += i & 1; return s; }\n",
@@ -180,7 +181,6 @@ GENERATED = {
     "100 reads elsewhere": body(
         "real a0 = x;\n" + lines(100, "real a{j} = at(x, N = int64_t(a{i}));\n") + "y = a100;"
     ),
-    "endless loop": body("y = 0; for (;;) y += x;"),
     "long loop": body("y = 0; for (int64_t i = 0; i < 9000000000000000000; ++i) y += x;"),
     "1000 statements": body("y = x;\n" * 1000),
     "500 conditions": body("y = 0;\n" + "if (x > 1) { y = 1; }\n" * 500),
