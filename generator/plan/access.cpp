@@ -67,6 +67,16 @@ bool contains(const std::vector<PlanNode> &nodes, const std::function<bool(const
 }
 } // namespace
 
+std::set<VarId> targets_of(const std::vector<PlanNode> &nodes) {
+  std::set<VarId> out;
+  for (const PlanNode &node : nodes)
+    for_each_node(node, [&](const PlanNode &n) {
+      if (n.target != kNone)
+        out.insert(n.target);
+    });
+  return out;
+}
+
 bool contains_steps(const std::vector<PlanNode> &nodes) {
   return contains(nodes, [](const PlanNode &n) { return n.kind == PlanNode::Kind::steps; });
 }

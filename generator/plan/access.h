@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <vector>
 
 #include "plan/plan.h"
@@ -29,6 +30,9 @@ bool conflict(const Access &a, const Access &b);
 void for_each_node(const PlanNode &node, const std::function<void(const PlanNode &)> &visit);
 
 void for_each_node(PlanNode &node, const std::function<void(PlanNode &)> &visit);
+
+// What the statements, and those inside them, set.
+std::set<VarId> targets_of(const std::vector<PlanNode> &nodes);
 
 bool contains_steps(const std::vector<PlanNode> &nodes);
 bool contains_loop(const std::vector<PlanNode> &nodes); // of any kind

@@ -35,16 +35,6 @@ bool meet(const std::vector<Access> &some, const std::vector<Access> &others) {
   });
 }
 
-// The values that statements inside the loop set.
-std::set<VarId> set_inside(const PlanNode &repeat) {
-  std::set<VarId> out;
-  for_each_node(repeat, [&](const PlanNode &n) {
-    if (n.target != kNone)
-      out.insert(n.target);
-  });
-  return out;
-}
-
 bool reads_any(const Kernel &kernel, ExprId id, const std::set<VarId> &vars) {
   bool found = false;
   walk(kernel, id, [&](ExprId at) {
@@ -79,7 +69,7 @@ std::map<size_t, size_t> find_starts(const Kernel &kernel, const std::vector<Pla
 }
 
 bool shares_rounds(const Kernel &kernel, const PlanNode &repeat, AxisId axis) {
-  const std::set<VarId> changing = set_inside(repeat);
+  const std::set<VarId> changing = targets_of({repeat});
   bool shares = false;
   for_each_node(repeat, [&](const PlanNode &n) {
     for (ExprId id : expressions_of(n)) {

@@ -312,16 +312,6 @@ private:
     return out;
   }
 
-  static std::set<VarId> targets_of(const Nodes &list) {
-    std::set<VarId> out;
-    for (const PlanNode &root : list)
-      for_each_node(root, [&](const PlanNode &n) {
-        if (n.target != kNone)
-          out.insert(n.target);
-      });
-    return out;
-  }
-
   // Gives the list variables of its own for these: which for which.
   std::map<VarId, VarId> with_copies(const std::set<VarId> &vars, Nodes &list) {
     std::map<VarId, VarId> own;

@@ -35,6 +35,28 @@ template <class A, class B> FUNCTION auto larger(A a, B b) {
 FUNCTION int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
   return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
 }
+//@ keeps_apart
+// A dimension of an array whose strides were given.
+struct Strided {
+  int64_t extent, stride;
+  int64_t gap() const { return stride < 0 ? -(stride + 1) : stride - 1; }  // its size less one, as that is any number
+};
+// Has each element a place of its own in memory? Where each stride is longer than what the shorter ones span.
+inline bool keeps_apart(std::initializer_list<Strided> dims) {
+  for (const Strided& d : dims)
+    if (d.extent <= 0) return true;
+  for (const Strided& d : dims) {
+    int64_t span = 0, all = 0, reach = 0;
+    for (const Strided& other : dims) {
+      if (__builtin_mul_overflow(other.extent - 1, other.gap(), &reach) || __builtin_add_overflow(reach, other.extent - 1, &reach) ||
+          __builtin_add_overflow(all, reach, &all))
+        return false;
+      if (other.gap() < d.gap() || (other.gap() == d.gap() && &other < &d)) span += reach;
+    }
+    if ((d.extent > 1 && (d.stride == 0 || d.gap() < span)) || all > INT64_MAX / 8) return false;
+  }
+  return true;
+}
 //@ is_nan
 template <class T> FUNCTION bool is_nan(T v) {
   return v != v;

@@ -106,28 +106,6 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) && q < p + uintptr_t(a_bytes);
 }
-//@ keeps_apart
-// A dimension of an array whose strides were given.
-struct Strided {
-  int64_t extent, stride;
-  int64_t gap() const { return stride < 0 ? -(stride + 1) : stride - 1; }  // its size less one, as that is any number
-};
-// Has each element a place of its own in memory? Where each stride is longer than what the shorter ones span.
-inline bool keeps_apart(std::initializer_list<Strided> dims) {
-  for (const Strided& d : dims)
-    if (d.extent <= 0) return true;
-  for (const Strided& d : dims) {
-    int64_t span = 0, all = 0, reach = 0;
-    for (const Strided& other : dims) {
-      if (__builtin_mul_overflow(other.extent - 1, other.gap(), &reach) || __builtin_add_overflow(reach, other.extent - 1, &reach) ||
-          __builtin_add_overflow(all, reach, &all))
-        return false;
-      if (other.gap() < d.gap() || (other.gap() == d.gap() && &other < &d)) span += reach;
-    }
-    if ((d.extent > 1 && (d.stride == 0 || d.gap() < span)) || all > INT64_MAX / 8) return false;
-  }
-  return true;
-}
 //@ overlapping: overlap
 // An array of a call. An output has a status for sharing memory, and inputs that it may be.
 struct Extent {
