@@ -12,6 +12,7 @@ BUILT = ["generator", "templates", "cmake"]
 PROGRAM = '#!/bin/sh\n[ "$1" = quick ] && exit 0\npwd\nprintf "%s|" "$@"\nexit 7\n'
 BUILDER = '#!/bin/sh\necho built >> "$1/log"\ntouch "$1/.stamp"\nexit ${BUILD_RESULT:-0}\n'
 
+os.environ.pop("KGEN_BUILD_DIR", None)  # where the whole tree is built
 failures = []
 
 
