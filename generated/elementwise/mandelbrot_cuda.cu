@@ -19,11 +19,6 @@ __host__ __device__ inline auto smaller(A a, B b) {
   return a < b ? a : b;
 }
 
-// Signed arithmetic that wraps around.
-__host__ __device__ inline int32_t wrapping_add(int32_t a, int32_t b) {
-  return int32_t(uint32_t(a) + uint32_t(b));
-}
-
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
   for (int64_t factor : factors)
@@ -73,7 +68,7 @@ __global__ void __launch_bounds__(512)
         const float t = x * x - y * y + cx;
         y = 2.0f * x * y + cy;
         x = t;
-        n = wrapping_add(n, 1);
+        n = n + 1;
       }
       count[h * W + w] = n;
     }

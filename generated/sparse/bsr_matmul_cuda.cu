@@ -35,11 +35,6 @@ __host__ __device__ inline auto larger(A a, B b) {
   return a > b ? a : b;
 }
 
-// Signed arithmetic that wraps around.
-__host__ __device__ inline int32_t wrapping_add(int32_t a, int32_t b) {
-  return int32_t(uint32_t(a) + uint32_t(b));
-}
-
 __host__ __device__ inline int32_t wrapping_multiply(int32_t a, int32_t b) {
   return int32_t(uint32_t(a) * uint32_t(b));
 }
@@ -156,7 +151,7 @@ __global__ void __launch_bounds__(512)
     int32_t s = row_ptr[int64_t(r)];
     for (bool again = false;; again = true) {
       if (again) {
-        s = wrapping_add(s, 1);
+        s = s + 1;
       }
       if (!(s < row_ptr[int64_t(r) + 1])) break;
       for (Index point = Index(threadIdx.x); point < 64 * N; point += Index(blockDim.x)) {

@@ -66,10 +66,14 @@ void judge_window_cover(Context &context);
 void judge_semantics(Context &context, const Flow &flow);
 // What the statements write and read, over the steps.
 void judge_writes(Context &context, const Flow &flow);
+// Statements after which every element of an output's window has been written.
+using WholeWrites = std::set<std::pair<const Stmt *, VarId>>;
 // scatter.cpp: the stores at other coordinates that write every element are returned.
-std::set<const Stmt *> judge_scatters(Context &context);
+WholeWrites judge_scatters(Context &context);
 // gaps.cpp: adds the plain statements that write every element of their window.
-void add_whole_writes(Context &context, std::set<const Stmt *> &complete);
+void add_whole_writes(Context &context, WholeWrites &complete);
+// slices.cpp: adds those that write the last slice of one.
+void add_slices(const Context &context, WholeWrites &complete);
 // inside.cpp
 void judge_aliases(Context &context, const Flow &flow);
 void prove_inside(Context &context);

@@ -1,4 +1,5 @@
-// Only 64-bit arithmetic is followed (32-bit numbers may wrap), and tables, whose declared ranges then count.
+// Only 64-bit arithmetic is followed, and such of 32 bits as does not wrap; and tables, whose declared ranges then
+// count.
 #include "analysis/coordinates.h"
 
 #include <algorithm>
@@ -85,11 +86,14 @@ std::optional<Size> Coordinates::size(ExprId id) {
   }
   if (expr.op == Op::div || expr.op == Op::rem)
     return quotient(expr);
-  if (expr.op == Op::read)
-    return local(expr);
+  if (expr.op == Op::read) {
+    const std::optional<Size> value = local(expr);
+    return value ? value : at_this_moment(expr);
+  }
   const auto comparison = kComparisons.find(expr.op), operation = kOps.find(expr.op);
   const bool compares = comparison != kComparisons.end();
-  if (!compares && ((operation == kOps.end() && expr.op != Op::clamp) || expr.type != Type::i64))
+  const bool exact = expr.type == Type::i64 || is_bounded(expr);
+  if (!compares && ((operation == kOps.end() && expr.op != Op::clamp) || !exact))
     return std::nullopt;
   std::vector<Size> args;
   for (ExprId arg : expr.args) {
@@ -120,6 +124,21 @@ std::optional<Size> Coordinates::local(const Expr &read) {
   const std::optional<Size> value = size(setting->value);
   open_.erase(read.ref);
   return value;
+}
+
+std::optional<Size> Coordinates::at_this_moment(const Expr &read) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  const Var &var = kernel_.vars[read.ref];
+  const auto [low, high] = read.bounds;
+  if (!one_moment_ || var.kind != Var::Kind::local || !var.array.empty() || !read.coords.empty() || !is_bounded(read) ||
+      low < -kMost || high > kMost)
+    return std::nullopt;
+  const std::string name =
+      "value(" + std::to_string(read.ref) + ", " + std::to_string(low) + ".." + std::to_string(high) + ")";
+  const Size count = Size::integer(high - low + 1);
+  symbols_.add_variable(name, count);
+  changing_.emplace_back(name, count);
+  return Size::make(Size::Op::add, {Size::grid(name), Size::integer(low)});
 }
 
 // C++ truncates and sizes floor: the same where nothing is negative.

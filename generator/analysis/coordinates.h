@@ -4,6 +4,9 @@
 
 #include <optional>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "analysis/context.h"
 
@@ -19,6 +22,10 @@ public:
   // Variables are added to `symbols`; the bit of an axis in Atom::steps is 1 << axis.
   Coordinates(const Kernel &kernel, Symbols &symbols) : kernel_(kernel), symbols_(symbols) {}
 
+  // What changes while a step runs stands for its value at one moment, within its bounds.
+  void at_one_moment() { one_moment_ = true; }
+  // Such variables, and how many values each can have.
+  const std::vector<std::pair<std::string, Size>> &changing() const { return changing_; }
   // nullopt: it depends on data, or may wrap around.
   std::optional<Size> size(ExprId id);
   Size index(AxisId axis, VarId var);
@@ -28,10 +35,13 @@ public:
 private:
   std::optional<Size> quotient(const Expr &expr);
   std::optional<Size> local(const Expr &read);
+  std::optional<Size> at_this_moment(const Expr &read);
 
   const Kernel &kernel_;
   Symbols &symbols_;
   std::set<VarId> open_; // locals that are being looked into
+  bool one_moment_ = false;
+  std::vector<std::pair<std::string, Size>> changing_;
 };
 
 } // namespace kgen::analysis

@@ -2,6 +2,7 @@
 // judged with that knowledge; then what is left for launchers, and what it all costs.
 #include "analysis/facts.h"
 
+#include "analysis/bounds.h"
 #include "analysis/flow.h"
 
 namespace kgen {
@@ -20,9 +21,11 @@ const Stmt &statement(const Kernel &kernel, const StmtPath &path) {
 Facts analyze(Kernel &kernel, Diagnostics &diags) {
   using namespace analysis;
   Context context(kernel, diags);
+  find_bounds(kernel);
   find_moves(context);
-  std::set<const Stmt *> complete = judge_scatters(context);
+  WholeWrites complete = judge_scatters(context);
   add_whole_writes(context, complete);
+  add_slices(context, complete);
   const Flow flow = follow(context, complete);
   judge_semantics(context, flow);
   collect_size_checks(context);

@@ -50,7 +50,7 @@ std::optional<Question> question_of(const Kernel &kernel, const Expr &expr) {
 
 class Walk {
 public:
-  Walk(const Context &context, const std::set<const Stmt *> &complete, const Scenario &scenario)
+  Walk(const Context &context, const WholeWrites &complete, const Scenario &scenario)
       : context_(context), kernel_(context.kernel), complete_(complete) {
     out_.scenario = scenario;
     out_.early_read.resize(kernel_.vars.size());
@@ -202,8 +202,6 @@ private:
     }
     if (stmt.scatter_add && !state_.surely[stmt.target] && !out_.early_read[stmt.target])
       out_.early_read[stmt.target] = stmt.place;
-    if (complete_.count(&stmt) > 0)
-      state_.surely[stmt.target] = true;
     state_.maybe[stmt.target] = true;
   }
 
@@ -319,12 +317,14 @@ private:
         expression(stmt.value);
         break;
       }
+      for (auto whole = complete_.lower_bound({&stmt, 0}); whole != complete_.end() && whole->first == &stmt; ++whole)
+        state_.surely[whole->second] = true;
     }
   }
 
   const Context &context_;
   const Kernel &kernel_;
-  const std::set<const Stmt *> &complete_;
+  const WholeWrites &complete_;
   State state_;
   std::optional<std::vector<bool>> outside_; // what was surely written before the outermost per-element condition
   std::vector<Loop> loops_;
@@ -471,7 +471,7 @@ bool ends(const Scenario &scenario, uint64_t steps, VarId window) {
   return all_true(scenario.last, scenario.window_last, steps, window);
 }
 
-Flow follow(const Context &context, const std::set<const Stmt *> &complete) {
+Flow follow(const Context &context, const WholeWrites &complete) {
   const Kernel &kernel = context.kernel;
   Flow flow;
   for (const Scenario &scenario : Scenarios(context).all())

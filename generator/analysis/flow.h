@@ -33,8 +33,7 @@ struct Flow {
   bool has_loops = false;
 };
 
-// The statements in `complete` write every element of their window.
-Flow follow(const Context &context, const std::set<const Stmt *> &complete);
+Flow follow(const Context &context, const WholeWrites &complete);
 
 // Does the value that the statement stores, or whether it does, depend on what its target holds?
 bool is_update(const Kernel &kernel, const Flow &flow, const Stmt &stmt, const std::vector<const Stmt *> &enclosing);

@@ -82,14 +82,14 @@ private:
 
 } // namespace
 
-void add_whole_writes(Context &context, std::set<const Stmt *> &complete) {
+void add_whole_writes(Context &context, WholeWrites &complete) {
   Gaps gaps(context);
   visit_statements(context.kernel.statements, [&](const Stmt &stmt, const auto &) {
     if (stmt.kind != Stmt::Kind::assign || !stmt.coords.empty())
       return;
     const std::string gap = context.is_output(stmt.target) ? gaps.find(stmt) : "";
     if (gap.empty())
-      complete.insert(&stmt);
+      complete.insert({&stmt, stmt.target});
     else
       context.gaps.emplace(stmt.target, gap);
   });

@@ -29,7 +29,7 @@ private:
   bool settle(Symbols &symbols, Coordinates &coordinates, const Size &size, const Size &extent) {
     if (coordinates.inside(size, extent))
       return true;
-    std::vector<std::pair<std::string, Size>> variables;
+    std::vector<std::pair<std::string, Size>> variables = coordinates.changing();
     for (size_t a = 0; a < kernel_.axes.size(); ++a)
       if (const auto count = index_count(kernel_, static_cast<AxisId>(a), kNone))
         variables.emplace_back(index_name(kernel_, static_cast<AxisId>(a), kNone), *count);
@@ -49,8 +49,11 @@ private:
   }
 
   bool coordinate(ExprId value, const Size &extent, const std::string &name, std::string &reason) {
+    if (extent.is_integer() && is_within(kernel_.expr(value), extent.value))
+      return true;
     Symbols symbols(kernel_);
     Coordinates coordinates(kernel_, symbols);
+    coordinates.at_one_moment();
     const auto size = coordinates.size(value);
     if (size && trusts_device(*size)) {
       reason = name + " = " + to_string(*size) + " hangs on entries that nothing checks on a device";

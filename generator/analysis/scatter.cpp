@@ -160,8 +160,8 @@ private:
 
 } // namespace
 
-std::set<const Stmt *> judge_scatters(Context &context) {
-  std::set<const Stmt *> onto;
+WholeWrites judge_scatters(Context &context) {
+  WholeWrites onto;
   visit_statements(context.kernel.statements, [&](const Stmt &stmt, const auto &) {
     if (stmt.kind != Stmt::Kind::assign || stmt.coords.empty() || stmt.scatter_add || !context.is_output(stmt.target))
       return;
@@ -175,7 +175,7 @@ std::set<const Stmt *> judge_scatters(Context &context) {
       return;
     }
     if (scatter.onto())
-      onto.insert(&stmt);
+      onto.insert({&stmt, stmt.target});
   });
   return onto;
 }

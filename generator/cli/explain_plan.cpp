@@ -138,7 +138,7 @@ private:
   std::string accesses(const PlanNode &loop) const {
     std::map<LaneStep::Kind, std::set<std::string>> by_kind;
     auto note = [&](VarId var, const std::vector<Coordinate> &coords) {
-      if (plan_.storage[var].kind != Storage::Kind::scalar)
+      if (plan_.storage[var].kind != Storage::Kind::scalar && !lanes_.is_vector(var, loop.axis))
         by_kind[lanes_.step_of(var, coords, loop.axis).kind].insert(kernel_.vars[var].name);
     };
     for_each_node(loop, [&](const PlanNode &node) {
@@ -146,8 +146,11 @@ private:
         note(node.target, node.coords);
       for (ExprId id : expressions_of(node))
         walk(kernel_, id, [&](ExprId at) {
-          if (kernel_.expr(at).op == Op::read)
-            note(kernel_.expr(at).ref, kernel_.expr(at).coords);
+          const Expr &e = kernel_.expr(at);
+          if (e.op == Op::read && lanes_.nearest(e, loop.axis))
+            by_kind[LaneStep::Kind::neighbour].insert(kernel_.vars[e.ref].name);
+          else if (e.op == Op::read)
+            note(e.ref, e.coords);
           return true;
         });
     });
@@ -173,8 +176,8 @@ private:
     for_each_node(loop, [&](const PlanNode &node) {
       if (node.scatter_add || (node.kind == PlanNode::Kind::assign && !node.coords.empty()))
         why = kernel_.vars[node.target].name + " is written at computed coordinates";
-      else if (node.kind == PlanNode::Kind::declare || !node.indices.empty())
-        why = "it has a local array";
+      else if (!lanes_.is_one_element(node.indices, loop.axis))
+        why = kernel_.vars[node.target].name + " is set at places of each element's own";
       else if (node.kind == PlanNode::Kind::scan_step)
         why = "a scan stands under a condition that differs, or runs along it";
     });

@@ -181,7 +181,7 @@ bool LanePrinter::node(const PlanNode &n, const std::vector<PlanNode> &siblings)
     if (std::any_of(n.coords.begin(), n.coords.end(), [&](const Coordinate &c) { return !is_identity(kernel_, c); }))
       store_elsewhere(n);
     else
-      set(n.target, n.value, siblings);
+      set(n, siblings);
     return true;
   case PlanNode::Kind::fold_init: {
     if (!in_lanes(n.target))
@@ -366,7 +366,9 @@ void LanePrinter::masked(const std::string &mask, const std::vector<PlanNode> &n
   mask_ = outer;
 }
 
-void LanePrinter::set(VarId var, ExprId value, const std::vector<PlanNode> &siblings) {
+void LanePrinter::set(const PlanNode &n, const std::vector<PlanNode> &siblings) {
+  const VarId var = n.target;
+  const ExprId value = n.value;
   const Var &v = kernel_.vars[var];
   const Expr &e = kernel_.expr(value);
   const bool scalar = printer_.plan.storage[var].kind == Storage::Kind::scalar;
@@ -382,7 +384,19 @@ void LanePrinter::set(VarId var, ExprId value, const std::vector<PlanNode> &sibl
     if (scalar && is_half(v.type))
       text = helper(v.type == Type::bf16 ? "from_bf16" : "from_f16") + "(" + text + ")";
   }
-  set_text(var, text, varies(value), siblings);
+  if (n.indices.empty())
+    return set_text(var, text, varies(value), siblings);
+  const auto checks = printer_.array_checks(var, n.indices);
+  const std::string statement = replaced(var, printer_.element(var, {}, n.indices), text);
+  printer_.lines.add(checks.empty() ? statement : "if (" + printer_.inside(checks).text + ") " + statement);
+}
+
+// In the lanes that take part.
+std::string LanePrinter::replaced(VarId var, const std::string &place, const std::string &value) {
+  const auto born = unmasked_.find(var);
+  if (mask_.empty() || (born != unmasked_.end() && born->second == mask_))
+    return place + " = " + value + ";";
+  return place + " = choose(" + mask_ + ", " + value + ", " + place + ");";
 }
 
 // At a place that hangs on values which all lanes share.
@@ -403,20 +417,15 @@ void LanePrinter::store_elsewhere(const PlanNode &n) {
 
 // `is_lanes`: the text has the type of the variable, so that `auto` will do.
 void LanePrinter::set_text(VarId var, const std::string &value, bool is_lanes, const std::vector<PlanNode> &siblings) {
-  const std::string &name = printer_.name(var);
-  const Type type = kernel_.vars[var].type;
-  if (printer_.plan.storage[var].kind == Storage::Kind::scalar) {
-    if (printer_.starts_here(var, siblings)) {
-      printer_.declared_[var] = true;
-      unmasked_[var] = mask_;
-      const bool constant = printer_.assignments_[var] == 1;
-      printer_.lines.add((constant && is_lanes ? "const auto" : (constant ? "const " : "") + lanes_type(type)) + " " +
-                         name + " = " + value + ";");
-    } else if (mask_.empty() || unmasked_[var] == mask_) {
-      printer_.lines.add(name + " = " + value + ";");
-    } else {
-      printer_.lines.add(name + " = choose(" + mask_ + ", " + value + ", " + name + ");");
-    }
+  if (analysis_.is_vector(var, lane_)) {
+    if (!printer_.starts_here(var, siblings))
+      return printer_.lines.add(replaced(var, printer_.element(var, {}, {}), value));
+    printer_.declared_[var] = true;
+    unmasked_[var] = mask_;
+    const bool constant = printer_.assignments_[var] == 1;
+    printer_.lines.add(
+        (constant && is_lanes ? "const auto" : (constant ? "const " : "") + lanes_type(kernel_.vars[var].type)) + " " +
+        printer_.name(var) + " = " + value + ";");
     return;
   }
   const LaneStep step = analysis_.step_of(var, {}, lane_);

@@ -52,6 +52,8 @@ public:
   }
   // Prints the node if it is a loop to take or a vector statement; false: the scalar printer's way is right.
   bool node(const PlanNode &node, const std::vector<PlanNode> &siblings);
+  // It was declared: lanes that take no part have no value in it that somebody wants.
+  void came_to_life(VarId var) { unmasked_[var] = mask_; }
   // The C++ type of a variable that has a value for each lane; empty: it has not.
   std::string type_of(VarId var);
 
@@ -71,6 +73,7 @@ private:
 
   Code expression(ExprId id);
   Code read(const Expr &e, ExprId id);
+  Code element(const Expr &e, ExprId id);
   bool divides_by_number(const Expr &e) const;
   Code operation(const Expr &e, ExprId id);
   Code cast(const Code &value, Type from, Type to);
@@ -81,6 +84,8 @@ private:
   std::optional<Border> border(const Expr &access);
   Code inside(const Expr &e, ExprId id);
   std::string load_inside(const Expr &read, const LaneStep &step);
+  Code load_nearest(const Expr &read, const LaneAnalysis::Nearest &nearest);
+  std::string widened_half(const std::string &text, Type type);
   std::string load_field(VarId var, const std::string &element, const LaneStep &step);
   std::string guard_of(const Expr &read);
   // A value that is a vector, whatever it was made of.
@@ -88,7 +93,8 @@ private:
   std::string loaded(VarId var, const std::vector<Coordinate> &coords);
   std::string stored(const Code &value, Type from, Type to);
 
-  void set(VarId var, ExprId value, const std::vector<PlanNode> &siblings);
+  void set(const PlanNode &node, const std::vector<PlanNode> &siblings);
+  std::string replaced(VarId var, const std::string &place, const std::string &value);
   void set_text(VarId var, const std::string &value, bool is_lanes, const std::vector<PlanNode> &siblings);
   void store_elsewhere(const PlanNode &node);
   void fold_step(const PlanNode &node);

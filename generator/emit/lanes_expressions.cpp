@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "emit/target_file.h"
 #include "plan/access.h"
@@ -107,6 +108,8 @@ Code LanePrinter::expression(ExprId id) {
   switch (e.op) {
   case Op::read:
     return read(e, id);
+  case Op::element:
+    return element(e, id);
   case Op::index: {
     Code at = printer_.expression(id);
     return {helper("positions") + "<" + kLaneCount + ">(" + at.text + ")"};
@@ -136,8 +139,8 @@ Code LanePrinter::expression(ExprId id) {
 std::string LanePrinter::loaded(VarId var, const std::vector<Coordinate> &coords) {
   const Type type = kernel_.vars[var].type;
   note(type);
-  if (printer_.plan.storage[var].kind == Storage::Kind::scalar)
-    return printer_.name(var);
+  if (printer_.plan.storage[var].kind == Storage::Kind::scalar || analysis_.is_vector(var, lane_))
+    return printer_.element(var, coords, {});
   const LaneStep step = analysis_.step_of(var, coords, lane_);
   std::string element = printer_.element(var, coords, {});
   const auto turned = turned_.find(element);
@@ -148,6 +151,11 @@ std::string LanePrinter::loaded(VarId var, const std::vector<Coordinate> &coords
       neighbours ? helper("load") + "(&" + element + ", " + active_ + ")" : load_field(var, element, step);
   if (text.empty())
     text = helper("load_every") + "(&" + element + ", " + printer_.size_text(step.stride) + ", " + active_ + ")";
+  return widened_half(text, type);
+}
+
+// The f32 of bits of half types; of other types what is given.
+std::string LanePrinter::widened_half(const std::string &text, Type type) {
   if (!is_half(type))
     return text;
   helper(type == Type::bf16 ? "lanes_from_bf16" : "lanes_from_f16");
@@ -245,12 +253,30 @@ std::string LanePrinter::load_inside(const Expr &e, const LaneStep &step) {
   std::string text = helper("load_inside") + "<" + std::to_string(border->step) + ">(" + printer_.name(e.ref) + ", " +
                      border->index + ", " + border->at + ", " + border->extent + ", " + active_ + ", " +
                      (is_half(var.type) ? "0" : outside) + ")";
-  if (is_half(var.type)) {
-    helper(var.type == Type::bf16 ? "lanes_from_bf16" : "lanes_from_f16");
-    text = std::string(var.type == Type::bf16 ? "from_bf16(" : "from_f16(") + text + ")";
-  }
+  text = widened_half(text, var.type);
   return border->fixed.empty() ? text
                                : "(" + printer_.inside(border->fixed).text + " ? " + text + " : " + outside + ")";
+}
+
+Code LanePrinter::load_nearest(const Expr &e, const LaneAnalysis::Nearest &nearest) {
+  const Var &var = kernel_.vars[e.ref];
+  note(var.type);
+  std::vector<Coordinate> coords = e.coords;
+  for (Coordinate &c : coords)
+    if (c.axis == nearest.axis)
+      c.value = nearest.at;
+  const auto extent =
+      std::find_if(var.dims.begin(), var.dims.end(), [&](const Dim &d) { return d.axis == nearest.axis; });
+  const std::string least = nearest.least == kNone ? "0" : printer_.expression(nearest.least).text;
+  std::string most = nearest.most == kNone
+                         ? printer_.size_text(Size::make(Size::Op::subtract, {extent->extent, Size::integer(1)}))
+                         : printer_.expression(nearest.most).text;
+  if (nearest.least_wins)
+    most = helper("larger") + "(" + least + ", " + most + ")";
+  const std::string text = helper("load_nearest") + "(" + printer_.name(e.ref) + ", " +
+                           printer_.index_text(e.ref, coords, nullptr).text + ", " +
+                           printer_.expression(nearest.at).text + ", " + least + ", " + most + ", " + active_ + ")";
+  return {widened_half(text, var.type)};
 }
 
 Code LanePrinter::read(const Expr &e, ExprId id) {
@@ -262,6 +288,9 @@ Code LanePrinter::read(const Expr &e, ExprId id) {
     if (const std::string text = load_inside(e, step); !text.empty())
       return {text};
   }
+  if (mask_.empty())
+    if (const auto nearest = analysis_.nearest(e, lane_))
+      return load_nearest(e, *nearest);
   if (step.kind == LaneStep::Kind::any || analysis_.guarded(e, lane_))
     return gather(id);
   // Under a condition, other points may be proved inside by that condition only.
@@ -275,6 +304,16 @@ Code LanePrinter::read(const Expr &e, ExprId id) {
               printer_.spelling.constant(e.type, static_cast<int64_t>(kernel_.vars[e.ref].outside),
                                          kernel_.vars[e.ref].outside),
           binding::kChoose};
+}
+
+Code LanePrinter::element(const Expr &e, ExprId id) {
+  if (!analysis_.is_vector(e.ref, lane_) || !analysis_.is_one_element(e.args, lane_))
+    return gather(id);
+  const auto checks = printer_.array_checks(e.ref, e.args);
+  const std::string value = printer_.element(e.ref, {}, e.args);
+  if (checks.empty())
+    return {value};
+  return {printer_.inside(checks).text + " ? " + value + " : " + lanes_type(e.type) + "(0)", binding::kChoose};
 }
 
 // The condition, the same for all lanes, under which what is read lies inside; empty: always.
@@ -292,23 +331,17 @@ std::string LanePrinter::guard_of(const Expr &e) {
 Code LanePrinter::gather(ExprId id) {
   const Expr &e = kernel_.expr(id);
   note(e.type);
-  // Vectors are read at the lane's number.
-  std::vector<std::pair<VarId, std::string>> renamed;
+  std::set<VarId> vectors;
   walk(kernel_, id, [&](ExprId at) {
     const Expr &inner = kernel_.expr(at);
-    if (inner.op != Op::read || !analysis_.is_vector(inner.ref, lane_))
-      return true;
-    if (std::any_of(renamed.begin(), renamed.end(), [&](const auto &r) { return r.first == inner.ref; }))
-      return true;
-    renamed.push_back({inner.ref, printer_.name(inner.ref)});
+    if ((inner.op == Op::read || inner.op == Op::element) && analysis_.is_vector(inner.ref, lane_))
+      vectors.insert(inner.ref);
     return true;
   });
-  const std::string lane = renamed.empty() ? "" : ", int lane";
-  for (const auto &[var, name] : renamed)
-    printer_.rename(var, name + "[lane]");
+  const std::string lane = vectors.empty() ? "" : ", int lane";
+  std::swap(printer_.by_lane, vectors);
   const std::string text = printer_.expression(id).text;
-  for (const auto &[var, name] : renamed)
-    printer_.rename(var, name);
+  std::swap(printer_.by_lane, vectors);
   const std::string &v = printer_.axis_name(lane_);
   const std::string point = mentions_word(text, v) ? " " + v : "";
   return {helper("gather") + "<" + Spelling::arithmetic(e.type) + ">(" + v + ", " + current() + ", [&](int64_t" +

@@ -182,7 +182,7 @@ Code Printer::read(const Expr &e, ExprId) {
   const Var &var = kernel.vars[e.ref];
   const Storage &storage = plan.storage[e.ref];
   if (storage.kind == Storage::Kind::scalar)
-    return {var_names_[e.ref]};
+    return {element(e.ref, {}, {})};
   std::vector<std::pair<std::string, std::string>> checks;
   if (storage.kind == Storage::Kind::argument) {
     const Code index = index_text(e.ref, e.coords, e.safe ? nullptr : &checks);
@@ -291,10 +291,7 @@ Code Printer::expression(ExprId id) {
   case Op::read:
     return read(e, id);
   case Op::element: {
-    std::vector<std::pair<std::string, std::string>> checks;
-    for (size_t i = 0; i < e.args.size(); ++i)
-      if (kernel.expr(e.args[i]).op != Op::constant)
-        checks.push_back({arg(i).text, std::to_string(kernel.vars[e.ref].array[i])});
+    const std::vector<std::pair<std::string, std::string>> checks = array_checks(e.ref, e.args);
     const Code value = spelling.loaded(element(e.ref, {}, e.args), kernel.vars[e.ref].type);
     if (checks.empty())
       return value;

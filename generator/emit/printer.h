@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -105,8 +106,9 @@ public:
   // Elements of arrays that are in registers: "x[n]" -> what holds it.
   std::map<std::string, std::string> held;
   std::map<std::string, std::string>
-      named;              // where rows begin and how long they are: the text -> a variable of that value
-  std::string takes_part; // the condition under which the point takes part in folds; empty: it does
+      named;               // where rows begin and how long they are: the text -> a variable of that value
+  std::set<VarId> by_lane; // vectors of which one lane is meant, whose number is `lane`
+  std::string takes_part;  // the condition under which the point takes part in folds; empty: it does
   // What must hold for the element to be inside; empty: nothing.
   std::string guard(VarId var, const std::vector<Coordinate> &coords);
 
@@ -131,6 +133,9 @@ private:
   Code table(const Expr &e);
   Code table_entry(const Table &table, const std::vector<Code> &at, bool safe);
   std::vector<std::pair<std::string, std::string>> buffer_checks(VarId var, const std::vector<Coordinate> &coords);
+  std::string lane_of(VarId var) const { return by_lane.count(var) != 0 ? "[lane]" : ""; }
+  std::vector<std::pair<std::string, std::string>> array_checks(VarId var, const std::vector<ExprId> &indices);
+  Code array_index(VarId var, ExprId id);
   Code inside(const std::vector<std::pair<std::string, std::string>> &checks);
   std::string argument_element(VarId var, const Code &index) const;
   Code index_text(VarId var, const std::vector<Coordinate> &coords,

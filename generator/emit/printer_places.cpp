@@ -1,5 +1,8 @@
 // Where values lie: the element of an array or buffer at the current point or at coordinates, and what must hold for it
 // to be inside.
+#include <algorithm>
+#include <cctype>
+
 #include "emit/interface.h"
 #include "emit/printer.h"
 #include "ir/evaluate.h"
@@ -106,7 +109,9 @@ Code Printer::index_text(VarId id, const std::vector<Coordinate> &coords,
     const bool packed_row = is_packed_row(var, d);
     const std::string row = packed_row ? coordinate_text(var.dims[d - 1], coords) : "";
     const bool elsewhere = (given != nullptr && !identity) || (packed_row && given_elsewhere(var.dims[d - 1], coords));
-    const bool may_be_outside = elsewhere || (dim.offset && var.kind == Var::Kind::input) || dim.may_miss;
+    const bool known = given != nullptr && !packed_row && dim.whole && dim.extent.is_integer() &&
+                       is_within(kernel.expr(given->value), dim.extent.value);
+    const bool may_be_outside = !known && (elsewhere || (dim.offset && var.kind == Var::Kind::input) || dim.may_miss);
     if (may_be_outside && checks != nullptr) {
       if (packed_row)
         checks->push_back({coord.text, row_length(axis, row).text});
@@ -164,11 +169,16 @@ std::string Printer::element(VarId id, const std::vector<Coordinate> &coords, co
   if (storage.kind == Storage::Kind::argument)
     return argument_element(id, index_text(id, coords, nullptr));
   if (storage.kind == Storage::Kind::scalar)
-    return var_names_[id];
+    return var_names_[id] + lane_of(id);
   Code linear{""};
+  const auto is_number = [](const std::string &text) {
+    return text.size() < 6 && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
+  };
   auto horner = [&](const std::string &extent, const Code &coord) {
     if (linear.text.empty())
       linear = coord;
+    else if (is_number(linear.text) && is_number(extent) && is_number(coord.text))
+      linear = {std::to_string(std::stoi(linear.text) * std::stoi(extent) + std::stoi(coord.text))};
     else
       linear = {at_least(linear, binding::kMultiply) + " * " + extent + " + " + at_least(coord, binding::kAdd),
                 binding::kAdd};
@@ -185,10 +195,31 @@ std::string Printer::element(VarId id, const std::vector<Coordinate> &coords, co
     horner(at_least(size(extent_of(axis)), binding::kUnary), coord);
   }
   for (size_t i = 0; i < indices.size(); ++i)
-    horner(std::to_string(var.array[i]), expression(indices[i]));
-  const std::string text = var_names_[id] + "[" + (linear.text.empty() ? "0" : linear.text) + "]";
+    horner(std::to_string(var.array[i]), array_index(id, indices[i]));
+  const std::string text = var_names_[id] + "[" + (linear.text.empty() ? "0" : linear.text) + "]" + lane_of(id);
   const auto it = held.find(text);
   return it == held.end() ? text : it->second;
+}
+
+// Small numbers need not be wide.
+Code Printer::array_index(VarId var, ExprId id) {
+  const Expr &e = kernel.expr(id);
+  int64_t elements = 1;
+  for (int64_t extent : kernel.vars[var].array)
+    elements *= extent;
+  const bool widens = e.op == Op::cast && is_integer(kernel.expr(e.args[0]).type) && is_within(e, elements);
+  return expression(widens && elements <= INT32_MAX ? e.args[0] : id);
+}
+
+// What must be asked before an element of a local array is touched: the index, and how many there are.
+std::vector<std::pair<std::string, std::string>> Printer::array_checks(VarId var, const std::vector<ExprId> &indices) {
+  std::vector<std::pair<std::string, std::string>> checks;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const int64_t extent = kernel.vars[var].array[i];
+    if (!is_within(kernel.expr(indices[i]), extent))
+      checks.push_back({expression(indices[i]).text, std::to_string(extent)});
+  }
+  return checks;
 }
 
 std::string Printer::buffer_elements(VarId id) {

@@ -63,7 +63,8 @@ bool Printer::starts_here(VarId var, const std::vector<PlanNode> &siblings) {
 std::string Printer::array_elements(VarId var) {
   const std::vector<AxisId> &dims = plan.storage[var].dims;
   const std::string exact = buffer_elements(var);
-  if (lanes == nullptr || dims.empty() || !kernel.vars[var].array.empty() || plan.storage[var].part > 0)
+  if (lanes == nullptr || !lanes->type_of(var).empty() || dims.empty() || !kernel.vars[var].array.empty() ||
+      plan.storage[var].part > 0)
     return exact;
   int64_t bytes = bytes_of(kernel.vars[var].type);
   const int64_t each = bytes;
@@ -97,6 +98,8 @@ void Printer::declare_before(const std::vector<PlanNode> &nodes, size_t index) {
     } else {
       lines.add(storage_type(var) + " " + var_names_[var] + "[" + array_elements(var) + "] = {};");
     }
+    if (lanes != nullptr)
+      lanes->came_to_life(var);
   }
 }
 
@@ -114,8 +117,10 @@ bool Printer::only_starts(const PlanNode &loop, const std::vector<PlanNode> &sib
 
 void Printer::list(const std::vector<PlanNode> &nodes) {
   for (size_t i = 0; i < nodes.size(); ++i) {
+    const bool comes = nodes[i].kind == PlanNode::Kind::declare && !declared_[nodes[i].target];
     declare_before(nodes, i);
-    if (!only_starts(nodes[i], nodes))
+    const bool zeroed = comes && declared_[nodes[i].target]; // as it was declared
+    if (!zeroed && !only_starts(nodes[i], nodes))
       node(nodes[i], nodes);
   }
 }
@@ -234,9 +239,8 @@ void Printer::store(const PlanNode &n) {
   } else {
     checks = buffer_checks(n.target, n.coords);
   }
-  for (size_t i = 0; i < n.indices.size(); ++i)
-    if (kernel.expr(n.indices[i]).op != Op::constant)
-      checks.push_back({expression(n.indices[i]).text, std::to_string(var.array[i])});
+  for (const auto &check : array_checks(n.target, n.indices))
+    checks.push_back(check);
   const std::string place = element(n.target, n.coords, n.indices);
   const std::string text = spelling.stored(expression(n.value), value.type, var.type);
   std::string statement = place + " = " + text + ";";

@@ -188,6 +188,12 @@ inline const Coordinate *find_coordinate(const std::vector<Coordinate> &coords, 
   return nullptr;
 }
 
+// A whole number is one of low .. high.
+struct Bounds {
+  int64_t low = INT64_MIN, high = INT64_MAX;
+};
+Bounds bounds_of(Type type); // all of its values; what is said of u64 means nothing
+
 struct Expr {
   Op op = Op::constant;
   Type type = Type::f32; // arithmetic types only (never f16, bf16)
@@ -205,9 +211,17 @@ struct Expr {
   bool exclusive = false;
   Type accumulator = Type::f32; // of fold and scan
   Type element = Type::f32;     // round_like
-  bool safe = false;            // a read or table access at coordinates that analysis proved inside
+  bool safe = false;            // a read, element or table access at coordinates that analysis proved inside
+  Bounds bounds;                // as analysis found them
   Place place;
 };
+
+// Was anything found of the value, that is, can its exact value be held by its type?
+inline bool is_bounded(const Expr &e) {
+  const Bounds all = bounds_of(e.type);
+  return e.bounds.low > all.low || e.bounds.high < all.high;
+}
+inline bool is_within(const Expr &e, int64_t extent) { return e.bounds.low >= 0 && e.bounds.high < extent; }
 
 struct Stmt {
   enum class Kind {

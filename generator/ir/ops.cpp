@@ -87,4 +87,13 @@ AxisSet axes_asked(const Kernel &kernel, const Expr &inside) {
   return out - named;
 }
 
+Bounds bounds_of(Type type) {
+  if (type == Type::boolean)
+    return {0, 1};
+  if (!is_integer(type) || bytes_of(type) == 8)
+    return {};
+  const int bits = 8 * bytes_of(type) - (is_unsigned(type) ? 0 : 1);
+  return {is_unsigned(type) ? 0 : -(int64_t{1} << bits), (int64_t{1} << bits) - 1};
+}
+
 } // namespace kgen

@@ -11,7 +11,7 @@ namespace {
 
 // The machine that costs are counted for: lanes a vector, iterations where the extent is not known, instructions.
 constexpr double kLanes = 8, kUnknownTrips = 256, kCallCost = 20, kGatherCost = 1.5, kStoreCost = 1.5, kLoopCost = 2,
-                 kAcrossCost = 10, kVectorCalls = 2, kFarCost = 4;
+                 kAcrossCost = 10, kVectorCalls = 2, kFarCost = 4, kNearestCost = 3;
 constexpr int64_t kNearStride = 16; // elements; and rounds of a loop that is no walk
 
 bool is_costly(Op op) {
@@ -84,15 +84,9 @@ bool LaneAnalysis::find_varying(ExprId id, AxisId lane) const {
     case Op::element:
       found = found || kernel_.vars[e.ref].axes.contains(lane);
       break;
-    case Op::read: {
-      const Storage &storage = plan_.storage[e.ref];
-      if (storage.kind == Storage::Kind::scalar || storage.kind == Storage::Kind::array)
-        found = found || (kernel_.vars[e.ref].axes.contains(lane) &&
-                          (storage.dims.empty() || step_of(e.ref, e.coords, lane).kind != LaneStep::Kind::none));
-      else
-        found = found || step_of(e.ref, e.coords, lane).kind != LaneStep::Kind::none;
+    case Op::read:
+      found = found || is_vector(e.ref, lane) || step_of(e.ref, e.coords, lane).kind != LaneStep::Kind::none;
       break;
-    }
     default:
       break;
     }
@@ -102,7 +96,24 @@ bool LaneAnalysis::find_varying(ExprId id, AxisId lane) const {
 }
 
 bool LaneAnalysis::is_vector(VarId var, AxisId lane) const {
-  return plan_.storage[var].kind == Storage::Kind::scalar && kernel_.vars[var].axes.contains(lane);
+  const Storage &storage = plan_.storage[var];
+  const bool array = storage.kind == Storage::Kind::array && storage.part == 0 && !is_half(kernel_.vars[var].type) &&
+                     std::find(storage.dims.begin(), storage.dims.end(), lane) == storage.dims.end();
+  return (storage.kind == Storage::Kind::scalar || array) && kernel_.vars[var].axes.contains(lane);
+}
+
+bool LaneAnalysis::is_one_element(const std::vector<ExprId> &indices, AxisId lane) const {
+  return std::none_of(indices.begin(), indices.end(), [&](ExprId id) { return varies(id, lane); });
+}
+
+bool LaneAnalysis::fits_vectors(VarId var, const std::vector<Coordinate> &coords, AxisId lane) const {
+  if (is_vector(var, lane))
+    return step_of(var, coords, lane).kind == LaneStep::Kind::none;
+  // Storage of one iteration has no room for several.
+  const Storage &storage = plan_.storage[var];
+  const bool stored = std::find(storage.dims.begin(), storage.dims.end(), lane) != storage.dims.end();
+  return storage.kind == Storage::Kind::argument || storage.kind == Storage::Kind::scalar ||
+         !kernel_.vars[var].axes.contains(lane) || (stored && kernel_.vars[var].array.empty());
 }
 
 std::optional<int64_t> LaneAnalysis::coefficient(ExprId id, AxisId lane) const {
@@ -213,6 +224,46 @@ LaneStep LaneAnalysis::step_of(VarId id, const std::vector<Coordinate> &coords, 
   return sum.step();
 }
 
+std::optional<LaneAnalysis::Nearest> LaneAnalysis::nearest(const Expr &read, AxisId lane) const {
+  if (!read.safe || plan_.storage[read.ref].kind != Storage::Kind::argument)
+    return std::nullopt;
+  std::vector<Coordinate> coords = read.coords;
+  Nearest found;
+  for (Coordinate &c : coords) {
+    if (!varies(c.value, lane) || coefficient(c.value, lane))
+      continue;
+    if (found.axis != kNone || kernel_.axes[c.axis].ragged != kNone || !held_back(c.value, lane, found))
+      return std::nullopt;
+    found.axis = c.axis;
+    c.value = found.at;
+  }
+  if (found.axis == kNone || step_of(read.ref, coords, lane).kind != LaneStep::Kind::neighbour)
+    return std::nullopt;
+  return found;
+}
+
+// The limits of min, max and clamp that are the same for all lanes.
+bool LaneAnalysis::held_back(ExprId id, AxisId lane, Nearest &found) const {
+  const Expr &e = kernel_.expr(id);
+  const auto limit = [&](ExprId &slot, ExprId by) {
+    const bool fits = slot == kNone && !varies(by, lane);
+    slot = by;
+    return fits;
+  };
+  if (const auto moves = coefficient(id, lane)) {
+    found.at = id;
+    return *moves == 1;
+  }
+  if (e.op == Op::clamp)
+    return limit(found.least, e.args[1]) && limit(found.most, e.args[2]) && held_back(e.args[0], lane, found);
+  if (e.op != Op::min && e.op != Op::max)
+    return false;
+  found.least_wins = found.least_wins || (e.op == Op::min && found.least != kNone);
+  const bool first = varies(e.args[0], lane);
+  ExprId &slot = e.op == Op::min ? found.most : found.least;
+  return limit(slot, e.args[first ? 1 : 0]) && held_back(e.args[first ? 0 : 1], lane, found);
+}
+
 bool LaneAnalysis::guarded(const Expr &e, AxisId lane) const {
   if (e.safe)
     return false;
@@ -247,7 +298,7 @@ bool LaneAnalysis::hazardous(ExprId id) const {
   bool found = false;
   walk(kernel_, id, [&](ExprId at) {
     const Expr &e = kernel_.expr(at);
-    if (e.op == Op::table || e.op == Op::element)
+    if (e.op == Op::table)
       found = true;
     if (e.op != Op::read)
       return !found;
@@ -338,11 +389,7 @@ bool LaneAnalysis::target_fits(const PlanNode &node, AxisId lane, bool masked) c
   for (VarId var : {node.target, node.partner}) {
     if (var == kNone)
       continue;
-    const Storage &storage = plan_.storage[var];
-    const bool stored = std::find(storage.dims.begin(), storage.dims.end(), lane) != storage.dims.end();
-    // Storage of one iteration has no room for several.
-    if (storage.kind != Storage::Kind::argument && storage.kind != Storage::Kind::scalar &&
-        kernel_.vars[var].axes.contains(lane) && !stored)
+    if (!fits_vectors(var, node.coords, lane) || !is_one_element(node.indices, lane))
       return false;
     const LaneStep step = step_of(var, node.coords, lane);
     if (step.kind == LaneStep::Kind::any)
@@ -369,14 +416,8 @@ bool LaneAnalysis::possible(const PlanNode &node, const PlanNode &loop, bool mas
     bool fits = true;
     walk(kernel_, id, [&](ExprId at) {
       const Expr &e = kernel_.expr(at);
-      if (e.op == Op::element)
-        fits = false;
-      if (e.op == Op::read && plan_.storage[e.ref].kind != Storage::Kind::argument &&
-          plan_.storage[e.ref].kind != Storage::Kind::scalar) {
-        const std::vector<AxisId> &dims = plan_.storage[e.ref].dims;
-        if (kernel_.vars[e.ref].axes.contains(lane) && std::find(dims.begin(), dims.end(), lane) == dims.end())
-          fits = false;
-      }
+      if (e.op == Op::element || e.op == Op::read)
+        fits = fits && fits_vectors(e.ref, e.coords, lane);
       return fits;
     });
     if (!fits)
@@ -390,8 +431,6 @@ bool LaneAnalysis::possible(const PlanNode &node, const PlanNode &loop, bool mas
   case PlanNode::Kind::steps:
     return !masked && all(node.body, masked);
   case PlanNode::Kind::assign:
-    if (!node.indices.empty())
-      return false;
     if (node.scatter_add && kernel_.expr(node.value).type != type_row(kernel_.vars[node.target].type).arithmetic)
       return false;
     for (const Coordinate &c : node.coords) {
@@ -429,7 +468,7 @@ bool LaneAnalysis::possible(const PlanNode &node, const PlanNode &loop, bool mas
   case PlanNode::Kind::next:
     return true;
   case PlanNode::Kind::declare:
-    return false;
+    return fits_vectors(node.target, {}, lane) && (!masked || is_vector(node.target, lane));
   }
   return false;
 }
@@ -467,8 +506,14 @@ double LaneAnalysis::expression_cost(ExprId id, AxisId lane, bool walks) const {
     const Expr &e = kernel_.expr(at);
     const double lanes = lane != kNone && varies(at, lane) ? kLanes : 1;
     if (e.op == Op::read) {
+      if (lane != kNone && nearest(e, lane)) {
+        total += kNearestCost;
+        return true;
+      }
       total += guarded(e, lane) ? lanes * kGatherCost : access_cost(step_of(e.ref, e.coords, lane), lane, walks);
-    } else if (e.op == Op::table || e.op == Op::element) {
+    } else if (e.op == Op::element) {
+      total += lane == kNone || is_one_element(e.args, lane) ? 1 : kLanes * kGatherCost;
+    } else if (e.op == Op::table) {
       total += lanes;
     } else if (is_scalar_op(e.op)) {
       const double calls = is_floating(e.type) && lanes > 1 ? kVectorCalls : lanes;

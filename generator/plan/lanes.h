@@ -29,12 +29,24 @@ public:
 
   // Does the value differ between the lanes?
   bool varies(ExprId id, AxisId lane) const;
-  // Is the variable one C++ variable that has a value for each lane?
+  // Is the variable one C++ variable, or a small array of such, that has a value for each lane?
   bool is_vector(VarId var, AxisId lane) const;
+  // Is what stands there a vector, or something that is no value of each lane?
+  bool fits_vectors(VarId var, const std::vector<Coordinate> &coords, AxisId lane) const;
+  // Are the indices of a local array the same for all lanes?
+  bool is_one_element(const std::vector<ExprId> &indices, AxisId lane) const;
   // Where an access stands, guards aside.
   LaneStep step_of(VarId var, const std::vector<Coordinate> &coords, AxisId lane) const;
   // c where the value is c * index(lane) + something that is the same for all lanes.
   std::optional<int64_t> coefficient(ExprId id, AxisId lane) const;
+  // A read of neighbours that stays at the ends of a row where it would leave it, `x[clamp(n + k, 0, N - 1)]`: its
+  // coordinate, before it is held back to least .. most (kNone: to the row).
+  struct Nearest {
+    AxisId axis = kNone;
+    ExprId at = kNone, least = kNone, most = kNone;
+    bool least_wins = false; // where the limits cross
+  };
+  std::optional<Nearest> nearest(const Expr &read, AxisId lane) const;
   // Must a read be guarded in a way that differs between the lanes?
   bool guarded(const Expr &read, AxisId lane) const;
   // Would evaluating the expression where its condition does not hold touch memory that must not be touched?
@@ -56,6 +68,7 @@ private:
   const Scopes &scopes() const { return scopes_ ? *scopes_ : scopes_.emplace(plan_); }
   bool find_varying(ExprId id, AxisId lane) const;
   bool possible(const PlanNode &node, const PlanNode &loop, bool masked) const;
+  bool held_back(ExprId id, AxisId lane, Nearest &found) const;
   bool target_fits(const PlanNode &node, AxisId lane, bool masked) const;
   LaneStep buffer_step(VarId var, const std::vector<Coordinate> &coords, AxisId lane) const;
 

@@ -27,6 +27,8 @@ int of_constant(int64_t value) {
   return magnitude == 0 ? 0 : static_cast<int>(std::bit_width(magnitude - 1));
 }
 
+int of_bounds(Bounds bounds) { return std::max(of_constant(bounds.low), of_constant(bounds.high)); }
+
 int of_type(Type type) {
   if (is_floating(type))
     return kUnknown;
@@ -108,7 +110,7 @@ Width unlimited(const Kernel &kernel, const Expr &e) {
 Width of(const Kernel &kernel, ExprId id) {
   const Expr &e = kernel.expr(id);
   const Width found = unlimited(kernel, e);
-  return {std::min(found.bits, of_type(e.type)), found.kind};
+  return {std::min({found.bits, of_type(e.type), of_bounds(e.bounds)}), found.kind};
 }
 
 bool fits(int width, Type type) { return width < of_type(type); }
@@ -122,7 +124,7 @@ int width_of(const Kernel &kernel, ExprId id) { return of(kernel, id).bits; }
 bool may_wrap(const Kernel &kernel, ExprId id) {
   const Expr &e = kernel.expr(id);
   const Type type = e.args.empty() ? e.type : kernel.expr(e.args[0]).type;
-  if (!is_signed(type))
+  if (!is_signed(type) || (e.type == type && is_bounded(e)))
     return false;
   const Width result = unlimited(kernel, e);
   return result.kind != Kind::position && !fits(result.bits, type);

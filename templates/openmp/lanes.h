@@ -411,6 +411,23 @@ inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* array, int
     if (at >= 0 && at < extent - (Active::kLanes - 1) * kStep) return load_every(array + first, kStep, active);
   return load_edge<kStep>(array, first, at, extent, active, outside);
 }
+//@ load_nearest: load
+template <class T, class Active>
+__attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_ends(const T* array, int64_t first, int64_t at, int64_t least, int64_t most, Active active) {
+  T values[Active::kLanes] = {};
+  for (int lane = 0; lane < active.count; ++lane) {
+    const int64_t above = at + lane > least ? at + lane : least;
+    values[lane] = array[first - at + (above < most ? above : most)];
+  }
+  return load(values, AllLanes<Active::kLanes>{});
+}
+// Neighbours in a row, from the element `first` of an array on, which stands at `at` in the row; the row's elements
+// `least` and `most` stand for those beyond them.
+template <class T, class Active>
+inline typename LanesOf<T, Active::kLanes>::type load_nearest(const T* array, int64_t first, int64_t at, int64_t least, int64_t most, Active active) {
+  if (at >= least && at <= most - (active.count - 1)) return load(array + first, active);
+  return load_ends(array, first, at, least, most, active);
+}
 //@ lanes_inside: for_lanes
 // Does each lane's coordinate lie within 0 .. extent-1? The first one is `at`, and each `kStep` further than the last.
 template <int64_t kStep, class Active> inline Mask<Active::kLanes> inside(int64_t at, int64_t extent, Active active) {

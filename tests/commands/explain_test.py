@@ -96,7 +96,9 @@ class Explain(Sandbox):
         self.assertEqual(why("z = x; c = 0; at(c, N = int(x)) += 1;", 'outputs.c = "i32[N]"'),
                          {"c is written at computed coordinates"})
         self.assertEqual(why("z = x;", "schedule.openmp.lanes = false"), {"the schedule says so"})
-        self.assertEqual(why("float t[2]; t[0] = x; z = t[0];"), {"it has a local array"})
+        self.assertEqual(why("float t[2]; t[x > 0] = x; z = t[0];"),
+                         {"t is set at places of each element's own"})
+        self.assertEqual(why("float t[2]; t[1] = x; z = t[1];"), set())
         self.assertEqual(why("z = x;"), set())
 
     def test_one_target_is_explained_alone(self):

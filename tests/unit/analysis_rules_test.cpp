@@ -530,6 +530,21 @@ TEST_CASE("tables are read inside their extent") {
   CHECK(has(refused(spec("s + S", "S"), "table_outside"), "at S = 1, K = "));
 }
 
+TEST_CASE("an output is written once all its slices are") {
+  const auto spec = [](const std::string &body) {
+    return "kernel = \"a\"\ninputs.x = \"f32[N]\"\noutputs.z = \"f32[N, P=3]\"\nbody = '''\n" + body + "\n'''\n";
+  };
+  CHECK(legal(spec("at(z, P = 0) = x; at(z, P = 2) = x; at(z, P = 1) = x;")).errors == "");
+  CHECK(legal(spec("for (int p = 0; p < 3; ++p) at(z, P = p) = x + p;")).errors == "");
+  CHECK(legal(spec("for (int p = 2; p >= 0; p = p - 1) { if (p == 1) at(z, P = p) = 0; else at(z, P = p) = x; }"))
+            .errors == "");
+  CHECK(refused(spec("at(z, P = 0) = x; at(z, P = 2) = x;"), "not_written") != "");
+  CHECK(refused(spec("for (int p = 0; p < 2; ++p) at(z, P = p) = x;"), "not_written") != "");
+  CHECK(refused(spec("for (int p = 0; p < 3; ++p) { if (p == 2 && x > 0) break; at(z, P = p) = x; }"), "not_written") !=
+        "");
+  CHECK(refused(spec("if (x > 0) at(z, P = 0) = x; at(z, P = 1) = x; at(z, P = 2) = x;"), "not_written") != "");
+}
+
 TEST_CASE("counts of bytes and operations") {
   const Analysed a = legal(kMatmul);
   Symbols symbols(a.kernel);

@@ -403,12 +403,12 @@ body = 'real v = x; v = v; if (x > 0) v = v; y = v + 1;'
 TEST_CASE("small arrays along axes have room for whole vectors") {
   const std::string text = openmp_text(R"(
 kernel = "small_array"
-axes.N = [5]
+axes.N = [40]
 inputs.h = "f32[H, N]"
 outputs.w = "f32[H, N]"
-body = 'auto turned = exp(h); w = turned + at(turned, N = 4 - index(N));'
+body = 'auto turned = exp(h); w = turned + at(turned, N = 39 - index(N));'
 )");
-  CHECK(has(text, "float turned[16] = {};"));
+  CHECK(has(text, "float turned[48] = {};"));
 }
 
 TEST_CASE("windows over a row that may leave it are loaded by whole groups, and asked of by groups") {
@@ -440,6 +440,52 @@ z = inside(x, W = 5000 * Q) ? 1.0f : at(x, W = 5000 * Q - 1);
   CHECK(has(text, "gather<bool>(q, active, [&](int64_t q) { return inside(i[q], W); })"));
   CHECK(has(text, "gather<bool>(q, active, [&](int64_t q) { return inside(5000 * q, W); })"));
   CHECK(text.find("inside<") == std::string::npos);
+}
+
+TEST_CASE("small arrays that each element has are arrays of vectors, in loops that need no guard") {
+  const std::string text = openmp_text(R"(
+kernel = "sort3"
+inputs.x = "f32[M, N]"
+outputs.y = "f32[M, N]"
+body = '''
+float v[3];
+for (int i = 0; i < 3; ++i) v[i] = at(x, N = clamp(index(N) + i - 1, 0, size(N) - 1));
+for (int i = 0; i < 2; ++i)
+  if (v[i] > v[i + 1]) {
+    float old = v[i];
+    v[i] = v[i + 1];
+    v[i + 1] = old;
+  }
+y = v[2];
+''')");
+  CHECK(has(text, "Lanes<float, kLanes32> v[3] = {};"));
+  CHECK(has(text, "v[i] = load_nearest(x, m * N + n + int64_t(i) - 1, n + int64_t(i) - 1, 0, N - 1, active);"));
+  CHECK(has(text, "const auto chosen = active && v[i_2] > v[i_2 + 1];"));
+  CHECK(has(text, "v[i_2] = choose(chosen, v[i_2 + 1], v[i_2]);"));
+}
+
+TEST_CASE("arrays that are read at places of each lane's own are read lane by lane; such that are set so stay scalar") {
+  auto text = [](const std::string &statements) {
+    return openmp_text("kernel = \"k\"\ninputs.k = \"i32[N]\"\noutputs.y = \"i32[N]\"\nbody = '''\nint v[4];\n" +
+                       statements + "\ny = v[k & 3];\n'''\n");
+  };
+  CHECK(has(text("v[1] = k;"),
+            "y[n], active, gather<int32_t>(n, active, [&](int64_t n, int lane) { return v[k[n] & 3][lane]; })"));
+  CHECK(has(text("v[k & 3] = 5;"), "int32_t v[4] = {};"));
+  CHECK(has(text("v[k & 3] = 5;"), "v[k[n] & 3] = 5;"));
+  CHECK(has(text("v[k & 7] = 5;"), "if (inside(int64_t(k[n] & 7), 4)) v[int64_t(k[n] & 7)] = 5;"));
+}
+
+TEST_CASE("neighbours that are held back at the ends of a row are loaded whole where they lie inside") {
+  auto text = [](const std::string &coordinate) {
+    return openmp_text("kernel = \"k\"\ninputs.x = \"bf16[M, N]\"\noutputs.y = \"f32[M, N]\"\nbody = 'y = at(x, N = " +
+                       coordinate + ");'\n");
+  };
+  CHECK(has(text("max(index(N) - 1, 0)"), "from_bf16(load_nearest(x, m * N + n - 1, n - 1, 0, N - 1, active))"));
+  CHECK(has(text("min(index(N) + 2, size(N) - 1)"), "load_nearest(x, m * N + n + 2, n + 2, 0, N - 1, active)"));
+  CHECK(has(text("max(min(index(N) + 2, size(N) - 1), 0)"),
+            "load_nearest(x, m * N + n + 2, n + 2, 0, larger(0, N - 1),"));
+  CHECK(!has(text("clamp(2 * index(N), 0, size(N) - 1)"), "load_nearest"));
 }
 
 } // namespace

@@ -1,0 +1,14 @@
+// Between which numbers whole numbers lie, found by following the statements: what locals are set to, what conditions
+// say of them, how far loops count.
+#pragma once
+
+#include "analysis/context.h"
+
+namespace kgen::analysis {
+
+inline bool contains(Bounds outer, Bounds inner) { return outer.low <= inner.low && inner.high <= outer.high; }
+
+// Sets Expr::bounds of all expressions that statements compute.
+void find_bounds(Kernel &kernel);
+
+} // namespace kgen::analysis
