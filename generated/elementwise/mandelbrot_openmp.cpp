@@ -277,10 +277,20 @@ inline Mask<Active::kLanes> operator&&(Active active, Mask<Active::kLanes> condi
 
 template <int N>
 inline bool any_lane(Mask<N> mask) {
+#if defined(__clang__)
+  return __builtin_reduce_or(mask.v) != 0;
+#elif defined(__AVX512F__)
+  const auto words = (typename VectorOf<int, 16>::type)mask.v;
+  return __builtin_ia32_ptestmd512(words, words, -1) != 0;
+#elif defined(__AVX__)
+  const auto words = (typename VectorOf<long long, 4>::type)mask.v;
+  return !__builtin_ia32_ptestz256(words, words);
+#else
   uint64_t words[kVectorBytes / 8], all = 0;
   memcpy(words, &mask.v, sizeof words);
   for (uint64_t word : words) all |= word;
   return all != 0;
+#endif
 }
 
 template <class T, size_t... kLane>
