@@ -339,7 +339,7 @@ void matmul_bf16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, i
           for (int64_t k = 0; k < K; ++k) {
             total += from_bf16(x[m * K + k]) * from_bf16(load(&y[k * N + n], active));
           }
-          acc = acc + total;
+          acc += total;
           store_around(&z[m * N + n], active, to_bf16(acc), around_caches);
         });
       }

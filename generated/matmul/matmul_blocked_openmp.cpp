@@ -422,7 +422,7 @@ void matmul_blocked_f32(const float* x, const float* y, float* z, int64_t M, int
           for (int64_t k = 0; k < K; ++k) {
             total += x[m * K + k] * load(&y[k * N + n], active);
           }
-          acc = acc + total;
+          acc += total;
           store_around(&z[m * N + n], active, acc, around_caches);
         });
       }
@@ -444,7 +444,7 @@ void matmul_blocked_bf16(const uint16_t* x, const uint16_t* y, uint16_t* z, int6
           for (int64_t k = 0; k < K; ++k) {
             total += from_bf16(x[m * K + k]) * from_bf16(load(&y[k * N + n], active));
           }
-          acc = acc + total;
+          acc += total;
           store_around(&z[m * N + n], active, to_bf16(acc), around_caches);
         });
       }
@@ -466,7 +466,7 @@ void matmul_blocked_f16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64
           for (int64_t k = 0; k < K; ++k) {
             total += from_f16(x[m * K + k]) * from_f16(load(&y[k * N + n], active));
           }
-          acc = acc + total;
+          acc += total;
           store_around(&z[m * N + n], active, to_f16(acc), around_caches);
         });
       }

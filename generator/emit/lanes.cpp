@@ -373,6 +373,11 @@ void LanePrinter::set(const PlanNode &n, const std::vector<PlanNode> &siblings) 
   const Expr &e = kernel_.expr(value);
   const bool scalar = printer_.plan.storage[var].kind == Storage::Kind::scalar;
   note(v.type);
+  if (const std::string symbol = printer_.updating(n);
+      !symbol.empty() && n.indices.empty() && scalar && is_whole(var) && !printer_.starts_here(var, siblings)) {
+    const Code by = expression(e.args[1]);
+    return printer_.lines.add(printer_.name(var) + symbol + by.text + ";");
+  }
   const Code code = varies(value) ? expression(value) : printer_.expression(value);
   std::string text;
   if (!varies(value)) {
@@ -391,10 +396,15 @@ void LanePrinter::set(const PlanNode &n, const std::vector<PlanNode> &siblings) 
   printer_.lines.add(checks.empty() ? statement : "if (" + printer_.inside(checks).text + ") " + statement);
 }
 
+// Does nobody want what the lanes have in it that take no part here?
+bool LanePrinter::is_whole(VarId var) const {
+  const auto born = unmasked_.find(var);
+  return mask_.empty() || (born != unmasked_.end() && born->second == mask_);
+}
+
 // In the lanes that take part.
 std::string LanePrinter::replaced(VarId var, const std::string &place, const std::string &value) {
-  const auto born = unmasked_.find(var);
-  if (mask_.empty() || (born != unmasked_.end() && born->second == mask_))
+  if (is_whole(var))
     return place + " = " + value + ";";
   return place + " = choose(" + mask_ + ", " + value + ", " + place + ");";
 }

@@ -94,6 +94,7 @@ private:
   std::string stored(const Code &value, Type from, Type to);
 
   void set(const PlanNode &node, const std::vector<PlanNode> &siblings);
+  bool is_whole(VarId var) const;
   std::string replaced(VarId var, const std::string &place, const std::string &value);
   void set_text(VarId var, const std::string &value, bool is_lanes, const std::vector<PlanNode> &siblings);
   void store_elsewhere(const PlanNode &node);

@@ -159,7 +159,10 @@ private:
   bool only_starts(const PlanNode &loop, const std::vector<PlanNode> &siblings);
   void repeat(const PlanNode &node, const std::vector<PlanNode> &siblings);
   bool sets_one_number(const std::vector<PlanNode> &nodes);
-  VarId counts_below(const PlanNode &loop) const;
+  std::string counting(const PlanNode &loop) const;
+  std::string updating(const PlanNode &node) const;
+  bool reads_only(ExprId id, VarId var) const;
+  bool counts_below(const PlanNode &loop) const;
   std::string counter_of(const PlanNode &loop, const std::vector<PlanNode> &siblings);
   void loop(const PlanNode &node);
   void steps(const PlanNode &node);

@@ -207,21 +207,24 @@ void Printer::set(VarId var, const std::string &value, const std::vector<PlanNod
   lines.add(element(var, {}, {}) + " = " + value + ";");
 }
 
+// `v = v + e` reads better as `v += e`. Empty: it is another statement.
+std::string Printer::updating(const PlanNode &n) const {
+  const Expr &value = kernel.expr(n.value);
+  const bool is_update = (value.op == Op::add || value.op == Op::mul || value.op == Op::sub) &&
+                         is_floating(value.type) && kernel.vars[n.target].type == value.type &&
+                         reads_only(value.args[0], n.target);
+  return !is_update ? "" : value.op == Op::add ? " += " : value.op == Op::sub ? " -= " : " *= ";
+}
+
 void Printer::assign(const PlanNode &n, const std::vector<PlanNode> &siblings) {
   const Var &var = kernel.vars[n.target];
   const Expr &value = kernel.expr(n.value);
   const Storage::Kind kind = plan.storage[n.target].kind;
   if (kind == Storage::Kind::argument || !n.indices.empty() || !n.coords.empty())
     return store(n);
-  // `v = v + e` reads better as `v += e`.
-  if ((value.op == Op::add || value.op == Op::mul || value.op == Op::sub) && is_floating(value.type) &&
-      !is_half(var.type) && var.type == value.type && !starts_here(n.target, siblings)) {
-    const Expr &left = kernel.expr(value.args[0]);
-    if (left.op == Op::read && left.ref == n.target && left.coords.empty()) {
-      const char *symbol = value.op == Op::add ? " += " : value.op == Op::sub ? " -= " : " *= ";
-      lines.add(element(n.target, {}, {}) + symbol + expression(value.args[1]).text + ";");
-      return;
-    }
+  if (const std::string symbol = updating(n); !symbol.empty() && !starts_here(n.target, siblings)) {
+    lines.add(element(n.target, {}, {}) + symbol + expression(value.args[1]).text + ";");
+    return;
   }
   const Code code = expression(n.value);
   std::string text = spelling.stored(code, value.type, var.type);
@@ -323,9 +326,8 @@ void Printer::repeat(const PlanNode &n, const std::vector<PlanNode> &siblings) {
     lines.add("while (" + (condition.empty() ? "true" : condition) + ") {");
   } else if (sets_one_number(n.step)) {
     const std::string start = counter_of(n, siblings);
-    const VarId counted = counts_below(n);
-    const std::string step =
-        counted != kNone ? "++" + var_names_[counted] : captured([&] { node(n.step.front(), n.step); });
+    const std::string counts = counting(n);
+    const std::string step = counts.empty() ? captured([&] { node(n.step.front(), n.step); }) : counts;
     lines.add("for (" + start + "; " + condition + "; " + step.substr(0, step.find(';')) + ") {");
   } else { // `continue` must still take the steps: they come first in every round but the first
     lines.add("for (bool again = false;; again = true) {");
@@ -344,25 +346,39 @@ bool Printer::sets_one_number(const std::vector<PlanNode> &nodes) {
          plan.storage[nodes[0].target].kind == Storage::Kind::scalar && !starts_here(nodes[0].target, nodes);
 }
 
-// What the loop counts up by one, and only as long as it is below another number of its type: that does not overflow.
-VarId Printer::counts_below(const PlanNode &loop) const {
+// `++i`, `i -= 2`: the step of a loop, where that does not overflow. Empty: it is another one, or might.
+std::string Printer::counting(const PlanNode &loop) const {
   const VarId counter = loop.step.front().target;
-  const auto reads = [&](ExprId id) {
-    return kernel.expr(id).op == Op::read && kernel.expr(id).ref == counter && kernel.expr(id).coords.empty();
-  };
+  const Expr &next = kernel.expr(loop.step.front().value);
+  if ((next.op != Op::add && next.op != Op::sub) || next.type != kernel.vars[counter].type ||
+      !reads_only(next.args[0], counter) || (lanes != nullptr && !lanes->type_of(counter).empty()))
+    return "";
+  const Expr &by = kernel.expr(next.args[1]);
+  if (by.op != Op::constant || !is_integer(by.type) || by.integer < 1)
+    return "";
+  if (!is_bounded(next) && !(next.op == Op::add && by.integer == 1 && counts_below(loop)))
+    return "";
+  const std::string &name = var_names_[counter], symbol = next.op == Op::add ? "+" : "-";
+  return by.integer == 1 ? symbol + symbol + name : name + " " + symbol + "= " + std::to_string(by.integer);
+}
+
+bool Printer::reads_only(ExprId id, VarId var) const {
+  const Expr &e = kernel.expr(id);
+  return e.op == Op::read && e.ref == var && e.coords.empty();
+}
+
+// Does it go on only as long as what it counts is below another number of its type?
+bool Printer::counts_below(const PlanNode &loop) const {
+  const VarId counter = loop.step.front().target;
   const std::function<bool(ExprId)> is_below = [&](ExprId id) {
     const Expr &e = kernel.expr(id);
-    return e.op == Op::both ? is_below(e.args[0]) || is_below(e.args[1]) : e.op == Op::lt && reads(e.args[0]);
+    return e.op == Op::both ? is_below(e.args[0]) || is_below(e.args[1])
+                            : e.op == Op::lt && reads_only(e.args[0], counter);
   };
   bool changes = false;
   for (const PlanNode &child : loop.body)
     for_each_node(child, [&](const PlanNode &n) { changes = changes || n.target == counter; });
-  if (changes || loop.condition == kNone || !is_below(loop.condition))
-    return kNone;
-  const Expr &next = kernel.expr(loop.step.front().value);
-  const bool adds = next.op == Op::add && reads(next.args[0]) && next.type == kernel.vars[counter].type;
-  const Expr *const one = adds ? &kernel.expr(next.args[1]) : nullptr;
-  return one != nullptr && one->op == Op::constant && is_integer(one->type) && one->integer == 1 ? counter : kNone;
+  return !changes && loop.condition != kNone && is_below(loop.condition);
 }
 
 // Takes the declaration of what the loop counts back, if that was the last line and the loop has it for itself.

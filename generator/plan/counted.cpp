@@ -68,7 +68,27 @@ std::map<size_t, size_t> find_starts(const Kernel &kernel, const std::vector<Pla
   return loop_of;
 }
 
+namespace {
+
+// Few enough to have their rows side by side: what the loop counts is known to keep to a few numbers.
+bool has_few_rounds(const Kernel &kernel, const PlanNode &repeat) {
+  constexpr int64_t kFew = 16;
+  if (repeat.step.size() != 1 || !is_assignment(repeat.step.front()))
+    return false;
+  const PlanNode &step = repeat.step.front();
+  const Expr &next = kernel.expr(step.value);
+  if (next.op != Op::add && next.op != Op::sub)
+    return false;
+  const Expr &now = kernel.expr(next.args[0]), &by = kernel.expr(next.args[1]);
+  return now.op == Op::read && now.ref == step.target && now.coords.empty() && by.op == Op::constant &&
+         by.integer != 0 && is_bounded(now) && now.bounds.low > INT32_MIN && now.bounds.high < now.bounds.low + kFew;
+}
+
+} // namespace
+
 bool shares_rounds(const Kernel &kernel, const PlanNode &repeat, AxisId axis) {
+  if (has_few_rounds(kernel, repeat))
+    return false;
   const std::set<VarId> changing = targets_of({repeat});
   bool shares = false;
   for_each_node(repeat, [&](const PlanNode &n) {

@@ -488,5 +488,24 @@ TEST_CASE("neighbours that are held back at the ends of a row are loaded whole w
   CHECK(!has(text("clamp(2 * index(N), 0, size(N) - 1)"), "load_nearest"));
 }
 
+TEST_CASE("a few rounds over rows of neighbours stand inside of the loop over them, many around it") {
+  auto text = [](const std::string &rounds) {
+    return openmp_text(R"(
+kernel = "k"
+inputs.x = "f32[H, W]"
+inputs.c = "f32[K]"
+outputs.y = "f32[H, W]"
+body = '''
+float total = 0;
+for (int dy = -2; dy <= )" +
+                       rounds + R"(; ++dy) total += at(x, H = clamp(index(H) + dy, 0, size(H) - 1)) * 0.5f;
+y = total;
+''')");
+  };
+  CHECK(has(text("2"),
+            "active) { Lanes<float, kLanes32> total = 0.0f; for (int32_t dy = -2; dy <= 2; ++dy) { total += "));
+  CHECK(has(text("200"), "for (int32_t dy = -2; dy <= 200; ++dy) { for_lanes<kLanes32>("));
+}
+
 } // namespace
 } // namespace kgen
