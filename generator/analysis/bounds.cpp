@@ -16,7 +16,9 @@ struct WideBounds {
   Wide low, high;
 };
 
-Bounds join(Bounds a, Bounds b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
+Bounds join(Bounds a, Bounds b) {
+  return {std::min(a.low, b.low), std::max(a.high, b.high), a.below == b.below ? a.below : kNone};
+}
 
 // The locals of which more is known than their type.
 using Known = std::map<VarId, Bounds>;
@@ -51,7 +53,8 @@ State widen(const Kernel &kernel, const State &before, const State &now) {
     if (const auto other = now->find(var); other != now->end()) {
       const Bounds all = bounds_of(kernel.vars[var].type);
       out[var] = {other->second.low < range.low ? all.low : range.low,
-                  other->second.high > range.high ? all.high : range.high};
+                  other->second.high > range.high ? all.high : range.high,
+                  other->second.below == range.below ? range.below : kNone};
     }
   return out;
 }
@@ -204,11 +207,11 @@ private:
     const auto above = [](Bounds r) { return r.low == INT64_MAX ? r.low : r.low + 1; };
     Bounds left, right;
     if (op == Op::lt)
-      left.high = below(b), right.low = above(a);
+      left.high = below(b), right.low = above(a), left.below = size_of(e.args[1], *state);
     if (op == Op::le)
       left.high = b.high, right.low = a.low;
     if (op == Op::gt)
-      left.low = above(b), right.high = below(a);
+      left.low = above(b), right.high = below(a), right.below = size_of(e.args[0], *state);
     if (op == Op::ge)
       left.low = b.low, right.high = a.high;
     if (op == Op::eq)
@@ -227,7 +230,8 @@ private:
       return bound(e.args[0], by, state);
     if (e.op != Op::read || !is_followed(e))
       return;
-    const Bounds old = value(id, *state), both{std::max(old.low, by.low), std::min(old.high, by.high)};
+    const Bounds old = value(id, *state),
+                 both{std::max(old.low, by.low), std::min(old.high, by.high), by.below != kNone ? by.below : old.below};
     if (both.low > both.high)
       state.reset();
     else
@@ -257,10 +261,33 @@ private:
     if ((is_integer(e.type) && e.type != Type::u64) || e.type == Type::boolean)
       if (const std::optional<WideBounds> found = computed(e, args, known);
           found && found->low >= all.low && found->high <= all.high)
-        out = {static_cast<int64_t>(found->low), static_cast<int64_t>(found->high)};
+        out = {static_cast<int64_t>(found->low), static_cast<int64_t>(found->high), below(e, args, known)};
     if (trying_ == 0)
       found_[id] = found_[id] ? join(*found_[id], out) : out;
     return out;
+  }
+
+  // The axis whose size this is at most, or none.
+  AxisId size_of(ExprId id, const Known &known) {
+    const Expr &e = kernel_.expr(id);
+    if (e.op == Op::sub && e.type == Type::i64 && value(e.args[1], known).low >= 0)
+      return size_of(e.args[0], known);
+    if (e.op == Op::cast && bytes_of(e.type) == 8 && is_integer(kernel_.expr(e.args[0]).type))
+      return size_of(e.args[0], known);
+    return e.op == Op::size && e.ref == kNone && kernel_.axes[e.axis].ragged == kNone ? e.axis : kNone;
+  }
+
+  // The size that a value is below, where its exact result fits its type.
+  AxisId below(const Expr &e, const std::vector<Bounds> &args, const Known &known) const {
+    if (e.op == Op::read)
+      return known.count(e.ref) != 0 && is_followed(e) ? known.at(e.ref).below : kNone;
+    if (e.op == Op::index)
+      return e.ref == kNone && index_count(kernel_, e.axis, kNone) ? e.axis : kNone;
+    if (e.op == Op::cast || (e.op == Op::sub && args[1].low >= 0))
+      return args[0].below;
+    if (e.op == Op::min)
+      return args[0].below != kNone ? args[0].below : args[1].below;
+    return kNone;
   }
 
   // Before the type limits it; none: nothing is known.

@@ -6,7 +6,9 @@
 
 namespace kgen::analysis {
 
-inline bool contains(Bounds outer, Bounds inner) { return outer.low <= inner.low && inner.high <= outer.high; }
+inline bool contains(Bounds outer, Bounds inner) {
+  return outer.low <= inner.low && inner.high <= outer.high && (outer.below == kNone || outer.below == inner.below);
+}
 
 // Sets Expr::bounds of all expressions that statements compute.
 void find_bounds(Kernel &kernel);

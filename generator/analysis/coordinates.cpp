@@ -129,7 +129,7 @@ std::optional<Size> Coordinates::local(const Expr &read) {
 std::optional<Size> Coordinates::at_this_moment(const Expr &read) {
   constexpr int64_t kMost = int64_t{1} << 40;
   const Var &var = kernel_.vars[read.ref];
-  const auto [low, high] = read.bounds;
+  const int64_t low = read.bounds.low, high = read.bounds.high;
   if (!one_moment_ || var.kind != Var::Kind::local || !var.array.empty() || !read.coords.empty() || !is_bounded(read) ||
       low < -kMost || high > kMost)
     return std::nullopt;

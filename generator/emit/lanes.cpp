@@ -413,15 +413,33 @@ std::string LanePrinter::replaced(VarId var, const std::string &place, const std
 void LanePrinter::store_elsewhere(const PlanNode &n) {
   const Type type = kernel_.vars[n.target].type, from = kernel_.expr(n.value).type;
   note(type);
-  std::string value = widened(n.value, from);
+  Code value = varies(n.value) ? expression(n.value) : Code{widened(n.value, from)};
   if (n.scatter_add)
-    value = loaded(n.target, n.coords) + " + " + value;
-  std::vector<std::pair<std::string, std::string>> checks;
-  if (printer_.plan.storage[n.target].kind == Storage::Kind::argument)
-    printer_.index_text(n.target, n.coords, &checks);
-  const std::string statement = helper("store") + "(&" + printer_.element(n.target, n.coords, {}) + ", " + active_ +
-                                ", " + stored({value, n.scatter_add ? binding::kAdd : binding::kMultiply}, from, type) +
+    value = {loaded(n.target, n.coords) + " + " + at_least(value, binding::kMultiply), binding::kAdd};
+  store_at(n.target, n.coords, stored(value, from, type), false);
+}
+
+// What is stored keeps its old value in the lanes that take no part.
+void LanePrinter::store_at(VarId var, const std::vector<Coordinate> &coords, const std::string &value,
+                           bool may_stream) {
+  const LaneStep step = analysis_.step_of(var, coords, lane_);
+  const std::string place = "&" + printer_.element(var, coords, {});
+  const bool neighbours = step.kind == LaneStep::Kind::neighbour;
+  const std::string stride = neighbours ? "" : ", " + printer_.size_text(step.stride);
+  std::string text = value;
+  if (!mask_.empty()) {
+    const std::string old = helper(neighbours ? "load" : "load_every") + "(" + place + stride + ", " + active_ + ")";
+    text = "choose(" + mask_ + ", " + value + ", " + old + ")";
+  }
+  const bool around = may_stream && neighbours && mask_.empty() && streamed_.count(var) != 0;
+  const std::string statement = helper(around       ? "store_around"
+                                       : neighbours ? "store"
+                                                    : "store_every") +
+                                "(" + place + stride + ", " + active_ + ", " + text + (around ? ", " + around_ : "") +
                                 ");";
+  std::vector<std::pair<std::string, std::string>> checks;
+  if (printer_.plan.storage[var].kind == Storage::Kind::argument)
+    printer_.index_text(var, coords, &checks);
   printer_.lines.add(checks.empty() ? statement : "if (" + printer_.inside(checks).text + ") " + statement);
 }
 
@@ -438,25 +456,7 @@ void LanePrinter::set_text(VarId var, const std::string &value, bool is_lanes, c
         printer_.name(var) + " = " + value + ";");
     return;
   }
-  const LaneStep step = analysis_.step_of(var, {}, lane_);
-  const std::string place = "&" + printer_.element(var, {}, {});
-  const bool neighbours = step.kind == LaneStep::Kind::neighbour;
-  const std::string stride = neighbours ? "" : ", " + printer_.size_text(step.stride);
-  std::string text = value;
-  if (!mask_.empty()) {
-    const std::string old = helper(neighbours ? "load" : "load_every") + "(" + place + stride + ", " + active_ + ")";
-    text = "choose(" + mask_ + ", " + value + ", " + old + ")";
-  }
-  const bool around = neighbours && mask_.empty() && streamed_.count(var) != 0;
-  const std::string statement = helper(around       ? "store_around"
-                                       : neighbours ? "store"
-                                                    : "store_every") +
-                                "(" + place + stride + ", " + active_ + ", " + text + (around ? ", " + around_ : "") +
-                                ");";
-  std::vector<std::pair<std::string, std::string>> checks;
-  if (printer_.plan.storage[var].kind == Storage::Kind::argument)
-    printer_.index_text(var, {}, &checks);
-  printer_.lines.add(checks.empty() ? statement : "if (" + printer_.inside(checks).text + ") " + statement);
+  store_at(var, {}, value, true);
 }
 
 } // namespace kgen

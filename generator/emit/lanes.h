@@ -98,6 +98,7 @@ private:
   std::string replaced(VarId var, const std::string &place, const std::string &value);
   void set_text(VarId var, const std::string &value, bool is_lanes, const std::vector<PlanNode> &siblings);
   void store_elsewhere(const PlanNode &node);
+  void store_at(VarId var, const std::vector<Coordinate> &coords, const std::string &value, bool may_stream);
   void fold_step(const PlanNode &node);
   void fold_across(const PlanNode &node);
   void scan_along(const PlanNode &node, const std::vector<PlanNode> &siblings);

@@ -188,9 +188,10 @@ inline const Coordinate *find_coordinate(const std::vector<Coordinate> &coords, 
   return nullptr;
 }
 
-// A whole number is one of low .. high.
+// A whole number is one of low .. high, and below the size of an axis.
 struct Bounds {
   int64_t low = INT64_MIN, high = INT64_MAX;
+  AxisId below = kNone;
 };
 Bounds bounds_of(Type type); // all of its values; what is said of u64 means nothing
 

@@ -435,8 +435,7 @@ bool LaneAnalysis::possible(const PlanNode &node, const PlanNode &loop, bool mas
       return false;
     for (const Coordinate &c : node.coords) {
       // Elsewhere: a place that all lanes share, but for where they stand in the row.
-      if (!is_identity(kernel_, c) && (masked || varies(c.value, lane) || (node.scatter_add && !node.apart) ||
-                                       step_of(node.target, node.coords, lane).kind != LaneStep::Kind::neighbour))
+      if (!is_identity(kernel_, c) && (varies(c.value, lane) || (node.scatter_add && !node.apart)))
         return false;
     }
     return target_fits(node, lane, masked);

@@ -507,5 +507,37 @@ y = total;
   CHECK(has(text("200"), "for (int32_t dy = -2; dy <= 200; ++dy) { for_lanes<kLanes32>("));
 }
 
+TEST_CASE("what is stored at one place of each element's own is a vector, a stride apart and under conditions too") {
+  const std::string text = openmp_text(R"(
+kernel = "k"
+inputs.x = "f32[N]"
+outputs.y = "f32[N, P=3]"
+outputs.z = "f32[P=3, N]"
+body = '''
+float v = exp(x);
+y = 0;
+z = 0;
+for (int p = 0; p < 3; ++p) {
+  at(y, P = p) = v + p;
+  if (v > p) at(z, P = p) = v;
+}
+''')");
+  CHECK(has(text, "store_every(&y[n * 3 + int64_t(p)], 3, active, v + float(p));"));
+  CHECK(has(text, "store(&z[int64_t(p) * N + n], active, choose(chosen, v, load(&z[int64_t(p) * N + n], active)));"));
+}
+
+TEST_CASE("a counter of 64 bits that stays below an axis' size needs no guard") {
+  auto text = [](const std::string &type, const std::string &end) {
+    return openmp_text(
+        "kernel = \"k\"\ninputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M]\"\nbody = '''\nfloat t = 0;\nfor (" + type +
+        " i = 0; i < " + end + "; ++i) t = max(t, at(x, N = i));\ny = t;\n'''\n");
+  };
+  CHECK(!has(text("int64_t", "size(N)"), "inside("));
+  CHECK(!has(text("int64_t", "size(N) - 1"), "inside("));
+  CHECK(has(text("int64_t", "size(M)"), "inside("));
+  CHECK(has(text("int64_t", "size(N) + 1"), "inside("));
+  CHECK(has(text("int", "size(N)"), "inside(")); // it wraps around where N is larger
+}
+
 } // namespace
 } // namespace kgen
