@@ -1,7 +1,6 @@
 #include "analysis/bounds.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "analysis/coordinates.h"
 #include "analysis/flow.h"

@@ -393,7 +393,7 @@ void LanePrinter::set(const PlanNode &n, const std::vector<PlanNode> &siblings) 
     return set_text(var, text, varies(value), siblings);
   const auto checks = printer_.array_checks(var, n.indices);
   const std::string statement = replaced(var, printer_.element(var, {}, n.indices), text);
-  printer_.lines.add(checks.empty() ? statement : "if (" + printer_.inside(checks).text + ") " + statement);
+  printer_.lines.add(printer_.where_inside(checks, statement));
 }
 
 // Does nobody want what the lanes have in it that take no part here?
@@ -440,7 +440,7 @@ void LanePrinter::store_at(VarId var, const std::vector<Coordinate> &coords, con
   std::vector<std::pair<std::string, std::string>> checks;
   if (printer_.plan.storage[var].kind == Storage::Kind::argument)
     printer_.index_text(var, coords, &checks);
-  printer_.lines.add(checks.empty() ? statement : "if (" + printer_.inside(checks).text + ") " + statement);
+  printer_.lines.add(printer_.where_inside(checks, statement));
 }
 
 // `is_lanes`: the text has the type of the variable, so that `auto` will do.

@@ -137,6 +137,8 @@ private:
   std::vector<std::pair<std::string, std::string>> array_checks(VarId var, const std::vector<ExprId> &indices);
   Code array_index(VarId var, ExprId id);
   Code inside(const std::vector<std::pair<std::string, std::string>> &checks);
+  std::string where_inside(const std::vector<std::pair<std::string, std::string>> &checks,
+                           const std::string &statement);
   std::string argument_element(VarId var, const Code &index) const;
   Code index_text(VarId var, const std::vector<Coordinate> &coords,
                   std::vector<std::pair<std::string, std::string>> *checks);

@@ -243,6 +243,11 @@ Code Printer::inside(const std::vector<std::pair<std::string, std::string>> &che
   return all.text.empty() ? Code{"true"} : all;
 }
 
+std::string Printer::where_inside(const std::vector<std::pair<std::string, std::string>> &checks,
+                                  const std::string &statement) {
+  return checks.empty() ? statement : "if (" + inside(checks).text + ") " + statement;
+}
+
 // What must be inside for a coordinate to lie in a window and in the array: the position, and how many there are.
 std::pair<std::string, std::string> Printer::within(const Code &coordinate, const Coordinate *given, const Size &start,
                                                     const Size &block, const Size &extent) {

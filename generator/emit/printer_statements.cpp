@@ -263,9 +263,7 @@ void Printer::store(const PlanNode &n) {
                                   value.type, var.type) +
                   ";";
   }
-  if (!checks.empty())
-    statement = "if (" + inside(checks).text + ") " + statement;
-  lines.add(statement);
+  lines.add(where_inside(checks, statement));
 }
 
 void Printer::fold_step(const PlanNode &n) {
