@@ -163,10 +163,15 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
+  // What machines choose has `a` where either is NaN: with all bits set where `b` is, it is NaN.
+  static Lanes or_nan(Vector chosen, Vector b) {
+    using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
+    return (Vector)((Bits)chosen | (Bits)(b != b));
+  }
   // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
   // them.
-  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
-  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, Lanes b) { return or_nan(b.v > a.v ? b.v : a.v, b.v); }
+  friend Lanes minimum(Lanes a, Lanes b) { return or_nan(b.v < a.v ? b.v : a.v, b.v); }
   friend Lanes maximum(Lanes a, T b) {
     return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
   }
@@ -307,6 +312,14 @@ inline void finish_stores() {
 #endif
 }
 
+// Asks for what lies so many bytes further on, whether or not that is one's own.
+template <class... Pointer>
+inline void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
+                      2),
+   ...);
+}
+
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
@@ -409,6 +422,9 @@ void giou_planes_plain_f32(const float* left_p, const float* top_p, const float*
       for_lines<kLanes32>(
           around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
           [=](int64_t mn, auto active) {
+            if (around_caches)
+              prefetch_soon(2048, &right_p[mn], &left_p[mn], &bottom_p[mn], &top_p[mn], &right_t[mn],
+                            &left_t[mn], &bottom_t[mn], &top_t[mn]);
             const auto area_p = (load(&right_p[mn], active) - load(&left_p[mn], active)) *
                                 (load(&bottom_p[mn], active) - load(&top_p[mn], active));
             const auto area_t = (load(&right_t[mn], active) - load(&left_t[mn], active)) *
@@ -447,6 +463,9 @@ void giou_planes_plain_f16(const uint16_t* left_p, const uint16_t* top_p, const 
       for_lines<kLanes32>(
           around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
           [=](int64_t mn, auto active) {
+            if (around_caches)
+              prefetch_soon(2048, &right_p[mn], &left_p[mn], &bottom_p[mn], &top_p[mn], &right_t[mn],
+                            &left_t[mn], &bottom_t[mn], &top_t[mn]);
             const auto area_p = (from_f16(load(&right_p[mn], active)) - from_f16(load(&left_p[mn], active))) *
                                 (from_f16(load(&bottom_p[mn], active)) - from_f16(load(&top_p[mn], active)));
             const auto area_t = (from_f16(load(&right_t[mn], active)) - from_f16(load(&left_t[mn], active))) *
@@ -489,6 +508,9 @@ void giou_planes_plain_bf16(const uint16_t* left_p, const uint16_t* top_p, const
       for_lines<kLanes32>(
           around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
           [=](int64_t mn, auto active) {
+            if (around_caches)
+              prefetch_soon(2048, &right_p[mn], &left_p[mn], &bottom_p[mn], &top_p[mn], &right_t[mn],
+                            &left_t[mn], &bottom_t[mn], &top_t[mn]);
             const auto area_p =
                 (from_bf16(load(&right_p[mn], active)) - from_bf16(load(&left_p[mn], active))) *
                 (from_bf16(load(&bottom_p[mn], active)) - from_bf16(load(&top_p[mn], active)));
@@ -535,6 +557,9 @@ void giou_planes_plain_f64(const double* left_p, const double* top_p, const doub
       for_lines<kLanes64>(
           around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
           [=](int64_t mn, auto active) {
+            if (around_caches)
+              prefetch_soon(2048, &right_p[mn], &left_p[mn], &bottom_p[mn], &top_p[mn], &right_t[mn],
+                            &left_t[mn], &bottom_t[mn], &top_t[mn]);
             const auto area_p = (load(&right_p[mn], active) - load(&left_p[mn], active)) *
                                 (load(&bottom_p[mn], active) - load(&top_p[mn], active));
             const auto area_t = (load(&right_t[mn], active) - load(&left_t[mn], active)) *

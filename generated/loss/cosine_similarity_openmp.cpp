@@ -196,10 +196,15 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
+  // What machines choose has `a` where either is NaN: with all bits set where `b` is, it is NaN.
+  static Lanes or_nan(Vector chosen, Vector b) {
+    using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
+    return (Vector)((Bits)chosen | (Bits)(b != b));
+  }
   // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
   // them.
-  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
-  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, Lanes b) { return or_nan(b.v > a.v ? b.v : a.v, b.v); }
+  friend Lanes minimum(Lanes a, Lanes b) { return or_nan(b.v < a.v ? b.v : a.v, b.v); }
   friend Lanes maximum(Lanes a, T b) {
     return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
   }
@@ -329,6 +334,14 @@ inline void finish_stores() {
 #endif
 }
 
+// Asks for what lies so many bytes further on, whether or not that is one's own.
+template <class... Pointer>
+inline void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
+                      2),
+   ...);
+}
+
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
@@ -336,11 +349,6 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
     return value;
   else
     return choose(mask_of(active), value, other);
-}
-
-// Asks for what lies two pages further on, whether or not that is one's own.
-inline void prefetch_soon(const void* here) {
-  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + 8192), 0, 2);
 }
 
 // A function of single values, lane by lane; an argument may be the same for all lanes.
@@ -564,8 +572,8 @@ void cosine_similarity_f32(const float* x, const float* y, float* similarity, in
         for_lanes<kLanes32>(
             n_block, smaller(n_block + 4096, n_end),
             [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
-              if (from_memory) prefetch_soon(&x[m * N + n]);
-              if (from_memory) prefetch_soon(&y[m * N + n]);
+              if (from_memory) prefetch_soon(4096, &x[m * N + n]);
+              if (from_memory) prefetch_soon(4096, &y[m * N + n]);
               total4_lanes += keep(active, load(&x[m * N + n], active) * load(&y[m * N + n], active), 0.0f);
               total5_lanes += keep(active, load(&x[m * N + n], active) * load(&x[m * N + n], active), 0.0f);
               total6_lanes += keep(active, load(&y[m * N + n], active) * load(&y[m * N + n], active), 0.0f);
@@ -639,8 +647,8 @@ void cosine_similarity_f64(const double* x, const double* y, double* similarity,
         for_lanes<kLanes64>(
             n_block, smaller(n_block + 4096, n_end),
             [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
-              if (from_memory) prefetch_soon(&x[m * N + n]);
-              if (from_memory) prefetch_soon(&y[m * N + n]);
+              if (from_memory) prefetch_soon(4096, &x[m * N + n]);
+              if (from_memory) prefetch_soon(4096, &y[m * N + n]);
               total4_lanes += keep(active, load(&x[m * N + n], active) * load(&y[m * N + n], active), 0.0);
               total5_lanes += keep(active, load(&x[m * N + n], active) * load(&x[m * N + n], active), 0.0);
               total6_lanes += keep(active, load(&y[m * N + n], active) * load(&y[m * N + n], active), 0.0);
@@ -714,8 +722,8 @@ void cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_t* simi
         for_lanes<kLanes32>(
             n_block, smaller(n_block + 4096, n_end),
             [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
-              if (from_memory) prefetch_soon(&x[m * N + n]);
-              if (from_memory) prefetch_soon(&y[m * N + n]);
+              if (from_memory) prefetch_soon(4096, &x[m * N + n]);
+              if (from_memory) prefetch_soon(4096, &y[m * N + n]);
               total4_lanes +=
                   keep(active,
                        from_bf16(load(&x[m * N + n], active)) * from_bf16(load(&y[m * N + n], active)), 0.0f);
@@ -795,8 +803,8 @@ void cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t* simil
         for_lanes<kLanes32>(
             n_block, smaller(n_block + 4096, n_end),
             [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
-              if (from_memory) prefetch_soon(&x[m * N + n]);
-              if (from_memory) prefetch_soon(&y[m * N + n]);
+              if (from_memory) prefetch_soon(4096, &x[m * N + n]);
+              if (from_memory) prefetch_soon(4096, &y[m * N + n]);
               total4_lanes +=
                   keep(active, from_f16(load(&x[m * N + n], active)) * from_f16(load(&y[m * N + n], active)),
                        0.0f);

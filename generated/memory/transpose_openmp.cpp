@@ -169,10 +169,15 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
+  // What machines choose has `a` where either is NaN: with all bits set where `b` is, it is NaN.
+  static Lanes or_nan(Vector chosen, Vector b) {
+    using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
+    return (Vector)((Bits)chosen | (Bits)(b != b));
+  }
   // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
   // them.
-  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
-  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, Lanes b) { return or_nan(b.v > a.v ? b.v : a.v, b.v); }
+  friend Lanes minimum(Lanes a, Lanes b) { return or_nan(b.v < a.v ? b.v : a.v, b.v); }
   friend Lanes maximum(Lanes a, T b) {
     return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
   }
@@ -221,6 +226,17 @@ template <int N, class Step>
 inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end, const Step& step) {
   for (; end - first >= N; first += N) step(first, AllLanes<N>{});
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
+}
+
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  const int64_t past =
+      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
 }
 
 // Copies the elements of active lanes: a whole vector, or its first bytes by halves.
@@ -308,6 +324,14 @@ inline int64_t into_line(const T* at) {
   return int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % (64 / sizeof(T)));
 }
 
+// Asks for what lies so many bytes further on, whether or not that is one's own.
+template <class... Pointer>
+inline void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
+                      2),
+   ...);
+}
+
 // Takes in turn an element of `a` and one of `b`, from element `kFirst` on.
 template <int kFirst, class Vector, size_t... kLane>
 inline Vector interleaved(Vector a, Vector b, std::index_sequence<kLane...>) {
@@ -341,12 +365,14 @@ inline __attribute__((always_inline)) void turn_square(T* to, int64_t to_stride,
   square = turned<Square<T>::kSide>(square, all);
   (memcpy(to + int64_t(kRow) * to_stride, &square.rows[kRow], 16), ...);
 }
-// A part of an array, its columns as rows that begin `to_stride` elements apart.
+// A part of an array, its columns as rows that begin `to_stride` elements apart. Long ones go through more
+// pages than what fetches by itself follows: the parts beside them come soon.
 template <class T>
 inline void turn_tile(T* to, int64_t to_stride, const T* from, int64_t stride, int64_t rows,
                       int64_t columns) {
   constexpr int N = Square<T>::kSide;
   const int64_t whole_rows = rows - rows % N, whole_columns = columns - columns % N;
+  for (int64_t row = 0; row < (rows > 64 ? rows : 0); ++row) prefetch_soon(128, from + row * stride);
   for (int64_t row = 0; row < whole_rows; row += N)
     for (int64_t column = 0; column < whole_columns; column += N)
       turn_square(to + column * to_stride + row, to_stride, from + row * stride + column, stride,
@@ -384,7 +410,7 @@ inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
 
 void transpose_f32(const float* x, float* y, int64_t M, int64_t N) {
   const bool around_caches = N * M * 4 >= kBeyondCaches;
-  const int64_t m_part = around_caches && M % 16 != 0 ? 256 : 16;
+  const int64_t m_part = around_caches && M % 16 != 0 ? 512 : 16;
   OMP(omp parallel if (N * M > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -393,13 +419,14 @@ void transpose_f32(const float* x, float* y, int64_t M, int64_t N) {
         const int64_t m_begin = larger(m_first, 0), m_end = smaller(m_first + m_part, M);
         for (int64_t n_group = n_first; n_group < smaller(n_first + 1024, N); n_group += 16) {
           const int64_t n_end = smaller(n_group + 16, smaller(n_first + 1024, N));
-          float x_turned[16 * 256];
+          float x_turned[16 * 512];
           turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
           for (int64_t n = n_group; n < n_end; ++n) {
-            for_lanes<kLanes32>(m_begin, m_end, [=, &x_turned](int64_t m, auto active) {
-              store_around(&y[n * M + m], active,
-                           load(&x_turned[(n - n_group) * m_part + m - m_begin], active), around_caches);
-            });
+            for_lines<kLanes32>(
+                around_caches, &y[n * M + m_begin], m_begin, m_end, [=, &x_turned](int64_t m, auto active) {
+                  store_around(&y[n * M + m], active,
+                               load(&x_turned[(n - n_group) * m_part + m - m_begin], active), around_caches);
+                });
           }
         }
       }
@@ -422,10 +449,11 @@ void transpose_f64(const double* x, double* y, int64_t M, int64_t N) {
           double x_turned[8 * 256];
           turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
           for (int64_t n = n_group; n < n_end; ++n) {
-            for_lanes<kLanes64>(m_begin, m_end, [=, &x_turned](int64_t m, auto active) {
-              store_around(&y[n * M + m], active,
-                           load(&x_turned[(n - n_group) * m_part + m - m_begin], active), around_caches);
-            });
+            for_lines<kLanes64>(
+                around_caches, &y[n * M + m_begin], m_begin, m_end, [=, &x_turned](int64_t m, auto active) {
+                  store_around(&y[n * M + m], active,
+                               load(&x_turned[(n - n_group) * m_part + m - m_begin], active), around_caches);
+                });
           }
         }
       }
@@ -436,7 +464,7 @@ void transpose_f64(const double* x, double* y, int64_t M, int64_t N) {
 
 void transpose_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
   const bool around_caches = N * M * 2 >= kBeyondCaches;
-  const int64_t m_part = around_caches && M % 32 != 0 ? 256 : 32;
+  const int64_t m_part = around_caches && M % 32 != 0 ? 1024 : 32;
   OMP(omp parallel if (N * M > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -445,14 +473,16 @@ void transpose_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
         const int64_t m_begin = larger(m_first, 0), m_end = smaller(m_first + m_part, M);
         for (int64_t n_group = n_first; n_group < smaller(n_first + 1024, N); n_group += 32) {
           const int64_t n_end = smaller(n_group + 32, smaller(n_first + 1024, N));
-          uint16_t x_turned[32 * 256];
+          uint16_t x_turned[32 * 1024];
           turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
           for (int64_t n = n_group; n < n_end; ++n) {
-            for_lanes<kLanes32>(m_begin, m_end, [=, &x_turned](int64_t m, auto active) {
-              store_around(&y[n * M + m], active,
-                           to_bf16(from_bf16(load(&x_turned[(n - n_group) * m_part + m - m_begin], active))),
-                           around_caches);
-            });
+            for_lines<kLanes32>(
+                around_caches, &y[n * M + m_begin], m_begin, m_end, [=, &x_turned](int64_t m, auto active) {
+                  store_around(
+                      &y[n * M + m], active,
+                      to_bf16(from_bf16(load(&x_turned[(n - n_group) * m_part + m - m_begin], active))),
+                      around_caches);
+                });
           }
         }
       }
@@ -463,7 +493,7 @@ void transpose_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
 
 void transpose_u8(const uint8_t* x, uint8_t* y, int64_t M, int64_t N) {
   const bool around_caches = N * M >= kBeyondCaches;
-  const int64_t m_part = around_caches && M % 64 != 0 ? 256 : 64;
+  const int64_t m_part = around_caches && M % 64 != 0 ? 2048 : 64;
   OMP(omp parallel if (N * M > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -472,13 +502,14 @@ void transpose_u8(const uint8_t* x, uint8_t* y, int64_t M, int64_t N) {
         const int64_t m_begin = larger(m_first, 0), m_end = smaller(m_first + m_part, M);
         for (int64_t n_group = n_first; n_group < smaller(n_first + 1024, N); n_group += 64) {
           const int64_t n_end = smaller(n_group + 64, smaller(n_first + 1024, N));
-          uint8_t x_turned[64 * 256];
+          uint8_t x_turned[64 * 2048];
           turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
           for (int64_t n = n_group; n < n_end; ++n) {
-            for_lanes<kLanes8>(m_begin, m_end, [=, &x_turned](int64_t m, auto active) {
-              store_around(&y[n * M + m], active,
-                           load(&x_turned[(n - n_group) * m_part + m - m_begin], active), around_caches);
-            });
+            for_lines<kLanes8>(
+                around_caches, &y[n * M + m_begin], m_begin, m_end, [=, &x_turned](int64_t m, auto active) {
+                  store_around(&y[n * M + m], active,
+                               load(&x_turned[(n - n_group) * m_part + m - m_begin], active), around_caches);
+                });
           }
         }
       }

@@ -20,26 +20,32 @@ extern "C" {
 // beta: f32[(G) * (C)]
 // y: f32[B, (G) * (C), H, W]
 /* @function group_norm_f32 args: in x f32 [B, (G) * (C), H, W]; in gamma f32 [(G) * (C)]; in beta f32 [(G) *
- * (C)]; out y f32 [B, (G) * (C), H, W]; size B; size G; size C; size H; size W; workspace workspace */
+ * (C)]; out y f32 [B, (G) * (C), H, W]; size B; size G; size C; size H; size W; workspace workspace;
+ * workspace_openmp workspace */
 int64_t group_norm_f32_cuda_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W);
 int group_norm_f32_cuda(const float* x, const float* gamma, const float* beta, float* y, int64_t B, int64_t G,
                         int64_t C, int64_t H, int64_t W, void* workspace, int64_t workspace_bytes,
                         void* stream);
+int64_t group_norm_f32_openmp_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W);
 int group_norm_f32_openmp(const float* x, const float* gamma, const float* beta, float* y, int64_t B,
-                          int64_t G, int64_t C, int64_t H, int64_t W);
+                          int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
+                          int64_t workspace_bytes);
 
 // x: bf16[B, (G) * (C), H, W]
 // gamma: f32[(G) * (C)]
 // beta: f32[(G) * (C)]
 // y: bf16[B, (G) * (C), H, W]
 /* @function group_norm_bf16 args: in x bf16 [B, (G) * (C), H, W]; in gamma f32 [(G) * (C)]; in beta f32 [(G)
- * * (C)]; out y bf16 [B, (G) * (C), H, W]; size B; size G; size C; size H; size W; workspace workspace */
+ * * (C)]; out y bf16 [B, (G) * (C), H, W]; size B; size G; size C; size H; size W; workspace workspace;
+ * workspace_openmp workspace */
 int64_t group_norm_bf16_cuda_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W);
 int group_norm_bf16_cuda(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t B,
                          int64_t G, int64_t C, int64_t H, int64_t W, void* workspace, int64_t workspace_bytes,
                          void* stream);
+int64_t group_norm_bf16_openmp_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W);
 int group_norm_bf16_openmp(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t B,
-                           int64_t G, int64_t C, int64_t H, int64_t W);
+                           int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
+                           int64_t workspace_bytes);
 
 // What a status means.
 const char* group_norm_error(int status);

@@ -588,15 +588,15 @@ extern "C" int group_norm_f32_cuda(const float* x, const float* gamma, const flo
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const GroupNormF32Workspace space(B, G, C, H, W);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 16;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 15;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 16;
+    return 15;
   const cudaError_t error =
       small ? group_norm_f32<int32_t>(x, gamma, beta, y, B, G, C, H, W, static_cast<char*>(memory), queue)
             : group_norm_f32<int64_t>(x, gamma, beta, y, B, G, C, H, W, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 15;
+  return error == cudaSuccess ? 0 : 16;
 }
 
 extern "C" int64_t group_norm_bf16_cuda_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
@@ -624,15 +624,15 @@ extern "C" int group_norm_bf16_cuda(const uint16_t* x, const float* gamma, const
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const GroupNormBf16Workspace space(B, G, C, H, W);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 16;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 15;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 16;
+    return 15;
   const cudaError_t error =
       small ? group_norm_bf16<int32_t>(x, gamma, beta, y, B, G, C, H, W, static_cast<char*>(memory), queue)
             : group_norm_bf16<int64_t>(x, gamma, beta, y, B, G, C, H, W, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 15;
+  return error == cudaSuccess ? 0 : 16;
 }
 
 extern "C" __attribute__((weak)) const char* group_norm_error(int status) {
@@ -668,9 +668,9 @@ extern "C" __attribute__((weak)) const char* group_norm_error(int status) {
     case 14:
       return "y must not overlap beta";
     case 15:
-      return "a CUDA call failed; cudaGetLastError says why";
-    case 16:
       return "there is not enough memory for the workspace";
+    case 16:
+      return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";
 }

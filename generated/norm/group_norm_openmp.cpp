@@ -2,12 +2,17 @@
 //
 // group_norm: y = (x - mean) / sqrt(variance + eps) * gamma + beta within each group of channels
 //
-// Plan: threads share B, G, neighbours along H*W.
+// Phase 1: threads share B, G, neighbours along H*W, where size(C) * size(H*W) <= 1048576.
+// Phase 2: threads share C_shares, B, G, neighbours along H*W, unless size(C) * size(H*W) <= 1048576.
+// Phase 3: one thread does the rest, unless size(C) * size(H*W) <= 1048576.
+// Phase 4: threads share C_shares, B, G, neighbours along H*W, unless size(C) * size(H*W) <= 1048576.
+// Through the workspace: total, total, total_part, total_part, seen_part.
 // Bytes that group_norm_f32 must move: 8 * C * G + 4 * C * G * W * H * B read, 4 * C * G * W * H * B written.
 
 #include "group_norm.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
@@ -22,9 +27,22 @@
 
 namespace {
 
+inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
 template <class A, class B>
 inline auto smaller(A a, B b) {
   return a < b ? a : b;
+}
+
+template <class A, class B>
+inline auto larger(A a, B b) {
+  return a > b ? a : b;
 }
 
 template <class T>
@@ -47,6 +65,24 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
+}
+
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  int64_t size = 0;
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
+    total = INT64_MAX / 2;
+  return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -165,10 +201,15 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
+  // What machines choose has `a` where either is NaN: with all bits set where `b` is, it is NaN.
+  static Lanes or_nan(Vector chosen, Vector b) {
+    using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
+    return (Vector)((Bits)chosen | (Bits)(b != b));
+  }
   // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
   // them.
-  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
-  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, Lanes b) { return or_nan(b.v > a.v ? b.v : a.v, b.v); }
+  friend Lanes minimum(Lanes a, Lanes b) { return or_nan(b.v < a.v ? b.v : a.v, b.v); }
   friend Lanes maximum(Lanes a, T b) {
     return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
   }
@@ -387,117 +428,357 @@ inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
   return upper_halves<N>(value.v == value.v ? rounded : quiet, std::make_index_sequence<N>{});
 }
 
+// Where the intermediates lie in the workspace.
+struct GroupNormF32Workspace {
+  int64_t total3;
+  int64_t total4;
+  int64_t total_part3;
+  int64_t total_part4;
+  int64_t seen_part;
+  int64_t bytes = 0;
+
+  explicit GroupNormF32Workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
+    const int64_t C_shares =
+        larger(1, smaller(floor_div(64, larger(1, B * G)), smaller(ceil_div(C * (H * W), 16384), C)));
+    total3 = reserve(bytes, B * G, 4);
+    total4 = reserve(bytes, B * G, 4);
+    total_part3 = reserve(bytes, C_shares * B * G, 4);
+    total_part4 = reserve(bytes, C_shares * B * G, 4);
+    seen_part = reserve(bytes, C_shares * B * G, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
 void group_norm_f32(const float* x, const float* gamma, const float* beta, float* y, int64_t B, int64_t G,
-                    int64_t C, int64_t H, int64_t W) {
-  const bool around_caches = B * G * C * (H * W) * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t b = 0; b < B; ++b) {
-      for (int64_t g = 0; g < G; ++g) {
-        float total = 0.0f;
-        float seen = 0.0f;
-        float total2 = 0.0f;
-        for (int64_t c = 0; c < C; ++c) {
-          for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
-            const int64_t hw_end = smaller(hw_first + 4096, H * W);
-            const float here = float(hw_end - hw_first);
-            float total_part = 0.0f;
-            Sum<float, kLanes32> total_part_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
-              total_part_lanes += keep(active, load(&x[((b * G + g) * C + c) * (H * W) + hw], active), 0.0f);
-            });
-            total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
-            const float mean = total_part / here;
-            Sum<float, kLanes32> total2_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-              const auto d = load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - mean;
-              total2_lanes += keep(active, d * d, 0.0f);
-            });
-            total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
-            if (seen > 0.0f) {
-              const float apart = mean - total / seen;
-              total2 += apart * apart * (seen * here / (seen + here));
+                    int64_t C, int64_t H, int64_t W, char* workspace) {
+  const int64_t C_shares =
+      larger(1, smaller(floor_div(64, larger(1, B * G)), smaller(ceil_div(C * (H * W), 16384), C)));
+  const GroupNormF32Workspace space(B, G, C, H, W);
+  float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
+  float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
+  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
+  float* const total_part4 = reinterpret_cast<float*>(workspace + space.total_part4);
+  float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
+  if (C * (H * W) <= 1048576) {
+    const bool around_caches = B * G * C * (H * W) * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t g = 0; g < G; ++g) {
+          float total = 0.0f;
+          float seen = 0.0f;
+          float total2 = 0.0f;
+          for (int64_t c = 0; c < C; ++c) {
+            for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
+              const int64_t hw_end = smaller(hw_first + 4096, H * W);
+              const float here = float(hw_end - hw_first);
+              float total_part = 0.0f;
+              Sum<float, kLanes32> total_part_lanes = 0.0f;
+              for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
+                total_part_lanes +=
+                    keep(active, load(&x[((b * G + g) * C + c) * (H * W) + hw], active), 0.0f);
+              });
+              total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
+              const float mean = total_part / here;
+              Sum<float, kLanes32> total2_lanes = 0.0f;
+              for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
+                const auto d = load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - mean;
+                total2_lanes += keep(active, d * d, 0.0f);
+              });
+              total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+              if (seen > 0.0f) {
+                const float apart = mean - total / seen;
+                total2 += apart * apart * (seen * here / (seen + here));
+              }
+              total += total_part;
+              seen += here;
             }
-            total += total_part;
-            seen += here;
+          }
+          const float root = rsqrt(total2 / float(C * (H * W)) + 1e-05f);
+          for (int64_t c = 0; c < C; ++c) {
+            for_lines<kLanes32>(
+                around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
+                  const auto d_ =
+                      load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - total / float(C * (H * W));
+                  store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
+                               d_ * root * gamma[g * C + c] + beta[g * C + c], around_caches);
+                });
           }
         }
-        for (int64_t c = 0; c < C; ++c) {
-          for_lines<kLanes32>(
-              around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-                const auto d_ =
-                    load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - total / float(C * (H * W));
-                store_around(
-                    &y[((b * G + g) * C + c) * (H * W) + hw], active,
-                    d_ * rsqrt(total2 / float(C * (H * W)) + 1e-05f) * gamma[g * C + c] + beta[g * C + c],
-                    around_caches);
+      }
+      if (around_caches) finish_stores();
+    }
+  } else {
+    OMP(omp parallel for collapse(3) schedule(static))
+    for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t g = 0; g < G; ++g) {
+          float total5 = 0.0f;
+          float seen2 = 0.0f;
+          float total6 = 0.0f;
+          const int64_t c_begin = c_share * C / C_shares, c_end = (c_share + 1) * C / C_shares;
+          for (int64_t c = c_begin; c < c_end; ++c) {
+            for (int64_t hw_first2 = 0; hw_first2 < H * W; hw_first2 += 4096) {
+              const int64_t hw_end2 = smaller(hw_first2 + 4096, H * W);
+              const float here2 = float(hw_end2 - hw_first2);
+              float total_part2 = 0.0f;
+              Sum<float, kLanes32> total_part2_lanes = 0.0f;
+              for_lanes<kLanes32>(hw_first2, hw_end2, [=, &total_part2_lanes](int64_t hw, auto active) {
+                total_part2_lanes +=
+                    keep(active, load(&x[((b * G + g) * C + c) * (H * W) + hw], active), 0.0f);
               });
+              total_part2 += across(total_part2_lanes, [](auto a, auto b_) { return a + b_; });
+              const float mean2 = total_part2 / here2;
+              Sum<float, kLanes32> total6_lanes = 0.0f;
+              for_lanes<kLanes32>(hw_first2, hw_end2, [=, &total6_lanes](int64_t hw, auto active) {
+                const auto d_4 = load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - mean2;
+                total6_lanes += keep(active, d_4 * d_4, 0.0f);
+              });
+              total6 += across(total6_lanes, [](auto a, auto b_) { return a + b_; });
+              if (seen2 > 0.0f) {
+                const float apart2 = mean2 - total5 / seen2;
+                total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+              }
+              total5 += total_part2;
+              seen2 += here2;
+            }
+          }
+          total_part3[(c_share * B + b) * G + g] = total5;
+          total_part4[(c_share * B + b) * G + g] = total6;
+          seen_part[(c_share * B + b) * G + g] = seen2;
         }
       }
     }
-    if (around_caches) finish_stores();
+    for (int64_t b = 0; b < B; ++b) {
+      for_lanes<kLanes32>(0, G, [=](int64_t g, auto active) {
+        Lanes<float, kLanes32> total7 = 0.0f;
+        Lanes<float, kLanes32> seen3 = 0.0f;
+        Lanes<float, kLanes32> total8 = 0.0f;
+        for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
+          total7 += load(&total_part3[(c_share * B + b) * G + g], active);
+          seen3 += load(&seen_part[(c_share * B + b) * G + g], active);
+        }
+        for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
+          const auto apart3 = load(&total_part3[(c_share * B + b) * G + g], active) /
+                                  load(&seen_part[(c_share * B + b) * G + g], active) -
+                              total7 / seen3;
+          total8 += (load(&total_part4[(c_share * B + b) * G + g], active) +
+                     apart3 * apart3 * load(&seen_part[(c_share * B + b) * G + g], active));
+        }
+        store(&total3[b * G + g], active, total7);
+        store(&total4[b * G + g], active, total8);
+      });
+    }
+    const bool around_caches2 = B * G * C * (H * W) * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(3) schedule(static) nowait)
+      for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
+        for (int64_t b = 0; b < B; ++b) {
+          for (int64_t g = 0; g < G; ++g) {
+            const float total9 = total3[b * G + g];
+            const float total10 = total4[b * G + g];
+            const float root2 = rsqrt(total10 / float(C * (H * W)) + 1e-05f);
+            const int64_t c_begin2 = c_share * C / C_shares, c_end2 = (c_share + 1) * C / C_shares;
+            for (int64_t c = c_begin2; c < c_end2; ++c) {
+              for_lines<kLanes32>(around_caches2, &y[((b * G + g) * C + c) * (H * W)], 0, H * W,
+                                  [=](int64_t hw, auto active) {
+                                    const auto d_3 = load(&x[((b * G + g) * C + c) * (H * W) + hw], active) -
+                                                     total9 / float(C * (H * W));
+                                    store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
+                                                 d_3 * root2 * gamma[g * C + c] + beta[g * C + c],
+                                                 around_caches2);
+                                  });
+            }
+          }
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
+// Where the intermediates lie in the workspace.
+struct GroupNormBf16Workspace {
+  int64_t total3;
+  int64_t total4;
+  int64_t total_part3;
+  int64_t total_part4;
+  int64_t seen_part;
+  int64_t bytes = 0;
+
+  explicit GroupNormBf16Workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
+    const int64_t C_shares =
+        larger(1, smaller(floor_div(64, larger(1, B * G)), smaller(ceil_div(C * (H * W), 16384), C)));
+    total3 = reserve(bytes, B * G, 4);
+    total4 = reserve(bytes, B * G, 4);
+    total_part3 = reserve(bytes, C_shares * B * G, 4);
+    total_part4 = reserve(bytes, C_shares * B * G, 4);
+    seen_part = reserve(bytes, C_shares * B * G, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
 void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t B,
-                     int64_t G, int64_t C, int64_t H, int64_t W) {
-  const bool around_caches = B * G * C * (H * W) * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t b = 0; b < B; ++b) {
-      for (int64_t g = 0; g < G; ++g) {
-        float total = 0.0f;
-        float seen = 0.0f;
-        float total2 = 0.0f;
-        for (int64_t c = 0; c < C; ++c) {
-          for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
-            const int64_t hw_end = smaller(hw_first + 4096, H * W);
-            const float here = float(hw_end - hw_first);
-            float total_part = 0.0f;
-            Sum<float, kLanes32> total_part_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
-              total_part_lanes +=
-                  keep(active, from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)), 0.0f);
-            });
-            total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
-            const float mean = total_part / here;
-            Sum<float, kLanes32> total2_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-              const auto d = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean;
-              total2_lanes += keep(active, d * d, 0.0f);
-            });
-            total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
-            if (seen > 0.0f) {
-              const float apart = mean - total / seen;
-              total2 += apart * apart * (seen * here / (seen + here));
+                     int64_t G, int64_t C, int64_t H, int64_t W, char* workspace) {
+  const int64_t C_shares =
+      larger(1, smaller(floor_div(64, larger(1, B * G)), smaller(ceil_div(C * (H * W), 16384), C)));
+  const GroupNormBf16Workspace space(B, G, C, H, W);
+  float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
+  float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
+  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
+  float* const total_part4 = reinterpret_cast<float*>(workspace + space.total_part4);
+  float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
+  if (C * (H * W) <= 2097152) {
+    const bool around_caches = B * G * C * (H * W) * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t g = 0; g < G; ++g) {
+          float total = 0.0f;
+          float seen = 0.0f;
+          float total2 = 0.0f;
+          for (int64_t c = 0; c < C; ++c) {
+            for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
+              const int64_t hw_end = smaller(hw_first + 4096, H * W);
+              const float here = float(hw_end - hw_first);
+              float total_part = 0.0f;
+              Sum<float, kLanes32> total_part_lanes = 0.0f;
+              for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
+                total_part_lanes +=
+                    keep(active, from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)), 0.0f);
+              });
+              total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
+              const float mean = total_part / here;
+              Sum<float, kLanes32> total2_lanes = 0.0f;
+              for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
+                const auto d = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean;
+                total2_lanes += keep(active, d * d, 0.0f);
+              });
+              total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+              if (seen > 0.0f) {
+                const float apart = mean - total / seen;
+                total2 += apart * apart * (seen * here / (seen + here));
+              }
+              total += total_part;
+              seen += here;
             }
-            total += total_part;
-            seen += here;
+          }
+          const float root = rsqrt(total2 / float(C * (H * W)) + 1e-05f);
+          for (int64_t c = 0; c < C; ++c) {
+            for_lines<kLanes32>(
+                around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
+                  const auto d_ = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
+                                  total / float(C * (H * W));
+                  store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
+                               to_bf16(d_ * root * gamma[g * C + c] + beta[g * C + c]), around_caches);
+                });
           }
         }
-        for (int64_t c = 0; c < C; ++c) {
-          for_lines<kLanes32>(
-              around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-                const auto d_ = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
-                                total / float(C * (H * W));
-                store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
-                             to_bf16(d_ * rsqrt(total2 / float(C * (H * W)) + 1e-05f) * gamma[g * C + c] +
-                                     beta[g * C + c]),
-                             around_caches);
+      }
+      if (around_caches) finish_stores();
+    }
+  } else {
+    OMP(omp parallel for collapse(3) schedule(static))
+    for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t g = 0; g < G; ++g) {
+          float total5 = 0.0f;
+          float seen2 = 0.0f;
+          float total6 = 0.0f;
+          const int64_t c_begin = c_share * C / C_shares, c_end = (c_share + 1) * C / C_shares;
+          for (int64_t c = c_begin; c < c_end; ++c) {
+            for (int64_t hw_first2 = 0; hw_first2 < H * W; hw_first2 += 4096) {
+              const int64_t hw_end2 = smaller(hw_first2 + 4096, H * W);
+              const float here2 = float(hw_end2 - hw_first2);
+              float total_part2 = 0.0f;
+              Sum<float, kLanes32> total_part2_lanes = 0.0f;
+              for_lanes<kLanes32>(hw_first2, hw_end2, [=, &total_part2_lanes](int64_t hw, auto active) {
+                total_part2_lanes +=
+                    keep(active, from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)), 0.0f);
               });
+              total_part2 += across(total_part2_lanes, [](auto a, auto b_) { return a + b_; });
+              const float mean2 = total_part2 / here2;
+              Sum<float, kLanes32> total6_lanes = 0.0f;
+              for_lanes<kLanes32>(hw_first2, hw_end2, [=, &total6_lanes](int64_t hw, auto active) {
+                const auto d_4 = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean2;
+                total6_lanes += keep(active, d_4 * d_4, 0.0f);
+              });
+              total6 += across(total6_lanes, [](auto a, auto b_) { return a + b_; });
+              if (seen2 > 0.0f) {
+                const float apart2 = mean2 - total5 / seen2;
+                total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+              }
+              total5 += total_part2;
+              seen2 += here2;
+            }
+          }
+          total_part3[(c_share * B + b) * G + g] = total5;
+          total_part4[(c_share * B + b) * G + g] = total6;
+          seen_part[(c_share * B + b) * G + g] = seen2;
         }
       }
     }
-    if (around_caches) finish_stores();
+    for (int64_t b = 0; b < B; ++b) {
+      for_lanes<kLanes32>(0, G, [=](int64_t g, auto active) {
+        Lanes<float, kLanes32> total7 = 0.0f;
+        Lanes<float, kLanes32> seen3 = 0.0f;
+        Lanes<float, kLanes32> total8 = 0.0f;
+        for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
+          total7 += load(&total_part3[(c_share * B + b) * G + g], active);
+          seen3 += load(&seen_part[(c_share * B + b) * G + g], active);
+        }
+        for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
+          const auto apart3 = load(&total_part3[(c_share * B + b) * G + g], active) /
+                                  load(&seen_part[(c_share * B + b) * G + g], active) -
+                              total7 / seen3;
+          total8 += (load(&total_part4[(c_share * B + b) * G + g], active) +
+                     apart3 * apart3 * load(&seen_part[(c_share * B + b) * G + g], active));
+        }
+        store(&total3[b * G + g], active, total7);
+        store(&total4[b * G + g], active, total8);
+      });
+    }
+    const bool around_caches2 = B * G * C * (H * W) * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(3) schedule(static) nowait)
+      for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
+        for (int64_t b = 0; b < B; ++b) {
+          for (int64_t g = 0; g < G; ++g) {
+            const float total9 = total3[b * G + g];
+            const float total10 = total4[b * G + g];
+            const float root2 = rsqrt(total10 / float(C * (H * W)) + 1e-05f);
+            const int64_t c_begin2 = c_share * C / C_shares, c_end2 = (c_share + 1) * C / C_shares;
+            for (int64_t c = c_begin2; c < c_end2; ++c) {
+              for_lines<kLanes32>(
+                  around_caches2, &y[((b * G + g) * C + c) * (H * W)], 0, H * W,
+                  [=](int64_t hw, auto active) {
+                    const auto d_3 = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
+                                     total9 / float(C * (H * W));
+                    store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
+                                 to_bf16(d_3 * root2 * gamma[g * C + c] + beta[g * C + c]), around_caches2);
+                  });
+            }
+          }
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
 }  // namespace
 
+extern "C" int64_t group_norm_f32_openmp_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
+  return GroupNormF32Workspace(B, G, C, H, W).bytes;
+}
+
 extern "C" int group_norm_f32_openmp(const float* x, const float* gamma, const float* beta, float* y,
-                                     int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
+                                     int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
+                                     int64_t workspace_bytes) {
   if (!(B >= 0)) return 1;
   if (!(G >= 0)) return 2;
   if (!(C >= 0)) return 3;
@@ -512,12 +793,22 @@ extern "C" int group_norm_f32_openmp(const float* x, const float* gamma, const f
   if (overlap(x, B * G * C * H * W * 4, y, B * G * C * H * W * 4)) return 12;
   if (overlap(gamma, G * C * 4, y, B * G * C * H * W * 4)) return 13;
   if (overlap(beta, G * C * 4, y, B * G * C * H * W * 4)) return 14;
-  group_norm_f32(x, gamma, beta, y, B, G, C, H, W);
+  const GroupNormF32Workspace space(B, G, C, H, W);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 15;
+  group_norm_f32(x, gamma, beta, y, B, G, C, H, W, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
+extern "C" int64_t group_norm_bf16_openmp_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
+  return GroupNormBf16Workspace(B, G, C, H, W).bytes;
+}
+
 extern "C" int group_norm_bf16_openmp(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
-                                      int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
+                                      int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
+                                      int64_t workspace_bytes) {
   if (!(B >= 0)) return 1;
   if (!(G >= 0)) return 2;
   if (!(C >= 0)) return 3;
@@ -532,7 +823,12 @@ extern "C" int group_norm_bf16_openmp(const uint16_t* x, const float* gamma, con
   if (overlap(x, B * G * C * H * W * 2, y, B * G * C * H * W * 2)) return 12;
   if (overlap(gamma, G * C * 4, y, B * G * C * H * W * 2)) return 13;
   if (overlap(beta, G * C * 4, y, B * G * C * H * W * 2)) return 14;
-  group_norm_bf16(x, gamma, beta, y, B, G, C, H, W);
+  const GroupNormBf16Workspace space(B, G, C, H, W);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 15;
+  group_norm_bf16(x, gamma, beta, y, B, G, C, H, W, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -569,9 +865,9 @@ extern "C" __attribute__((weak)) const char* group_norm_error(int status) {
     case 14:
       return "y must not overlap beta";
     case 15:
-      return "a CUDA call failed; cudaGetLastError says why";
-    case 16:
       return "there is not enough memory for the workspace";
+    case 16:
+      return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";
 }

@@ -217,10 +217,15 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
+  // What machines choose has `a` where either is NaN: with all bits set where `b` is, it is NaN.
+  static Lanes or_nan(Vector chosen, Vector b) {
+    using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
+    return (Vector)((Bits)chosen | (Bits)(b != b));
+  }
   // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
   // them.
-  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
-  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, Lanes b) { return or_nan(b.v > a.v ? b.v : a.v, b.v); }
+  friend Lanes minimum(Lanes a, Lanes b) { return or_nan(b.v < a.v ? b.v : a.v, b.v); }
   friend Lanes maximum(Lanes a, T b) {
     return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
   }
@@ -361,6 +366,17 @@ inline void finish_stores() {
 #endif
 }
 
+// Asks for the line of memory, which another loop will need.
+inline void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
+
+// Asks for what lies so many bytes further on, whether or not that is one's own.
+template <class... Pointer>
+inline void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
+                      2),
+   ...);
+}
+
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
@@ -369,9 +385,6 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
   else
     return choose(mask_of(active), value, other);
 }
-
-// Asks for the line of memory, which another loop will need.
-inline void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
 
 // One half of the lanes, from `kFirst` on.
 template <int kFirst, class T, int N, size_t... kLane>
@@ -543,8 +556,10 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
       for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
         const int64_t m_end2 = smaller(m_first + 512, m_end);
         float part[512] = {};
+        const bool from_memory = M * N * 4 >= kBeyondCaches;
         for (int64_t m = m_first; m < m_end2; ++m) {
           for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(32 * N, &dy[m * N + n]);
             store(&part[n - n_first], active,
                   load(&part[n - n_first], active) + load(&dy[m * N + n], active));
           });
@@ -646,8 +661,11 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
       for (int64_t m_first2 = m_begin2; m_first2 < m_end3; m_first2 += 512) {
         const int64_t m_end4 = smaller(m_first2 + 512, m_end3);
         float part2[512] = {};
+        const bool from_memory2 = M * N * 8 >= kBeyondCaches;
         for (int64_t m = m_first2; m < m_end4; ++m) {
           for_lanes<kLanes32>(n_first4, n_end3, [=, &part2](int64_t n, auto active) {
+            if (from_memory2) prefetch_soon(32 * N, &dy[m * N + n]);
+            if (from_memory2) prefetch_soon(32 * N, &x[m * N + n]);
             const auto normal3 = (load(&x[m * N + n], active) - total[m] / float(N)) * scale[m];
             store(&part2[n - n_first4], active,
                   load(&part2[n - n_first4], active) + load(&dy[m * N + n], active) * normal3);
@@ -716,8 +734,10 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
       for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
         const int64_t m_end2 = smaller(m_first + 512, m_end);
         float part[512] = {};
+        const bool from_memory = M * N * 2 >= kBeyondCaches;
         for (int64_t m = m_first; m < m_end2; ++m) {
           for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(16 * N, &dy[m * N + n]);
             store(&part[n - n_first], active,
                   load(&part[n - n_first], active) + from_bf16(load(&dy[m * N + n], active)));
           });
@@ -820,8 +840,11 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
       for (int64_t m_first2 = m_begin2; m_first2 < m_end3; m_first2 += 512) {
         const int64_t m_end4 = smaller(m_first2 + 512, m_end3);
         float part2[512] = {};
+        const bool from_memory2 = M * N * 4 >= kBeyondCaches;
         for (int64_t m = m_first2; m < m_end4; ++m) {
           for_lanes<kLanes32>(n_first4, n_end3, [=, &part2](int64_t n, auto active) {
+            if (from_memory2) prefetch_soon(16 * N, &dy[m * N + n]);
+            if (from_memory2) prefetch_soon(16 * N, &x[m * N + n]);
             const auto normal3 = (from_bf16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
             store(&part2[n - n_first4], active,
                   load(&part2[n - n_first4], active) + from_bf16(load(&dy[m * N + n], active)) * normal3);
@@ -890,8 +913,10 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
       for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
         const int64_t m_end2 = smaller(m_first + 512, m_end);
         float part[512] = {};
+        const bool from_memory = M * N * 2 >= kBeyondCaches;
         for (int64_t m = m_first; m < m_end2; ++m) {
           for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(16 * N, &dy[m * N + n]);
             store(&part[n - n_first], active,
                   load(&part[n - n_first], active) + from_f16(load(&dy[m * N + n], active)));
           });
@@ -994,8 +1019,11 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
       for (int64_t m_first2 = m_begin2; m_first2 < m_end3; m_first2 += 512) {
         const int64_t m_end4 = smaller(m_first2 + 512, m_end3);
         float part2[512] = {};
+        const bool from_memory2 = M * N * 4 >= kBeyondCaches;
         for (int64_t m = m_first2; m < m_end4; ++m) {
           for_lanes<kLanes32>(n_first4, n_end3, [=, &part2](int64_t n, auto active) {
+            if (from_memory2) prefetch_soon(16 * N, &dy[m * N + n]);
+            if (from_memory2) prefetch_soon(16 * N, &x[m * N + n]);
             const auto normal3 = (from_f16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
             store(&part2[n - n_first4], active,
                   load(&part2[n - n_first4], active) + from_f16(load(&dy[m * N + n], active)) * normal3);

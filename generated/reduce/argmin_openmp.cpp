@@ -183,10 +183,15 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
+  // What machines choose has `a` where either is NaN: with all bits set where `b` is, it is NaN.
+  static Lanes or_nan(Vector chosen, Vector b) {
+    using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
+    return (Vector)((Bits)chosen | (Bits)(b != b));
+  }
   // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
   // them.
-  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
-  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, Lanes b) { return or_nan(b.v > a.v ? b.v : a.v, b.v); }
+  friend Lanes minimum(Lanes a, Lanes b) { return or_nan(b.v < a.v ? b.v : a.v, b.v); }
   friend Lanes maximum(Lanes a, T b) {
     return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
   }
@@ -271,6 +276,14 @@ inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active acti
 
 constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of arrays of which little stays in caches
 
+// Asks for what lies so many bytes further on, whether or not that is one's own.
+template <class... Pointer>
+inline void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
+                      2),
+   ...);
+}
+
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
@@ -283,11 +296,6 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
 template <class Active>
 inline Mask<Active::kLanes> operator&&(Active active, Mask<Active::kLanes> condition) {
   return mask_of(active) && condition;
-}
-
-// Asks for what lies two pages further on, whether or not that is one's own.
-inline void prefetch_soon(const void* here) {
-  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + 8192), 0, 2);
 }
 
 template <class T, size_t... kLane>
@@ -402,7 +410,7 @@ void argmin_f32(const float* x, int64_t* position, float* value, int64_t M, int6
       for_lanes<kLanes32>(
           n_block, smaller(n_block + 65536, N),
           [=, &where_lanes, &best_lanes, &least_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(&x[m * N + n]);
+            if (from_memory) prefetch_soon(4096, &x[m * N + n]);
             const Lanes<float, kLanes32> value2 = load(&x[m * N + n], active);
             const auto better = mask_of(active) && (where_lanes < 0 || value2 < best_lanes ||
                                                     (value2 != value2 && best_lanes == best_lanes));
@@ -432,7 +440,7 @@ void argmin_f64(const double* x, int64_t* position, double* value, int64_t M, in
       for_lanes<kLanes64>(
           n_block, smaller(n_block + 65536, N),
           [=, &where_lanes, &best_lanes, &least_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(&x[m * N + n]);
+            if (from_memory) prefetch_soon(4096, &x[m * N + n]);
             const Lanes<double, kLanes64> value2 = load(&x[m * N + n], active);
             const auto better = mask_of(active) && (where_lanes < 0 || value2 < best_lanes ||
                                                     (value2 != value2 && best_lanes == best_lanes));
@@ -462,7 +470,7 @@ void argmin_bf16(const uint16_t* x, int64_t* position, uint16_t* value, int64_t 
       for_lanes<kLanes32>(
           n_block, smaller(n_block + 65536, N),
           [=, &where_lanes, &best_lanes, &least_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(&x[m * N + n]);
+            if (from_memory) prefetch_soon(4096, &x[m * N + n]);
             const Lanes<float, kLanes32> value2 = from_bf16(load(&x[m * N + n], active));
             const auto better = mask_of(active) && (where_lanes < 0 || value2 < best_lanes ||
                                                     (value2 != value2 && best_lanes == best_lanes));

@@ -210,10 +210,15 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
+  // What machines choose has `a` where either is NaN: with all bits set where `b` is, it is NaN.
+  static Lanes or_nan(Vector chosen, Vector b) {
+    using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
+    return (Vector)((Bits)chosen | (Bits)(b != b));
+  }
   // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
   // them.
-  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
-  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, Lanes b) { return or_nan(b.v > a.v ? b.v : a.v, b.v); }
+  friend Lanes minimum(Lanes a, Lanes b) { return or_nan(b.v < a.v ? b.v : a.v, b.v); }
   friend Lanes maximum(Lanes a, T b) {
     return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
   }
@@ -343,6 +348,14 @@ inline void finish_stores() {
 #endif
 }
 
+// Asks for what lies so many bytes further on, whether or not that is one's own.
+template <class... Pointer>
+inline void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
+                      2),
+   ...);
+}
+
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
@@ -404,8 +417,10 @@ void column_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char
       for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
         const int64_t m_end2 = smaller(m_first + 512, m_end);
         float part[512] = {};
+        const bool from_memory = M * N * 4 >= kBeyondCaches;
         for (int64_t m = m_first; m < m_end2; ++m) {
           for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(32 * N, &x[m * N + n]);
             store(&part[n - n_first], active, load(&part[n - n_first], active) + load(&x[m * N + n], active));
           });
         }
@@ -462,8 +477,10 @@ void column_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, ch
       for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
         const int64_t m_end2 = smaller(m_first + 512, m_end);
         double part[512] = {};
+        const bool from_memory = M * N * 8 >= kBeyondCaches;
         for (int64_t m = m_first; m < m_end2; ++m) {
           for_lanes<kLanes64>(n_first, n_end, [=, &part](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(64 * N, &x[m * N + n]);
             store(&part[n - n_first], active, load(&part[n - n_first], active) + load(&x[m * N + n], active));
           });
         }
@@ -520,8 +537,10 @@ void column_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, 
       for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
         const int64_t m_end2 = smaller(m_first + 512, m_end);
         float part[512] = {};
+        const bool from_memory = M * N * 2 >= kBeyondCaches;
         for (int64_t m = m_first; m < m_end2; ++m) {
           for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(16 * N, &x[m * N + n]);
             store(&part[n - n_first], active,
                   load(&part[n - n_first], active) + from_bf16(load(&x[m * N + n], active)));
           });
@@ -579,8 +598,10 @@ void column_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, c
       for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
         const int64_t m_end2 = smaller(m_first + 512, m_end);
         float part[512] = {};
+        const bool from_memory = M * N * 2 >= kBeyondCaches;
         for (int64_t m = m_first; m < m_end2; ++m) {
           for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(16 * N, &x[m * N + n]);
             store(&part[n - n_first], active,
                   load(&part[n - n_first], active) + from_f16(load(&x[m * N + n], active)));
           });

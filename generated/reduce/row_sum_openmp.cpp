@@ -196,10 +196,15 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
+  // What machines choose has `a` where either is NaN: with all bits set where `b` is, it is NaN.
+  static Lanes or_nan(Vector chosen, Vector b) {
+    using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
+    return (Vector)((Bits)chosen | (Bits)(b != b));
+  }
   // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
   // them.
-  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
-  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, Lanes b) { return or_nan(b.v > a.v ? b.v : a.v, b.v); }
+  friend Lanes minimum(Lanes a, Lanes b) { return or_nan(b.v < a.v ? b.v : a.v, b.v); }
   friend Lanes maximum(Lanes a, T b) {
     return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
   }
@@ -329,6 +334,14 @@ inline void finish_stores() {
 #endif
 }
 
+// Asks for what lies so many bytes further on, whether or not that is one's own.
+template <class... Pointer>
+inline void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
+                      2),
+   ...);
+}
+
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
@@ -336,11 +349,6 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
     return value;
   else
     return choose(mask_of(active), value, other);
-}
-
-// Asks for what lies two pages further on, whether or not that is one's own.
-inline void prefetch_soon(const void* here) {
-  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + 8192), 0, 2);
 }
 
 // One half of the lanes, from `kFirst` on.
@@ -447,7 +455,7 @@ void row_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char* w
         Sum<float, kLanes32> total3_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
                             [=, &total3_lanes](int64_t n, auto active) {
-                              if (from_memory) prefetch_soon(&x[m * N + n]);
+                              if (from_memory) prefetch_soon(4096, &x[m * N + n]);
                               total3_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
                             });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
@@ -498,7 +506,7 @@ void row_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, char*
         Sum<double, kLanes64> total3_lanes = 0.0;
         for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
                             [=, &total3_lanes](int64_t n, auto active) {
-                              if (from_memory) prefetch_soon(&x[m * N + n]);
+                              if (from_memory) prefetch_soon(4096, &x[m * N + n]);
                               total3_lanes += keep(active, load(&x[m * N + n], active), 0.0);
                             });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
@@ -549,7 +557,7 @@ void row_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, cha
         Sum<float, kLanes32> total3_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
                             [=, &total3_lanes](int64_t n, auto active) {
-                              if (from_memory) prefetch_soon(&x[m * N + n]);
+                              if (from_memory) prefetch_soon(4096, &x[m * N + n]);
                               total3_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
                             });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
@@ -600,7 +608,7 @@ void row_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char
         Sum<float, kLanes32> total3_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
                             [=, &total3_lanes](int64_t n, auto active) {
-                              if (from_memory) prefetch_soon(&x[m * N + n]);
+                              if (from_memory) prefetch_soon(4096, &x[m * N + n]);
                               total3_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
                             });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });

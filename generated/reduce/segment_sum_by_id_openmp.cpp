@@ -182,10 +182,15 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
+  // What machines choose has `a` where either is NaN: with all bits set where `b` is, it is NaN.
+  static Lanes or_nan(Vector chosen, Vector b) {
+    using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
+    return (Vector)((Bits)chosen | (Bits)(b != b));
+  }
   // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
   // them.
-  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
-  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, Lanes b) { return or_nan(b.v > a.v ? b.v : a.v, b.v); }
+  friend Lanes minimum(Lanes a, Lanes b) { return or_nan(b.v < a.v ? b.v : a.v, b.v); }
   friend Lanes maximum(Lanes a, T b) {
     return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
   }
@@ -279,6 +284,16 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of arrays of which little stays in caches
+
+// Asks for what lies so many bytes further on, whether or not that is one's own.
+template <class... Pointer>
+inline void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
+                      2),
+   ...);
+}
+
 void segment_sum_by_id(const float* x, const int32_t* id, float* y, int64_t N, int64_t D, int64_t B) {
   const int64_t d_part = share_of(D, 1, 512);
   OMP(omp parallel for schedule(static))
@@ -288,8 +303,10 @@ void segment_sum_by_id(const float* x, const int32_t* id, float* y, int64_t N, i
       for_lanes<kLanes32>(d_first, d_end,
                           [=](int64_t d, auto active) { store(&y[b * D + d], active, 0.0f); });
     }
+    const bool from_memory = N * D * 4 >= kBeyondCaches;
     for (int64_t n = 0; n < N; ++n) {
       for_lanes<kLanes32>(d_first, d_end, [=](int64_t d, auto active) {
+        if (from_memory) prefetch_soon(32 * D, &x[n * D + d]);
         if (inside(int64_t(id[n]), B))
           store(&y[int64_t(id[n]) * D + d], active,
                 load(&y[int64_t(id[n]) * D + d], active) + load(&x[n * D + d], active));

@@ -211,10 +211,15 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
+  // What machines choose has `a` where either is NaN: with all bits set where `b` is, it is NaN.
+  static Lanes or_nan(Vector chosen, Vector b) {
+    using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
+    return (Vector)((Bits)chosen | (Bits)(b != b));
+  }
   // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
   // them.
-  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
-  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, Lanes b) { return or_nan(b.v > a.v ? b.v : a.v, b.v); }
+  friend Lanes minimum(Lanes a, Lanes b) { return or_nan(b.v < a.v ? b.v : a.v, b.v); }
   friend Lanes maximum(Lanes a, T b) {
     return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
   }
@@ -355,6 +360,14 @@ inline void finish_stores() {
 #endif
 }
 
+// Asks for what lies so many bytes further on, whether or not that is one's own.
+template <class... Pointer>
+inline void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
+                      2),
+   ...);
+}
+
 // Numbers of another type; of a mask: 1 or 0.
 template <class To, class From, int N>
 inline Lanes<To, N> convert(Lanes<From, N> from) {
@@ -402,8 +415,10 @@ void cumsum_columns_f32(const float* x, float* y, int64_t M, int64_t N, char* wo
         for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
           const int64_t m_end2 = smaller(m_first + 512, m_end);
           float part[512] = {};
+          const bool from_memory = M * N * 4 >= kBeyondCaches;
           for (int64_t m = m_first; m < m_end2; ++m) {
             for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+              if (from_memory) prefetch_soon(32 * N, &x[m * N + n]);
               store(&part[n - n_first], active,
                     load(&part[n - n_first], active) + load(&x[m * N + n], active));
             });
@@ -442,9 +457,11 @@ void cumsum_columns_f32(const float* x, float* y, int64_t M, int64_t N, char* wo
           }
         });
         const int64_t m_begin2 = m_share * M / M_shares, m_end3 = (m_share + 1) * M / M_shares;
+        const bool from_memory2 = M * N * 4 >= kBeyondCaches;
         for (int64_t m = m_begin2; m < m_end3; ++m) {
           for_lines<kLanes32>(around_caches, &y[m * N + n_first2], n_first2, n_end2,
                               [=, &carry](int64_t n, auto active) {
+                                if (from_memory2) prefetch_soon(32 * N, &x[m * N + n]);
                                 store(&carry[n - n_first2], active,
                                       load(&carry[n - n_first2], active) + load(&x[m * N + n], active));
                                 const auto running = load(&carry[n - n_first2], active);
@@ -489,8 +506,10 @@ void cumsum_columns_f64(const double* x, double* y, int64_t M, int64_t N, char* 
         for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
           const int64_t m_end2 = smaller(m_first + 512, m_end);
           double part[512] = {};
+          const bool from_memory = M * N * 8 >= kBeyondCaches;
           for (int64_t m = m_first; m < m_end2; ++m) {
             for_lanes<kLanes64>(n_first, n_end, [=, &part](int64_t n, auto active) {
+              if (from_memory) prefetch_soon(64 * N, &x[m * N + n]);
               store(&part[n - n_first], active,
                     load(&part[n - n_first], active) + load(&x[m * N + n], active));
             });
@@ -529,9 +548,11 @@ void cumsum_columns_f64(const double* x, double* y, int64_t M, int64_t N, char* 
           }
         });
         const int64_t m_begin2 = m_share * M / M_shares, m_end3 = (m_share + 1) * M / M_shares;
+        const bool from_memory2 = M * N * 8 >= kBeyondCaches;
         for (int64_t m = m_begin2; m < m_end3; ++m) {
           for_lines<kLanes64>(around_caches, &y[m * N + n_first2], n_first2, n_end2,
                               [=, &carry](int64_t n, auto active) {
+                                if (from_memory2) prefetch_soon(64 * N, &x[m * N + n]);
                                 store(&carry[n - n_first2], active,
                                       load(&carry[n - n_first2], active) + load(&x[m * N + n], active));
                                 const auto running = load(&carry[n - n_first2], active);
@@ -573,8 +594,10 @@ void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
         const int64_t n_end = smaller(n_first + n_part, N);
         int64_t total[512] = {};
         const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+        const bool from_memory = M * N * 4 >= kBeyondCaches;
         for (int64_t m = m_begin; m < m_end; ++m) {
           for_lanes<kLanes64>(n_first, n_end, [=, &total](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(32 * N, &x[m * N + n]);
             store(&total[n - n_first], active,
                   load(&total[n - n_first], active) + convert<int64_t>(load(&x[m * N + n], active)));
           });
@@ -608,9 +631,11 @@ void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
           }
         });
         const int64_t m_begin2 = m_share * M / M_shares, m_end2 = (m_share + 1) * M / M_shares;
+        const bool from_memory2 = M * N * 4 >= kBeyondCaches;
         for (int64_t m = m_begin2; m < m_end2; ++m) {
           for_lines<kLanes64>(
               around_caches, &y[m * N + n_first2], n_first2, n_end2, [=, &carry](int64_t n, auto active) {
+                if (from_memory2) prefetch_soon(32 * N, &x[m * N + n]);
                 store(&carry[n - n_first2], active,
                       load(&carry[n - n_first2], active) + convert<int64_t>(load(&x[m * N + n], active)));
                 const auto running = load(&carry[n - n_first2], active);

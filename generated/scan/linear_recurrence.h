@@ -12,26 +12,32 @@ extern "C" {
 #endif
 
 // All functions return 0, or a status that linear_recurrence_error explains. Arrays are dense and row-major
-// unless strides are given, and need no alignment.
+// unless strides are given, and need no alignment. Intermediates live in the workspace; null lets the
+// function allocate it.
 
 // a: f32[B, S, C]
 // x: f32[B, S, C]
 // h: f32[B, S, C]
 /* @function linear_recurrence_f32 args: in a f32 [B, S, C]; in x f32 [B, S, C]; out h f32 [B, S, C]; size B;
- * size S; size C */
+ * size S; size C; workspace workspace; workspace_openmp workspace */
+int64_t linear_recurrence_f32_cuda_workspace(int64_t B, int64_t S, int64_t C);
 int linear_recurrence_f32_cuda(const float* a, const float* x, float* h, int64_t B, int64_t S, int64_t C,
-                               void* stream);
-int linear_recurrence_f32_openmp(const float* a, const float* x, float* h, int64_t B, int64_t S, int64_t C);
+                               void* workspace, int64_t workspace_bytes, void* stream);
+int64_t linear_recurrence_f32_openmp_workspace(int64_t B, int64_t S, int64_t C);
+int linear_recurrence_f32_openmp(const float* a, const float* x, float* h, int64_t B, int64_t S, int64_t C,
+                                 void* workspace, int64_t workspace_bytes);
 
 // a: f64[B, S, C]
 // x: f64[B, S, C]
 // h: f64[B, S, C]
 /* @function linear_recurrence_f64 args: in a f64 [B, S, C]; in x f64 [B, S, C]; out h f64 [B, S, C]; size B;
- * size S; size C */
+ * size S; size C; workspace workspace; workspace_openmp workspace */
+int64_t linear_recurrence_f64_cuda_workspace(int64_t B, int64_t S, int64_t C);
 int linear_recurrence_f64_cuda(const double* a, const double* x, double* h, int64_t B, int64_t S, int64_t C,
-                               void* stream);
-int linear_recurrence_f64_openmp(const double* a, const double* x, double* h, int64_t B, int64_t S,
-                                 int64_t C);
+                               void* workspace, int64_t workspace_bytes, void* stream);
+int64_t linear_recurrence_f64_openmp_workspace(int64_t B, int64_t S, int64_t C);
+int linear_recurrence_f64_openmp(const double* a, const double* x, double* h, int64_t B, int64_t S, int64_t C,
+                                 void* workspace, int64_t workspace_bytes);
 
 // What a status means.
 const char* linear_recurrence_error(int status);

@@ -2,7 +2,10 @@
 //
 // linear_recurrence: h[b, t, c] = a[b, t, c] * h[b, t - 1, c] + x[b, t, c]
 //
-// Plan: a thread for each of B, C, neighbours along C.
+// Phase 1: a thread for each of S_shares, B, C, neighbours along C, where there are several S_shares.
+// Phase 2: a block for each of B, C, where there are several S_shares.
+// Phase 3: a thread for each of S_shares, B, C, neighbours along C.
+// Through the workspace: factor_part, total_part, start.
 // Bytes that linear_recurrence_f32 must move: 8 * C * S * B read, 4 * C * S * B written.
 
 #include "linear_recurrence.h"
@@ -20,6 +23,26 @@ __host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
 }
 
 __host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
+template <class A, class B>
+__host__ __device__ inline auto smaller(A a, B b) {
+  return a < b ? a : b;
+}
+
+template <class A, class B>
+__host__ __device__ inline auto larger(A a, B b) {
+  return a > b ? a : b;
+}
+
+// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
+__host__ __device__ inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
+  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
+}
+
+template <class T>
+__host__ __device__ inline T absolute(T v) {
+  return v < T(0) ? T(T(0) - v) : (v == T(0) ? T(0) : v);
+}
 
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
@@ -40,6 +63,16 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
+// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  if (count > (INT64_MAX / 4 - total) / bytes)
+    total = INT64_MAX / 2;
+  else
+    total += (count * bytes + 255) / 256 * 256;
+  return start;
+}
+
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
 inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
@@ -53,15 +86,139 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 th
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
+inline unsigned block_threads(int64_t length, int64_t blocks) {
+  unsigned threads = 32;
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+    threads *= 2;
+  return threads;
+}
+
+// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
+  return T(__shfl_sync(mask, value, int(lane), int(width)));
+}
+
+#if defined(__CUDACC__)
+__device__ inline unsigned char* shared_memory() {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  return bytes;
+}
+#endif
+
+// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
+template <class T, class Combine>
+__device__ inline T block_fold(T value, Combine combine) {
+  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  if (warps == 1) return from_lane(value, 0);
+  T* const slots = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();  // what the fold before has left there is read
+  if (lane == 0) slots[threadIdx.x / 32] = value;
+  __syncthreads();
+  value = slots[0];
+  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
+  return value;
+}
+
+// The value of the block's first thread, for all of them.
+template <class T>
+__device__ inline T broadcast(T value) {
+  T* const slot = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();
+  if (threadIdx.x == 0) *slot = value;
+  __syncthreads();
+  return *slot;
+}
+
+// Where the intermediates lie in the workspace.
+struct LinearRecurrenceF32Workspace {
+  int64_t factor_part;
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit LinearRecurrenceF32Workspace(int64_t B, int64_t S, int64_t C) {
+    (void)S;
+    const int64_t S_shares =
+        larger(1, smaller(floor_div(128, larger(1, B * ceil_div(C, 256))) * 8, floor_div(S, 512) * 8));
+    factor_part = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 8);
+    total_part = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 4);
+    start = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 4);
+  }
+};
+
 template <class Index>
 __global__ void __launch_bounds__(256)
-    linear_recurrence_f32_kernel(const float* a, const float* x, float* h, Index B, Index S, Index C) {
+    linear_recurrence_f32_part1_kernel(const float* a, const float* x, Index B, Index S, Index C,
+                                       Index S_shares, double* factor_part, float* total_part) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= B * C) return;
-  const Index b = Index(item / C);
+  if (item >= S_shares * B * C) return;
+  const Index s_share = Index(item / C / B);
+  const Index b = Index(item / C % B);
   const Index c = Index(item % C);
+  const Index s_begin = Index(share_begin(s_share, S_shares, S, 1)),
+              s_end = Index(share_begin(s_share + 1, S_shares, S, 1));
+  float total = 0.0f;
+  double factor = 1.0;
+  for (Index s = Index(s_begin); s < s_end; ++s) {
+    factor = factor * double(a[(b * S + s) * C + c]);
+  }
+  for (Index s = Index(s_begin); s < s_end; ++s) {
+    total = a[(b * S + s) * C + c] * total + x[(b * S + s) * C + c];
+  }
+  total_part[(s_share * B + b) * C + c] = total;
+  factor_part[(s_share * B + b) * C + c] = factor;
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512, 1)
+    linear_recurrence_f32_part2_kernel(const float* a, const float* x, Index B, Index S, Index C,
+                                       Index S_shares, double* factor_part, float* total_part, float* start) {
+  for (Index item = Index(blockIdx.x); item < B * C; item += Index(gridDim.x)) {
+    const Index b = Index(item / C);
+    const Index c = Index(item % C);
+    float carry2 = 0.0f;
+    if (threadIdx.x == 0) {
+      for (Index s_share = 0; s_share < S_shares; ++s_share) {
+        start[(s_share * B + b) * C + c] = carry2;
+        if (absolute(factor_part[(s_share * B + b) * C + c]) <= 16.0 && absolute(carry2) < INFINITY &&
+            absolute(total_part[(s_share * B + b) * C + c]) < INFINITY) {
+          carry2 = float(factor_part[(s_share * B + b) * C + c] * double(carry2) +
+                         double(total_part[(s_share * B + b) * C + c]));
+        } else {
+          const int64_t s_begin2 = share_begin(s_share, S_shares, S, 1),
+                        s_end2 = share_begin(s_share + 1, S_shares, S, 1);
+          for (Index s = Index(s_begin2); s < s_end2; ++s) {
+            carry2 = a[(b * S + s) * C + c] * carry2 + x[(b * S + s) * C + c];
+          }
+        }
+      }
+    }
+    carry2 = broadcast(carry2);
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(256)
+    linear_recurrence_f32_part3_kernel(const float* a, const float* x, float* h, Index B, Index S, Index C,
+                                       Index S_shares, float* start) {
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  if (item >= S_shares * B * C) return;
+  const Index s_share = Index(item / C / B);
+  const Index b = Index(item / C % B);
+  const Index c = Index(item % C);
+  const Index s_begin = Index(share_begin(s_share, S_shares, S, 1)),
+              s_end = Index(share_begin(s_share + 1, S_shares, S, 1));
   float carry = 0.0f;
-  for (Index s = 0; s < S; ++s) {
+  if (int64_t(s_share) > 0) {
+    carry = start[(s_share * B + b) * C + c];
+  }
+  for (Index s = Index(s_begin); s < s_end; ++s) {
     carry = a[(b * S + s) * C + c] * carry + x[(b * S + s) * C + c];
     const float running = carry;
     h[(b * S + s) * C + c] = running;
@@ -70,23 +227,118 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, int64_t S, int64_t C,
-                                  cudaStream_t stream) {
+                                  char* workspace, cudaStream_t stream) {
+  const LinearRecurrenceF32Workspace space(B, S, C);
+  const int64_t S_shares =
+      larger(1, smaller(floor_div(128, larger(1, B * ceil_div(C, 256))) * 8, floor_div(S, 512) * 8));
+  if (S_shares > 1) {
+    if (const cudaError_t error =
+            launch(linear_recurrence_f32_part1_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0, stream,
+                   a, x, B, S, C, S_shares, reinterpret_cast<double*>(workspace + space.factor_part),
+                   reinterpret_cast<float*>(workspace + space.total_part));
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error =
+            launch(linear_recurrence_f32_part2_kernel<Index>, smaller(B * C, int64_t{1} << 30),
+                   block_threads(1, B * C), 512, stream, a, x, B, S, C, S_shares,
+                   reinterpret_cast<double*>(workspace + space.factor_part),
+                   reinterpret_cast<float*>(workspace + space.total_part),
+                   reinterpret_cast<float*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   if (const cudaError_t error =
-          launch(linear_recurrence_f32_kernel<Index>, ceil_div(B * C, 256), 256, 0, stream, a, x, h, B, S, C);
+          launch(linear_recurrence_f32_part3_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0, stream,
+                 a, x, h, B, S, C, S_shares, reinterpret_cast<float*>(workspace + space.start));
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
+// Where the intermediates lie in the workspace.
+struct LinearRecurrenceF64Workspace {
+  int64_t factor_part;
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit LinearRecurrenceF64Workspace(int64_t B, int64_t S, int64_t C) {
+    (void)S;
+    const int64_t S_shares =
+        larger(1, smaller(floor_div(128, larger(1, B * ceil_div(C, 256))) * 8, floor_div(S, 512) * 8));
+    factor_part = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 8);
+    total_part = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 8);
+    start = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 8);
+  }
+};
+
 template <class Index>
 __global__ void __launch_bounds__(256)
-    linear_recurrence_f64_kernel(const double* a, const double* x, double* h, Index B, Index S, Index C) {
+    linear_recurrence_f64_part1_kernel(const double* a, const double* x, Index B, Index S, Index C,
+                                       Index S_shares, double* factor_part, double* total_part) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= B * C) return;
-  const Index b = Index(item / C);
+  if (item >= S_shares * B * C) return;
+  const Index s_share = Index(item / C / B);
+  const Index b = Index(item / C % B);
   const Index c = Index(item % C);
+  const Index s_begin = Index(share_begin(s_share, S_shares, S, 1)),
+              s_end = Index(share_begin(s_share + 1, S_shares, S, 1));
+  double total = 0.0;
+  double factor = 1.0;
+  for (Index s = Index(s_begin); s < s_end; ++s) {
+    factor = factor * a[(b * S + s) * C + c];
+  }
+  for (Index s = Index(s_begin); s < s_end; ++s) {
+    total = a[(b * S + s) * C + c] * total + x[(b * S + s) * C + c];
+  }
+  total_part[(s_share * B + b) * C + c] = total;
+  factor_part[(s_share * B + b) * C + c] = factor;
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512, 1)
+    linear_recurrence_f64_part2_kernel(const double* a, const double* x, Index B, Index S, Index C,
+                                       Index S_shares, double* factor_part, double* total_part,
+                                       double* start) {
+  for (Index item = Index(blockIdx.x); item < B * C; item += Index(gridDim.x)) {
+    const Index b = Index(item / C);
+    const Index c = Index(item % C);
+    double carry2 = 0.0;
+    if (threadIdx.x == 0) {
+      for (Index s_share = 0; s_share < S_shares; ++s_share) {
+        start[(s_share * B + b) * C + c] = carry2;
+        if (absolute(factor_part[(s_share * B + b) * C + c]) <= 16.0 && absolute(carry2) < double(INFINITY) &&
+            absolute(total_part[(s_share * B + b) * C + c]) < double(INFINITY)) {
+          carry2 = factor_part[(s_share * B + b) * C + c] * carry2 + total_part[(s_share * B + b) * C + c];
+        } else {
+          const int64_t s_begin2 = share_begin(s_share, S_shares, S, 1),
+                        s_end2 = share_begin(s_share + 1, S_shares, S, 1);
+          for (Index s = Index(s_begin2); s < s_end2; ++s) {
+            carry2 = a[(b * S + s) * C + c] * carry2 + x[(b * S + s) * C + c];
+          }
+        }
+      }
+    }
+    carry2 = broadcast(carry2);
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(256)
+    linear_recurrence_f64_part3_kernel(const double* a, const double* x, double* h, Index B, Index S, Index C,
+                                       Index S_shares, double* start) {
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  if (item >= S_shares * B * C) return;
+  const Index s_share = Index(item / C / B);
+  const Index b = Index(item / C % B);
+  const Index c = Index(item % C);
+  const Index s_begin = Index(share_begin(s_share, S_shares, S, 1)),
+              s_end = Index(share_begin(s_share + 1, S_shares, S, 1));
   double carry = 0.0;
-  for (Index s = 0; s < S; ++s) {
+  if (int64_t(s_share) > 0) {
+    carry = start[(s_share * B + b) * C + c];
+  }
+  for (Index s = Index(s_begin); s < s_end; ++s) {
     carry = a[(b * S + s) * C + c] * carry + x[(b * S + s) * C + c];
     const double running = carry;
     h[(b * S + s) * C + c] = running;
@@ -95,9 +347,29 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t linear_recurrence_f64(const double* a, const double* x, double* h, int64_t B, int64_t S,
-                                  int64_t C, cudaStream_t stream) {
+                                  int64_t C, char* workspace, cudaStream_t stream) {
+  const LinearRecurrenceF64Workspace space(B, S, C);
+  const int64_t S_shares =
+      larger(1, smaller(floor_div(128, larger(1, B * ceil_div(C, 256))) * 8, floor_div(S, 512) * 8));
+  if (S_shares > 1) {
+    if (const cudaError_t error =
+            launch(linear_recurrence_f64_part1_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0, stream,
+                   a, x, B, S, C, S_shares, reinterpret_cast<double*>(workspace + space.factor_part),
+                   reinterpret_cast<double*>(workspace + space.total_part));
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error =
+            launch(linear_recurrence_f64_part2_kernel<Index>, smaller(B * C, int64_t{1} << 30),
+                   block_threads(1, B * C), 512, stream, a, x, B, S, C, S_shares,
+                   reinterpret_cast<double*>(workspace + space.factor_part),
+                   reinterpret_cast<double*>(workspace + space.total_part),
+                   reinterpret_cast<double*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   if (const cudaError_t error =
-          launch(linear_recurrence_f64_kernel<Index>, ceil_div(B * C, 256), 256, 0, stream, a, x, h, B, S, C);
+          launch(linear_recurrence_f64_part3_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0, stream,
+                 a, x, h, B, S, C, S_shares, reinterpret_cast<double*>(workspace + space.start));
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -105,8 +377,12 @@ cudaError_t linear_recurrence_f64(const double* a, const double* x, double* h, i
 
 }  // namespace
 
+extern "C" int64_t linear_recurrence_f32_cuda_workspace(int64_t B, int64_t S, int64_t C) {
+  return LinearRecurrenceF32Workspace(B, S, C).bytes;
+}
+
 extern "C" int linear_recurrence_f32_cuda(const float* a, const float* x, float* h, int64_t B, int64_t S,
-                                          int64_t C, void* stream) {
+                                          int64_t C, void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(B >= 0)) return 1;
   if (!(S >= 0)) return 2;
   if (!(C >= 0)) return 3;
@@ -118,13 +394,25 @@ extern "C" int linear_recurrence_f32_cuda(const float* a, const float* x, float*
   if (overlap(x, B * S * C * 4, h, B * S * C * 4)) return 9;
   const bool small = B * S * C < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? linear_recurrence_f32<int32_t>(a, x, h, B, S, C, queue)
-                                  : linear_recurrence_f32<int64_t>(a, x, h, B, S, C, queue);
-  return error == cudaSuccess ? 0 : 10;
+  const LinearRecurrenceF32Workspace space(B, S, C);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 10;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 10;
+  const cudaError_t error =
+      small ? linear_recurrence_f32<int32_t>(a, x, h, B, S, C, static_cast<char*>(memory), queue)
+            : linear_recurrence_f32<int64_t>(a, x, h, B, S, C, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
+  return error == cudaSuccess ? 0 : 11;
+}
+
+extern "C" int64_t linear_recurrence_f64_cuda_workspace(int64_t B, int64_t S, int64_t C) {
+  return LinearRecurrenceF64Workspace(B, S, C).bytes;
 }
 
 extern "C" int linear_recurrence_f64_cuda(const double* a, const double* x, double* h, int64_t B, int64_t S,
-                                          int64_t C, void* stream) {
+                                          int64_t C, void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(B >= 0)) return 1;
   if (!(S >= 0)) return 2;
   if (!(C >= 0)) return 3;
@@ -136,9 +424,17 @@ extern "C" int linear_recurrence_f64_cuda(const double* a, const double* x, doub
   if (overlap(x, B * S * C * 8, h, B * S * C * 8)) return 9;
   const bool small = B * S * C < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? linear_recurrence_f64<int32_t>(a, x, h, B, S, C, queue)
-                                  : linear_recurrence_f64<int64_t>(a, x, h, B, S, C, queue);
-  return error == cudaSuccess ? 0 : 10;
+  const LinearRecurrenceF64Workspace space(B, S, C);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 10;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 10;
+  const cudaError_t error =
+      small ? linear_recurrence_f64<int32_t>(a, x, h, B, S, C, static_cast<char*>(memory), queue)
+            : linear_recurrence_f64<int64_t>(a, x, h, B, S, C, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
+  return error == cudaSuccess ? 0 : 11;
 }
 
 extern "C" __attribute__((weak)) const char* linear_recurrence_error(int status) {
@@ -164,6 +460,8 @@ extern "C" __attribute__((weak)) const char* linear_recurrence_error(int status)
     case 9:
       return "h must not overlap x";
     case 10:
+      return "there is not enough memory for the workspace";
+    case 11:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

@@ -2,15 +2,20 @@
 //
 // linear_recurrence: h[b, t, c] = a[b, t, c] * h[b, t - 1, c] + x[b, t, c]
 //
-// Plan: threads share B, C, neighbours along C.
+// Phase 1: threads share S_shares, B, C, neighbours along C, where there are several S_shares.
+// Phase 2: one thread does the rest, where there are several S_shares.
+// Phase 3: threads share S_shares, B, C, neighbours along C.
+// Through the workspace: factor_part, total_part, start.
 // Bytes that linear_recurrence_f32 must move: 8 * C * S * B read, 4 * C * S * B written.
 
 #include "linear_recurrence.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -21,6 +26,14 @@
 
 namespace {
 
+inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
 template <class A, class B>
 inline auto smaller(A a, B b) {
   return a < b ? a : b;
@@ -29,6 +42,11 @@ inline auto smaller(A a, B b) {
 template <class A, class B>
 inline auto larger(A a, B b) {
   return a > b ? a : b;
+}
+
+template <class T>
+inline T absolute(T v) {
+  return v < T(0) ? T(T(0) - v) : (v == T(0) ? T(0) : v);
 }
 
 // Does the product of the factors exceed 63 bits?
@@ -46,6 +64,24 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
+}
+
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  int64_t size = 0;
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
+    total = INT64_MAX / 2;
+  return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 inline int64_t thread_count() {
@@ -181,10 +217,15 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
+  // What machines choose has `a` where either is NaN: with all bits set where `b` is, it is NaN.
+  static Lanes or_nan(Vector chosen, Vector b) {
+    using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
+    return (Vector)((Bits)chosen | (Bits)(b != b));
+  }
   // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
   // them.
-  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
-  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, Lanes b) { return or_nan(b.v > a.v ? b.v : a.v, b.v); }
+  friend Lanes minimum(Lanes a, Lanes b) { return or_nan(b.v < a.v ? b.v : a.v, b.v); }
   friend Lanes maximum(Lanes a, T b) {
     return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
   }
@@ -325,26 +366,288 @@ inline void finish_stores() {
 #endif
 }
 
-void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, int64_t S, int64_t C) {
-  const int64_t c_part = share_of(C, B, 512);
+// Elements that lie `stride` apart.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
+                                                                    std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
+  return values;
+}
+// Every second element, out of two vectors of which the latter ends with the last one. The oldest machines
+// have no instruction that picks small ones.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_second(const T* from,
+                                                                     std::index_sequence<kLane...> lanes) {
+  constexpr int N = sizeof...(kLane);
+  if constexpr (sizeof(T) < 4 && kVectorBytes == 16) {
+    return pick_every(from, 2, lanes);
+  } else {
+    const auto a = load(from, AllLanes<N>{}).v, b = load(from + N - 1, AllLanes<N>{}).v;
+    return __builtin_shufflevector(a, b, (int(kLane) * 2 + int(kLane) / (N / 2))...);
+  }
+}
+// The same of fewer lanes, by halves.
+template <int kCount, class T>
+inline void pick_some(T* to, const T* from, int count) {
+  if constexpr (kCount == 1) {
+    if ((count & 1) != 0) *to = *from;
+  } else {
+    const int done = count & kCount;
+    if (done != 0) {
+      const auto values = pick_second(from, std::make_index_sequence<kCount>());
+      memcpy(to, &values, sizeof values);
+    }
+    pick_some<kCount / 2>(to + done, from + 2 * done, count);
+  }
+}
+template <class T, int N>
+__attribute__((noinline)) typename LanesOf<T, N>::type load_every(const T* from, int64_t stride,
+                                                                  FirstLanes<N> active) {
+  if (stride == 1) return load(from, active);
+  T values[N] = {};
+  if constexpr (!std::is_same_v<T, bool>) {
+    if (stride == 2) {
+      pick_some<N / 2>(values, from, active.count);
+      return load(values, AllLanes<N>{});
+    }
+  }
+  for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+  return load(values, AllLanes<N>{});
+}
+template <class T, int N>
+inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, AllLanes<N> all) {
+  if (stride == 1) return load(from, all);
+  if constexpr (std::is_same_v<T, bool>) {
+    return load_every(from, stride, FirstLanes<N>{N});
+  } else {
+    if (stride == 2) return pick_second(from, std::make_index_sequence<N>());
+    return pick_every(from, stride, std::make_index_sequence<N>());
+  }
+}
+
+// Asks for what lies so many bytes further on, whether or not that is one's own.
+template <class... Pointer>
+inline void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
+                      2),
+   ...);
+}
+
+// Each lane's value `kBy` lanes further up, or down where that is negative; `rest` where none comes from.
+template <int kBy, class T, int N, size_t... kLane>
+inline Lanes<T, N> shifted(Lanes<T, N> lanes, T rest, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, Lanes<T, N>(rest).v,
+                                 (int(kLane) - kBy + (int(kLane) < kBy ? 2 * N : 0))...);
+}
+
+// The value in active lanes, `other` in the rest.
+template <class Active, class V>
+inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    return value;
+  else
+    return choose(mask_of(active), value, other);
+}
+
+template <int N>
+inline bool any_lane(Mask<N> mask) {
+#if defined(__clang__)
+  return __builtin_reduce_or(mask.v) != 0;
+#elif defined(__AVX512F__)
+  const auto words = (typename VectorOf<int, 16>::type)mask.v;
+  return __builtin_ia32_ptestmd512(words, words, -1) != 0;
+#elif defined(__AVX__)
+  const auto words = (typename VectorOf<long long, 4>::type)mask.v;
+  return !__builtin_ia32_ptestz256(words, words);
+#else
+  uint64_t words[kVectorBytes / 8], all = 0;
+  memcpy(words, &mask.v, sizeof words);
+  for (uint64_t word : words) all |= word;
+  return all != 0;
+#endif
+}
+
+// total = factor * total + term, one lane after the other.
+template <int kStep, class T, int N>
+__attribute__((noinline)) Lanes<T, N> scan_in_order(T total, Lanes<T, N> factor, Lanes<T, N> term) {
+  Lanes<T, N> totals;
+  for (int turn = 0; turn < N; ++turn) {
+    const int lane = kStep > 0 ? turn : N - 1 - turn;
+    totals.v[lane] = total = factor[lane] * total + term[lane];
+  }
+  return totals;
+}
+
+// The totals, or each lane's before its own step.
+template <int kStep, bool kExclusive, class T, int N>
+inline Lanes<T, N> scan_result(Lanes<T, N> totals, T before) {
+  if constexpr (kExclusive)
+    return shifted<kStep>(totals, before, std::make_index_sequence<N>{});
+  else
+    return totals;
+}
+
+// Joins the steps total -> factor * total + term of all lanes up to each one.
+template <int kBy, class T, int N>
+inline void join_steps(Lanes<T, N>& factor, Lanes<T, N>& term) {
+  if constexpr (kBy > -N && kBy < N) {
+    constexpr std::make_index_sequence<N> lanes;
+    term = term.v + factor.v * shifted<kBy>(term, T(0), lanes).v;
+    factor = factor * shifted<kBy>(factor, T(1), lanes);
+    join_steps<2 * kBy>(factor, term);
+  }
+}
+// A linear recurrence along the lanes after `carry`, which becomes the last total. Lanes go in order where a
+// factor would make much of roundings, or a total is not finite, if only as steps that were joined have
+// overflowed.
+template <int kStep, bool kExclusive, class T, int N>
+inline Lanes<T, N> scan_linear(T& carry, Lanes<T, N> factor, Lanes<T, N> term) {
+  constexpr int kLast = kStep > 0 ? N - 1 : 0;
+  const T before = carry;
+  Lanes<T, N> factors = factor, terms = term;
+  join_steps<kStep>(factors, terms);
+  Lanes<T, N> totals = factors.v * Lanes<T, N>(before).v + terms.v;
+  carry = factors[kLast] * before + terms[kLast];
+  if (any_lane(factor * factor > T(1.25) || totals - totals != T(0))) {
+    totals = scan_in_order<kStep>(before, factor, term);
+    carry = totals[kLast];
+  }
+  return scan_result<kStep, kExclusive>(totals, before);
+}
+
+// Numbers of another type; of a mask: 1 or 0.
+template <class To, class From, int N>
+inline Lanes<To, N> convert(Lanes<From, N> from) {
+  if constexpr (std::is_integral_v<From> && std::is_integral_v<To>)
+    return resized<To>(from.v);
+  else if constexpr (sizeof(From) < 4)
+    return __builtin_convertvector(resized<int32_t>(from.v), typename Lanes<To, N>::Vector);
+  else
+    return __builtin_convertvector(from.v, typename Lanes<To, N>::Vector);
+}
+template <class To, int N>
+inline Lanes<To, N> convert(Mask<N> from) {
+  return convert<To>(Lanes<typename Mask<N>::Int, N>(-from.v));
+}
+
+// Where the intermediates lie in the workspace.
+struct LinearRecurrenceF32Workspace {
+  int64_t factor_part;
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit LinearRecurrenceF32Workspace(int64_t B, int64_t S, int64_t C) {
+    const int64_t S_shares =
+        larger(1, smaller(floor_div(8, larger(1, B * ceil_div(C, 64))) * 8, floor_div(S, 4096)));
+    factor_part = reserve(bytes, S_shares * B * C, 8);
+    total_part = reserve(bytes, S_shares * B * C, 4);
+    start = reserve(bytes, S_shares * B * C, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, int64_t S, int64_t C,
+                           char* workspace) {
+  const int64_t S_shares =
+      larger(1, smaller(floor_div(8, larger(1, B * ceil_div(C, 64))) * 8, floor_div(S, 4096)));
+  const LinearRecurrenceF32Workspace space(B, S, C);
+  double* const factor_part = reinterpret_cast<double*>(workspace + space.factor_part);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  float* const start = reinterpret_cast<float*>(workspace + space.start);
+  if (S_shares > 1) {
+    const int64_t c_part = share_of(C, S_shares * B, 512);
+    OMP(omp parallel for collapse(3) schedule(static))
+    for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t c_first = 0; c_first < C; c_first += c_part) {
+          const int64_t c_end = smaller(c_first + c_part, C);
+          float total[512] = {};
+          double factor[512] = {};
+          for_lanes<kLanes64>(c_first, c_end, [=, &total, &factor](int64_t c, auto active) {
+            store(&total[c - c_first], active, 0.0f);
+            store(&factor[c - c_first], active, 1.0);
+          });
+          const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
+          const bool from_memory = B * S * C * 4 >= kBeyondCaches;
+          for (int64_t s = s_begin; s < s_end; ++s) {
+            for_lanes<kLanes64>(c_first, c_end, [=, &factor](int64_t c, auto active) {
+              if (from_memory) prefetch_soon(32 * C, &a[(b * S + s) * C + c]);
+              store(&factor[c - c_first], active,
+                    load(&factor[c - c_first], active) *
+                        (convert<double>(load(&a[(b * S + s) * C + c], active))));
+            });
+          }
+          const int64_t s_begin2 = s_share * S / S_shares, s_end2 = (s_share + 1) * S / S_shares;
+          const bool from_memory2 = B * S * C * 8 >= kBeyondCaches;
+          for (int64_t s = s_begin2; s < s_end2; ++s) {
+            for_lanes<kLanes32>(c_first, c_end, [=, &total](int64_t c, auto active) {
+              if (from_memory2) prefetch_soon(32 * C, &a[(b * S + s) * C + c]);
+              if (from_memory2) prefetch_soon(32 * C, &x[(b * S + s) * C + c]);
+              store(&total[c - c_first], active,
+                    load(&a[(b * S + s) * C + c], active) * load(&total[c - c_first], active) +
+                        load(&x[(b * S + s) * C + c], active));
+            });
+          }
+          for_lanes<kLanes64>(c_first, c_end, [=, &total, &factor](int64_t c, auto active) {
+            store(&total_part[(s_share * B + b) * C + c], active, load(&total[c - c_first], active));
+            store(&factor_part[(s_share * B + b) * C + c], active, load(&factor[c - c_first], active));
+          });
+        }
+      }
+    }
+    for (int64_t b = 0; b < B; ++b) {
+      for (int64_t c = 0; c < C; ++c) {
+        float carry2 = 0.0f;
+        for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
+          start[(s_share * B + b) * C + c] = carry2;
+          if (absolute(factor_part[(s_share * B + b) * C + c]) <= 16.0 && absolute(carry2) < INFINITY &&
+              absolute(total_part[(s_share * B + b) * C + c]) < INFINITY) {
+            carry2 = float(factor_part[(s_share * B + b) * C + c] * double(carry2) +
+                           double(total_part[(s_share * B + b) * C + c]));
+          } else {
+            const int64_t s_begin3 = s_share * S / S_shares, s_end3 = (s_share + 1) * S / S_shares;
+            for_lanes<kLanes32>(s_begin3, s_end3, [=, &carry2](int64_t s, auto active) {
+              scan_linear<1, false>(carry2,
+                                    keep(active, load_every(&a[(b * S + s) * C + c], C, active), 1.0f),
+                                    keep(active, load_every(&x[(b * S + s) * C + c], C, active), 0.0f));
+            });
+          }
+        }
+      }
+    }
+  }
+  const int64_t c_part2 = share_of(C, S_shares * B, 512);
   const bool around_caches = B * S * C * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t b = 0; b < B; ++b) {
-      for (int64_t c_first = 0; c_first < C; c_first += c_part) {
-        const int64_t c_end = smaller(c_first + c_part, C);
-        float carry[512] = {};
-        for (int64_t s = 0; s < S; ++s) {
-          for_lines<kLanes32>(
-              around_caches, &h[(b * S + s) * C + c_first], c_first, c_end,
-              [=, &carry](int64_t c, auto active) {
-                store(&carry[c - c_first], active,
-                      load(&a[(b * S + s) * C + c], active) * load(&carry[c - c_first], active) +
-                          load(&x[(b * S + s) * C + c], active));
-                const auto running = load(&carry[c - c_first], active);
-                store_around(&h[(b * S + s) * C + c], active, running, around_caches);
-              });
+    OMP(omp for collapse(3) schedule(static) nowait)
+    for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t c_first2 = 0; c_first2 < C; c_first2 += c_part2) {
+          const int64_t c_end2 = smaller(c_first2 + c_part2, C);
+          float carry[512] = {};
+          for_lanes<kLanes32>(c_first2, c_end2, [=, &carry](int64_t c, auto active) {
+            store(&carry[c - c_first2], active, 0.0f);
+            if (s_share > 0) {
+              store(&carry[c - c_first2], active, load(&start[(s_share * B + b) * C + c], active));
+            }
+          });
+          const int64_t s_begin4 = s_share * S / S_shares, s_end4 = (s_share + 1) * S / S_shares;
+          const bool from_memory3 = B * S * C * 8 >= kBeyondCaches;
+          for (int64_t s = s_begin4; s < s_end4; ++s) {
+            for_lines<kLanes32>(
+                around_caches, &h[(b * S + s) * C + c_first2], c_first2, c_end2,
+                [=, &carry](int64_t c, auto active) {
+                  if (from_memory3) prefetch_soon(32 * C, &a[(b * S + s) * C + c]);
+                  if (from_memory3) prefetch_soon(32 * C, &x[(b * S + s) * C + c]);
+                  store(&carry[c - c_first2], active,
+                        load(&a[(b * S + s) * C + c], active) * load(&carry[c - c_first2], active) +
+                            load(&x[(b * S + s) * C + c], active));
+                  const auto running = load(&carry[c - c_first2], active);
+                  store_around(&h[(b * S + s) * C + c], active, running, around_caches);
+                });
+          }
         }
       }
     }
@@ -352,26 +655,122 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
   }
 }
 
-void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t B, int64_t S, int64_t C) {
-  const int64_t c_part = share_of(C, B, 512);
+// Where the intermediates lie in the workspace.
+struct LinearRecurrenceF64Workspace {
+  int64_t factor_part;
+  int64_t total_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit LinearRecurrenceF64Workspace(int64_t B, int64_t S, int64_t C) {
+    const int64_t S_shares =
+        larger(1, smaller(floor_div(8, larger(1, B * ceil_div(C, 64))) * 8, floor_div(S, 4096)));
+    factor_part = reserve(bytes, S_shares * B * C, 8);
+    total_part = reserve(bytes, S_shares * B * C, 8);
+    start = reserve(bytes, S_shares * B * C, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t B, int64_t S, int64_t C,
+                           char* workspace) {
+  const int64_t S_shares =
+      larger(1, smaller(floor_div(8, larger(1, B * ceil_div(C, 64))) * 8, floor_div(S, 4096)));
+  const LinearRecurrenceF64Workspace space(B, S, C);
+  double* const factor_part = reinterpret_cast<double*>(workspace + space.factor_part);
+  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
+  double* const start = reinterpret_cast<double*>(workspace + space.start);
+  if (S_shares > 1) {
+    const int64_t c_part = share_of(C, S_shares * B, 512);
+    OMP(omp parallel for collapse(3) schedule(static))
+    for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t c_first = 0; c_first < C; c_first += c_part) {
+          const int64_t c_end = smaller(c_first + c_part, C);
+          double total[512] = {};
+          double factor[512] = {};
+          for_lanes<kLanes64>(c_first, c_end, [=, &total, &factor](int64_t c, auto active) {
+            store(&total[c - c_first], active, 0.0);
+            store(&factor[c - c_first], active, 1.0);
+          });
+          const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
+          const bool from_memory = B * S * C * 8 >= kBeyondCaches;
+          for (int64_t s = s_begin; s < s_end; ++s) {
+            for_lanes<kLanes64>(c_first, c_end, [=, &factor](int64_t c, auto active) {
+              if (from_memory) prefetch_soon(64 * C, &a[(b * S + s) * C + c]);
+              store(&factor[c - c_first], active,
+                    load(&factor[c - c_first], active) * (load(&a[(b * S + s) * C + c], active)));
+            });
+          }
+          const int64_t s_begin2 = s_share * S / S_shares, s_end2 = (s_share + 1) * S / S_shares;
+          const bool from_memory2 = B * S * C * 16 >= kBeyondCaches;
+          for (int64_t s = s_begin2; s < s_end2; ++s) {
+            for_lanes<kLanes64>(c_first, c_end, [=, &total](int64_t c, auto active) {
+              if (from_memory2) prefetch_soon(64 * C, &a[(b * S + s) * C + c]);
+              if (from_memory2) prefetch_soon(64 * C, &x[(b * S + s) * C + c]);
+              store(&total[c - c_first], active,
+                    load(&a[(b * S + s) * C + c], active) * load(&total[c - c_first], active) +
+                        load(&x[(b * S + s) * C + c], active));
+            });
+          }
+          for_lanes<kLanes64>(c_first, c_end, [=, &total, &factor](int64_t c, auto active) {
+            store(&total_part[(s_share * B + b) * C + c], active, load(&total[c - c_first], active));
+            store(&factor_part[(s_share * B + b) * C + c], active, load(&factor[c - c_first], active));
+          });
+        }
+      }
+    }
+    for (int64_t b = 0; b < B; ++b) {
+      for (int64_t c = 0; c < C; ++c) {
+        double carry2 = 0.0;
+        for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
+          start[(s_share * B + b) * C + c] = carry2;
+          if (absolute(factor_part[(s_share * B + b) * C + c]) <= 16.0 &&
+              absolute(carry2) < double(INFINITY) &&
+              absolute(total_part[(s_share * B + b) * C + c]) < double(INFINITY)) {
+            carry2 = factor_part[(s_share * B + b) * C + c] * carry2 + total_part[(s_share * B + b) * C + c];
+          } else {
+            const int64_t s_begin3 = s_share * S / S_shares, s_end3 = (s_share + 1) * S / S_shares;
+            for_lanes<kLanes64>(s_begin3, s_end3, [=, &carry2](int64_t s, auto active) {
+              scan_linear<1, false>(carry2, keep(active, load_every(&a[(b * S + s) * C + c], C, active), 1.0),
+                                    keep(active, load_every(&x[(b * S + s) * C + c], C, active), 0.0));
+            });
+          }
+        }
+      }
+    }
+  }
+  const int64_t c_part2 = share_of(C, S_shares * B, 512);
   const bool around_caches = B * S * C * 8 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t b = 0; b < B; ++b) {
-      for (int64_t c_first = 0; c_first < C; c_first += c_part) {
-        const int64_t c_end = smaller(c_first + c_part, C);
-        double carry[512] = {};
-        for (int64_t s = 0; s < S; ++s) {
-          for_lines<kLanes64>(
-              around_caches, &h[(b * S + s) * C + c_first], c_first, c_end,
-              [=, &carry](int64_t c, auto active) {
-                store(&carry[c - c_first], active,
-                      load(&a[(b * S + s) * C + c], active) * load(&carry[c - c_first], active) +
-                          load(&x[(b * S + s) * C + c], active));
-                const auto running = load(&carry[c - c_first], active);
-                store_around(&h[(b * S + s) * C + c], active, running, around_caches);
-              });
+    OMP(omp for collapse(3) schedule(static) nowait)
+    for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t c_first2 = 0; c_first2 < C; c_first2 += c_part2) {
+          const int64_t c_end2 = smaller(c_first2 + c_part2, C);
+          double carry[512] = {};
+          for_lanes<kLanes64>(c_first2, c_end2, [=, &carry](int64_t c, auto active) {
+            store(&carry[c - c_first2], active, 0.0);
+            if (s_share > 0) {
+              store(&carry[c - c_first2], active, load(&start[(s_share * B + b) * C + c], active));
+            }
+          });
+          const int64_t s_begin4 = s_share * S / S_shares, s_end4 = (s_share + 1) * S / S_shares;
+          const bool from_memory3 = B * S * C * 16 >= kBeyondCaches;
+          for (int64_t s = s_begin4; s < s_end4; ++s) {
+            for_lines<kLanes64>(
+                around_caches, &h[(b * S + s) * C + c_first2], c_first2, c_end2,
+                [=, &carry](int64_t c, auto active) {
+                  if (from_memory3) prefetch_soon(64 * C, &a[(b * S + s) * C + c]);
+                  if (from_memory3) prefetch_soon(64 * C, &x[(b * S + s) * C + c]);
+                  store(&carry[c - c_first2], active,
+                        load(&a[(b * S + s) * C + c], active) * load(&carry[c - c_first2], active) +
+                            load(&x[(b * S + s) * C + c], active));
+                  const auto running = load(&carry[c - c_first2], active);
+                  store_around(&h[(b * S + s) * C + c], active, running, around_caches);
+                });
+          }
         }
       }
     }
@@ -381,8 +780,12 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
 
 }  // namespace
 
+extern "C" int64_t linear_recurrence_f32_openmp_workspace(int64_t B, int64_t S, int64_t C) {
+  return LinearRecurrenceF32Workspace(B, S, C).bytes;
+}
+
 extern "C" int linear_recurrence_f32_openmp(const float* a, const float* x, float* h, int64_t B, int64_t S,
-                                            int64_t C) {
+                                            int64_t C, void* workspace, int64_t workspace_bytes) {
   if (!(B >= 0)) return 1;
   if (!(S >= 0)) return 2;
   if (!(C >= 0)) return 3;
@@ -392,12 +795,21 @@ extern "C" int linear_recurrence_f32_openmp(const float* a, const float* x, floa
   if (h == nullptr && B * S * C > 0) return 7;
   if (overlap(a, B * S * C * 4, h, B * S * C * 4)) return 8;
   if (overlap(x, B * S * C * 4, h, B * S * C * 4)) return 9;
-  linear_recurrence_f32(a, x, h, B, S, C);
+  const LinearRecurrenceF32Workspace space(B, S, C);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 10;
+  linear_recurrence_f32(a, x, h, B, S, C, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
+extern "C" int64_t linear_recurrence_f64_openmp_workspace(int64_t B, int64_t S, int64_t C) {
+  return LinearRecurrenceF64Workspace(B, S, C).bytes;
+}
+
 extern "C" int linear_recurrence_f64_openmp(const double* a, const double* x, double* h, int64_t B, int64_t S,
-                                            int64_t C) {
+                                            int64_t C, void* workspace, int64_t workspace_bytes) {
   if (!(B >= 0)) return 1;
   if (!(S >= 0)) return 2;
   if (!(C >= 0)) return 3;
@@ -407,7 +819,12 @@ extern "C" int linear_recurrence_f64_openmp(const double* a, const double* x, do
   if (h == nullptr && B * S * C > 0) return 7;
   if (overlap(a, B * S * C * 8, h, B * S * C * 8)) return 8;
   if (overlap(x, B * S * C * 8, h, B * S * C * 8)) return 9;
-  linear_recurrence_f64(a, x, h, B, S, C);
+  const LinearRecurrenceF64Workspace space(B, S, C);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 10;
+  linear_recurrence_f64(a, x, h, B, S, C, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -434,6 +851,8 @@ extern "C" __attribute__((weak)) const char* linear_recurrence_error(int status)
     case 9:
       return "h must not overlap x";
     case 10:
+      return "there is not enough memory for the workspace";
+    case 11:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

@@ -187,10 +187,15 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
+  // What machines choose has `a` where either is NaN: with all bits set where `b` is, it is NaN.
+  static Lanes or_nan(Vector chosen, Vector b) {
+    using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
+    return (Vector)((Bits)chosen | (Bits)(b != b));
+  }
   // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
   // them.
-  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
-  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, Lanes b) { return or_nan(b.v > a.v ? b.v : a.v, b.v); }
+  friend Lanes minimum(Lanes a, Lanes b) { return or_nan(b.v < a.v ? b.v : a.v, b.v); }
   friend Lanes maximum(Lanes a, T b) {
     return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
   }
@@ -331,6 +336,14 @@ inline void finish_stores() {
 #endif
 }
 
+// Asks for what lies so many bytes further on, whether or not that is one's own.
+template <class... Pointer>
+inline void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
+                      2),
+   ...);
+}
+
 void prefix_sum(const float* x, float* y, int64_t M, int64_t N) {
   const int64_t n_part = share_of(N, 1, 512);
   const bool around_caches = M * N * 4 >= kBeyondCaches;
@@ -350,9 +363,11 @@ void prefix_sum(const float* x, float* y, int64_t M, int64_t N) {
           store(&carry2[n - n_first], active, 0.0f);
           store(&total[n - n_first], active, 0.0f);
         });
+        const bool from_memory = M * N * 4 >= kBeyondCaches;
         for (int64_t m = i * 64; m < smaller(i * 64 + 64, M); ++m) {
           for_lines<kLanes32>(around_caches, &y[m * N + n_first], n_first, n_end,
                               [=, &carry2, &carry, &total](int64_t n, auto active) {
+                                if (from_memory) prefetch_soon(32 * N, &x[m * N + n]);
                                 store(&carry2[n - n_first], active,
                                       load(&carry2[n - n_first], active) + load(&x[m * N + n], active));
                                 const auto running = load(&carry2[n - n_first], active);

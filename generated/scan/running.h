@@ -150,9 +150,14 @@ int running_cumsum_reverse_exclusive_i32_openmp(const int32_t* x, int32_t* y, in
 
 // x: f32[M, N]
 // y: f32[M, N]
-/* @function running_cumprod_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N */
-int running_cumprod_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream);
-int running_cumprod_f32_openmp(const float* x, float* y, int64_t M, int64_t N);
+/* @function running_cumprod_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N; workspace workspace;
+ * workspace_openmp workspace */
+int64_t running_cumprod_f32_cuda_workspace(int64_t M, int64_t N);
+int running_cumprod_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                             int64_t workspace_bytes, void* stream);
+int64_t running_cumprod_f32_openmp_workspace(int64_t M, int64_t N);
+int running_cumprod_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                               int64_t workspace_bytes);
 
 // x: f64[M, N]
 // y: f64[M, N]
@@ -173,9 +178,14 @@ int running_cumprod_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t 
 
 // x: f32[M, N]
 // y: f32[M, N]
-/* @function running_cumprod_exclusive_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N */
-int running_cumprod_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream);
-int running_cumprod_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N);
+/* @function running_cumprod_exclusive_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N; workspace
+ * workspace; workspace_openmp workspace */
+int64_t running_cumprod_exclusive_f32_cuda_workspace(int64_t M, int64_t N);
+int running_cumprod_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                                       int64_t workspace_bytes, void* stream);
+int64_t running_cumprod_exclusive_f32_openmp_workspace(int64_t M, int64_t N);
+int running_cumprod_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                                         int64_t workspace_bytes);
 
 // x: f64[M, N]
 // y: f64[M, N]
@@ -196,9 +206,14 @@ int running_cumprod_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M
 
 // x: f32[M, N]
 // y: f32[M, N]
-/* @function running_cumprod_reverse_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N */
-int running_cumprod_reverse_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream);
-int running_cumprod_reverse_f32_openmp(const float* x, float* y, int64_t M, int64_t N);
+/* @function running_cumprod_reverse_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N; workspace
+ * workspace; workspace_openmp workspace */
+int64_t running_cumprod_reverse_f32_cuda_workspace(int64_t M, int64_t N);
+int running_cumprod_reverse_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                                     int64_t workspace_bytes, void* stream);
+int64_t running_cumprod_reverse_f32_openmp_workspace(int64_t M, int64_t N);
+int running_cumprod_reverse_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                                       int64_t workspace_bytes);
 
 // x: f64[M, N]
 // y: f64[M, N]
@@ -219,9 +234,14 @@ int running_cumprod_reverse_i32_openmp(const int32_t* x, int32_t* y, int64_t M, 
 
 // x: f32[M, N]
 // y: f32[M, N]
-/* @function running_cumprod_reverse_exclusive_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N */
-int running_cumprod_reverse_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream);
-int running_cumprod_reverse_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N);
+/* @function running_cumprod_reverse_exclusive_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N;
+ * workspace workspace; workspace_openmp workspace */
+int64_t running_cumprod_reverse_exclusive_f32_cuda_workspace(int64_t M, int64_t N);
+int running_cumprod_reverse_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
+                                               void* workspace, int64_t workspace_bytes, void* stream);
+int64_t running_cumprod_reverse_exclusive_f32_openmp_workspace(int64_t M, int64_t N);
+int running_cumprod_reverse_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
+                                                 void* workspace, int64_t workspace_bytes);
 
 // x: f64[M, N]
 // y: f64[M, N]

@@ -46,6 +46,11 @@ __host__ __device__ inline T maximum(T a, T b) {
   return b > a || b != b ? b : a;
 }
 
+template <class T>
+__host__ __device__ inline T absolute(T v) {
+  return v < T(0) ? T(T(0) - v) : (v == T(0) ? T(0) : v);
+}
+
 __host__ __device__ inline int64_t wrapping_add(int64_t a, int64_t b) {
   return int64_t(uint64_t(a) + uint64_t(b));
 }
@@ -181,6 +186,16 @@ __device__ inline T block_fold(T value, Combine combine) {
   value = slots[0];
   for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
   return value;
+}
+
+// The value of the block's first thread, for all of them.
+template <class T>
+__device__ inline T broadcast(T value) {
+  T* const slot = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();
+  if (threadIdx.x == 0) *slot = value;
+  __syncthreads();
+  return *slot;
 }
 
 // The threads of a row in x, and the rows of a block in y: several where a warp will do for a row.
@@ -1986,16 +2001,90 @@ cudaError_t running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, i
   return cudaSuccess;
 }
 
+// Where the intermediates lie in the workspace.
+struct RunningCumprodF32Workspace {
+  int64_t factor_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumprodF32Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    factor_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512, 1)
+    running_cumprod_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares, double* factor_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    double factor = 1.0;
+    double factor_own = 1.0;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
+         n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          factor_own = factor_own * double(x_pack[i]);
+        }
+      }
+    }
+    factor = factor * block_fold(factor_own, [](double a, double b) { return double(a * b); });
+    if (threadIdx.x == 0) {
+      factor_part[n_share * M + m] = factor;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512, 1)
+    running_cumprod_f32_part2_kernel(const float* x, Index M, Index N, Index N_shares, double* factor_part,
+                                     float* start) {
+  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+    const Index m = item;
+    float carry2 = 1.0f;
+    if (threadIdx.x == 0) {
+      for (Index n_share = 0; n_share < N_shares; ++n_share) {
+        start[n_share * M + m] = carry2;
+        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry2) < INFINITY) {
+          carry2 = float(factor_part[n_share * M + m] * double(carry2));
+        } else {
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+          for (Index n = Index(n_begin2); n < n_end2; ++n) {
+            carry2 = carry2 * x[m * N + n];
+          }
+        }
+      }
+    }
+    carry2 = broadcast(carry2);
+  }
+}
+
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    running_cumprod_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+    running_cumprod_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index N_shares,
+                                     float* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     float carry = 1.0f;
-    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
+    if (int64_t(n_share) > 0) {
+      carry = start[n_share * M + m];
+    }
+    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<float, 4> y_pack;
       float running[4];
@@ -2014,14 +2103,40 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
-  const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cumprod_f32_kernel<true, Index> : running_cumprod_f32_kernel<false, Index>,
-                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
-                 stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
+cudaError_t running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace,
+                                cudaStream_t stream) {
+  const RunningCumprodF32Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 4 == 0;
+      if (const cudaError_t error = launch(
+              wide ? running_cumprod_f32_part1_kernel<true, Index>
+                   : running_cumprod_f32_part1_kernel<false, Index>,
+              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
+              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.factor_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error = launch(
+            running_cumprod_f32_part2_kernel<Index>, smaller(M, int64_t{1} << 30), block_threads(1, M),
+            512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.factor_part),
+            reinterpret_cast<float*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, y}) && N % 4 == 0;
+    if (const cudaError_t error =
+            launch(wide ? running_cumprod_f32_part3_kernel<true, Index>
+                        : running_cumprod_f32_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+                   reinterpret_cast<float*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 
@@ -2201,16 +2316,91 @@ cudaError_t running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
   return cudaSuccess;
 }
 
+// Where the intermediates lie in the workspace.
+struct RunningCumprodExclusiveF32Workspace {
+  int64_t factor_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumprodExclusiveF32Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    factor_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512, 1)
+    running_cumprod_exclusive_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares,
+                                               double* factor_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    double factor = 1.0;
+    double factor_own = 1.0;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
+         n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          factor_own = factor_own * double(x_pack[i]);
+        }
+      }
+    }
+    factor = factor * block_fold(factor_own, [](double a, double b) { return double(a * b); });
+    if (threadIdx.x == 0) {
+      factor_part[n_share * M + m] = factor;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512, 1)
+    running_cumprod_exclusive_f32_part2_kernel(const float* x, Index M, Index N, Index N_shares,
+                                               double* factor_part, float* start) {
+  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+    const Index m = item;
+    float carry2 = 1.0f;
+    if (threadIdx.x == 0) {
+      for (Index n_share = 0; n_share < N_shares; ++n_share) {
+        start[n_share * M + m] = carry2;
+        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry2) < INFINITY) {
+          carry2 = float(factor_part[n_share * M + m] * double(carry2));
+        } else {
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+          for (Index n = Index(n_begin2); n < n_end2; ++n) {
+            carry2 = carry2 * x[m * N + n];
+          }
+        }
+      }
+    }
+    carry2 = broadcast(carry2);
+  }
+}
+
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    running_cumprod_exclusive_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+    running_cumprod_exclusive_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index N_shares,
+                                               float* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     float carry = 1.0f;
-    for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 4) {
+    if (int64_t(n_share) > 0) {
+      carry = start[n_share * M + m];
+    }
+    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<float, 4> y_pack;
       float running[4];
@@ -2229,15 +2419,42 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t N,
+cudaError_t running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace,
                                           cudaStream_t stream) {
-  const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error = launch(wide ? running_cumprod_exclusive_f32_kernel<true, Index>
-                                            : running_cumprod_exclusive_f32_kernel<false, Index>,
-                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
-                                       scan_threads(N, M), 512, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
+  const RunningCumprodExclusiveF32Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 4 == 0;
+      if (const cudaError_t error =
+              launch(wide ? running_cumprod_exclusive_f32_part1_kernel<true, Index>
+                          : running_cumprod_exclusive_f32_part1_kernel<false, Index>,
+                     smaller(N_shares * M, int64_t{1} << 30),
+                     block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
+                     reinterpret_cast<double*>(workspace + space.factor_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error =
+            launch(running_cumprod_exclusive_f32_part2_kernel<Index>, smaller(M, int64_t{1} << 30),
+                   block_threads(1, M), 512, stream, x, M, N, N_shares,
+                   reinterpret_cast<double*>(workspace + space.factor_part),
+                   reinterpret_cast<float*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, y}) && N % 4 == 0;
+    if (const cudaError_t error =
+            launch(wide ? running_cumprod_exclusive_f32_part3_kernel<true, Index>
+                        : running_cumprod_exclusive_f32_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+                   reinterpret_cast<float*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 
@@ -2420,18 +2637,93 @@ cudaError_t running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
   return cudaSuccess;
 }
 
+// Where the intermediates lie in the workspace.
+struct RunningCumprodReverseF32Workspace {
+  int64_t factor_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumprodReverseF32Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    factor_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512, 1)
+    running_cumprod_reverse_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares,
+                                             double* factor_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    double factor = 1.0;
+    double factor_own = 1.0;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
+         n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          factor_own = factor_own * double(x_pack[i]);
+        }
+      }
+    }
+    factor = factor * block_fold(factor_own, [](double a, double b) { return double(a * b); });
+    if (threadIdx.x == 0) {
+      factor_part[n_share * M + m] = factor;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512, 1)
+    running_cumprod_reverse_f32_part2_kernel(const float* x, Index M, Index N, Index N_shares,
+                                             double* factor_part, float* start) {
+  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+    const Index m = item;
+    float carry2 = 1.0f;
+    if (threadIdx.x == 0) {
+      for (Index n_share = Index(N_shares); n_share-- > 0;) {
+        start[n_share * M + m] = carry2;
+        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry2) < INFINITY) {
+          carry2 = float(factor_part[n_share * M + m] * double(carry2));
+        } else {
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+          for (Index n = Index(n_end2); n-- > n_begin2;) {
+            carry2 = carry2 * x[m * N + n];
+          }
+        }
+      }
+    }
+    carry2 = broadcast(carry2);
+  }
+}
+
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    running_cumprod_reverse_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+    running_cumprod_reverse_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index N_shares,
+                                             float* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     float carry = 1.0f;
+    if (int64_t(n_share) + 1 < N_shares) {
+      carry = start[n_share * M + m];
+    }
     const Index tile_length = Index(blockDim.x) * 4;
-    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
-         (n_tile -= tile_length) >= 0;) {
+    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= n_begin;) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<float, 4> y_pack;
       float running[4];
@@ -2450,14 +2742,42 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-cudaError_t running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
-  const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error = launch(wide ? running_cumprod_reverse_f32_kernel<true, Index>
-                                            : running_cumprod_reverse_f32_kernel<false, Index>,
-                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
-                                       scan_threads(N, M), 512, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
+cudaError_t running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace,
+                                        cudaStream_t stream) {
+  const RunningCumprodReverseF32Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 4 == 0;
+      if (const cudaError_t error =
+              launch(wide ? running_cumprod_reverse_f32_part1_kernel<true, Index>
+                          : running_cumprod_reverse_f32_part1_kernel<false, Index>,
+                     smaller(N_shares * M, int64_t{1} << 30),
+                     block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
+                     reinterpret_cast<double*>(workspace + space.factor_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error =
+            launch(running_cumprod_reverse_f32_part2_kernel<Index>, smaller(M, int64_t{1} << 30),
+                   block_threads(1, M), 512, stream, x, M, N, N_shares,
+                   reinterpret_cast<double*>(workspace + space.factor_part),
+                   reinterpret_cast<float*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, y}) && N % 4 == 0;
+    if (const cudaError_t error =
+            launch(wide ? running_cumprod_reverse_f32_part3_kernel<true, Index>
+                        : running_cumprod_reverse_f32_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+                   reinterpret_cast<float*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 
@@ -2646,18 +2966,93 @@ cudaError_t running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M,
   return cudaSuccess;
 }
 
+// Where the intermediates lie in the workspace.
+struct RunningCumprodReverseExclusiveF32Workspace {
+  int64_t factor_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumprodReverseExclusiveF32Workspace(int64_t M, int64_t N) {
+    (void)N;
+    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+    factor_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512, 1)
+    running_cumprod_reverse_exclusive_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares,
+                                                       double* factor_part) {
+  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
+    double factor = 1.0;
+    double factor_own = 1.0;
+    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
+         n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(n_end - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) {
+          factor_own = factor_own * double(x_pack[i]);
+        }
+      }
+    }
+    factor = factor * block_fold(factor_own, [](double a, double b) { return double(a * b); });
+    if (threadIdx.x == 0) {
+      factor_part[n_share * M + m] = factor;
+    }
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512, 1)
+    running_cumprod_reverse_exclusive_f32_part2_kernel(const float* x, Index M, Index N, Index N_shares,
+                                                       double* factor_part, float* start) {
+  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+    const Index m = item;
+    float carry2 = 1.0f;
+    if (threadIdx.x == 0) {
+      for (Index n_share = Index(N_shares); n_share-- > 0;) {
+        start[n_share * M + m] = carry2;
+        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry2) < INFINITY) {
+          carry2 = float(factor_part[n_share * M + m] * double(carry2));
+        } else {
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+          for (Index n = Index(n_end2); n-- > n_begin2;) {
+            carry2 = carry2 * x[m * N + n];
+          }
+        }
+      }
+    }
+    carry2 = broadcast(carry2);
+  }
+}
+
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    running_cumprod_reverse_exclusive_f32_kernel(const float* x, float* y, Index M, Index N) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
+    running_cumprod_reverse_exclusive_f32_part3_kernel(const float* x, float* y, Index M, Index N,
+                                                       Index N_shares, float* start) {
+  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
+    const Index n_share = Index(item / M);
+    const Index m = Index(item % M);
+    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
+                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     float carry = 1.0f;
+    if (int64_t(n_share) + 1 < N_shares) {
+      carry = start[n_share * M + m];
+    }
     const Index tile_length = Index(blockDim.x) * 4;
-    for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
-         (n_tile -= tile_length) >= 0;) {
+    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= n_begin;) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<float, 4> y_pack;
       float running[4];
@@ -2677,14 +3072,41 @@ __global__ void __launch_bounds__(512)
 
 template <class Index>
 cudaError_t running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, int64_t N,
-                                                  cudaStream_t stream) {
-  const bool wide = aligned({x, y}) && N % 4 == 0;
-  if (const cudaError_t error = launch(wide ? running_cumprod_reverse_exclusive_f32_kernel<true, Index>
-                                            : running_cumprod_reverse_exclusive_f32_kernel<false, Index>,
-                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
-                                       scan_threads(N, M), 512, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
+                                                  char* workspace, cudaStream_t stream) {
+  const RunningCumprodReverseExclusiveF32Workspace space(M, N);
+  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
+  if (N_shares > 1) {
+    {
+      const bool wide = aligned({x}) && N % 4 == 0;
+      if (const cudaError_t error =
+              launch(wide ? running_cumprod_reverse_exclusive_f32_part1_kernel<true, Index>
+                          : running_cumprod_reverse_exclusive_f32_part1_kernel<false, Index>,
+                     smaller(N_shares * M, int64_t{1} << 30),
+                     block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
+                     reinterpret_cast<double*>(workspace + space.factor_part));
+          error != cudaSuccess)
+        return error;
+    }
+    if (const cudaError_t error =
+            launch(running_cumprod_reverse_exclusive_f32_part2_kernel<Index>,
+                   smaller(M, int64_t{1} << 30), block_threads(1, M), 512, stream, x, M, N, N_shares,
+                   reinterpret_cast<double*>(workspace + space.factor_part),
+                   reinterpret_cast<float*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, y}) && N % 4 == 0;
+    if (const cudaError_t error =
+            launch(wide ? running_cumprod_reverse_exclusive_f32_part3_kernel<true, Index>
+                        : running_cumprod_reverse_exclusive_f32_part3_kernel<false, Index>,
+                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                           int64_t{1} << 30),
+                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+                   reinterpret_cast<float*>(workspace + space.start));
+        error != cudaSuccess)
+      return error;
+  }
   return cudaSuccess;
 }
 
@@ -3612,7 +4034,12 @@ extern "C" int running_cumsum_reverse_exclusive_i32_cuda(const int32_t* x, int32
   return error == cudaSuccess ? 0 : 8;
 }
 
-extern "C" int running_cumprod_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream) {
+extern "C" int64_t running_cumprod_f32_cuda_workspace(int64_t M, int64_t N) {
+  return RunningCumprodF32Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumprod_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                                        int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -3621,8 +4048,16 @@ extern "C" int running_cumprod_f32_cuda(const float* x, float* y, int64_t M, int
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? running_cumprod_f32<int32_t>(x, y, M, N, queue)
-                                  : running_cumprod_f32<int64_t>(x, y, M, N, queue);
+  const RunningCumprodF32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error = small
+                                ? running_cumprod_f32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+                                : running_cumprod_f32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
 }
 
@@ -3667,8 +4102,12 @@ extern "C" int running_cumprod_i32_cuda(const int32_t* x, int32_t* y, int64_t M,
   return error == cudaSuccess ? 0 : 8;
 }
 
+extern "C" int64_t running_cumprod_exclusive_f32_cuda_workspace(int64_t M, int64_t N) {
+  return RunningCumprodExclusiveF32Workspace(M, N).bytes;
+}
+
 extern "C" int running_cumprod_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
-                                                  void* stream) {
+                                                  void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -3677,8 +4116,16 @@ extern "C" int running_cumprod_exclusive_f32_cuda(const float* x, float* y, int6
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? running_cumprod_exclusive_f32<int32_t>(x, y, M, N, queue)
-                                  : running_cumprod_exclusive_f32<int64_t>(x, y, M, N, queue);
+  const RunningCumprodExclusiveF32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error =
+      small ? running_cumprod_exclusive_f32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+            : running_cumprod_exclusive_f32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
 }
 
@@ -3724,8 +4171,12 @@ extern "C" int running_cumprod_exclusive_i32_cuda(const int32_t* x, int32_t* y, 
   return error == cudaSuccess ? 0 : 8;
 }
 
+extern "C" int64_t running_cumprod_reverse_f32_cuda_workspace(int64_t M, int64_t N) {
+  return RunningCumprodReverseF32Workspace(M, N).bytes;
+}
+
 extern "C" int running_cumprod_reverse_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
-                                                void* stream) {
+                                                void* workspace, int64_t workspace_bytes, void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
@@ -3734,8 +4185,16 @@ extern "C" int running_cumprod_reverse_f32_cuda(const float* x, float* y, int64_
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? running_cumprod_reverse_f32<int32_t>(x, y, M, N, queue)
-                                  : running_cumprod_reverse_f32<int64_t>(x, y, M, N, queue);
+  const RunningCumprodReverseF32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error =
+      small ? running_cumprod_reverse_f32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+            : running_cumprod_reverse_f32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
 }
 
@@ -3781,7 +4240,12 @@ extern "C" int running_cumprod_reverse_i32_cuda(const int32_t* x, int32_t* y, in
   return error == cudaSuccess ? 0 : 8;
 }
 
+extern "C" int64_t running_cumprod_reverse_exclusive_f32_cuda_workspace(int64_t M, int64_t N) {
+  return RunningCumprodReverseExclusiveF32Workspace(M, N).bytes;
+}
+
 extern "C" int running_cumprod_reverse_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
+                                                          void* workspace, int64_t workspace_bytes,
                                                           void* stream) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
@@ -3791,8 +4255,16 @@ extern "C" int running_cumprod_reverse_exclusive_f32_cuda(const float* x, float*
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? running_cumprod_reverse_exclusive_f32<int32_t>(x, y, M, N, queue)
-                                  : running_cumprod_reverse_exclusive_f32<int64_t>(x, y, M, N, queue);
+  const RunningCumprodReverseExclusiveF32Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 7;
+  const cudaError_t error =
+      small ? running_cumprod_reverse_exclusive_f32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
+            : running_cumprod_reverse_exclusive_f32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 8;
 }
 

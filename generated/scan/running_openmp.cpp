@@ -57,6 +57,11 @@ inline T maximum(T a, T b) {
   return b > a || b != b ? b : a;
 }
 
+template <class T>
+inline T absolute(T v) {
+  return v < T(0) ? T(T(0) - v) : (v == T(0) ? T(0) : v);
+}
+
 inline int64_t wrapping_multiply(int64_t a, int64_t b) { return int64_t(uint64_t(a) * uint64_t(b)); }
 
 // Does the product of the factors exceed 63 bits?
@@ -212,10 +217,15 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
+  // What machines choose has `a` where either is NaN: with all bits set where `b` is, it is NaN.
+  static Lanes or_nan(Vector chosen, Vector b) {
+    using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
+    return (Vector)((Bits)chosen | (Bits)(b != b));
+  }
   // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
   // them.
-  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
-  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, Lanes b) { return or_nan(b.v > a.v ? b.v : a.v, b.v); }
+  friend Lanes minimum(Lanes a, Lanes b) { return or_nan(b.v < a.v ? b.v : a.v, b.v); }
   friend Lanes maximum(Lanes a, T b) {
     return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
   }
@@ -368,6 +378,24 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
     return choose(mask_of(active), value, other);
 }
 
+template <int N>
+inline bool any_lane(Mask<N> mask) {
+#if defined(__clang__)
+  return __builtin_reduce_or(mask.v) != 0;
+#elif defined(__AVX512F__)
+  const auto words = (typename VectorOf<int, 16>::type)mask.v;
+  return __builtin_ia32_ptestmd512(words, words, -1) != 0;
+#elif defined(__AVX__)
+  const auto words = (typename VectorOf<long long, 4>::type)mask.v;
+  return !__builtin_ia32_ptestz256(words, words);
+#else
+  uint64_t words[kVectorBytes / 8], all = 0;
+  memcpy(words, &mask.v, sizeof words);
+  for (uint64_t word : words) all |= word;
+  return all != 0;
+#endif
+}
+
 // One half of the lanes, from `kFirst` on.
 template <int kFirst, class T, int N, size_t... kLane>
 inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
@@ -426,6 +454,41 @@ inline Lanes<T, N> scan_before(T& carry, Lanes<T, N> lanes, std::enable_if_t<tru
   const Lanes<T, N> before(carry), group = scan_group<kStep>(lanes, identity, combine);
   carry = combined<T, N>(carry, group[kStep > 0 ? N - 1 : 0], combine);
   return combine(before, shifted<kStep>(group, identity, std::make_index_sequence<N>{}));
+}
+
+// total = factor * total + term, one lane after the other.
+template <int kStep, class T, int N>
+__attribute__((noinline)) Lanes<T, N> scan_in_order(T total, Lanes<T, N> factor, Lanes<T, N> term) {
+  Lanes<T, N> totals;
+  for (int turn = 0; turn < N; ++turn) {
+    const int lane = kStep > 0 ? turn : N - 1 - turn;
+    totals.v[lane] = total = factor[lane] * total + term[lane];
+  }
+  return totals;
+}
+
+// The totals, or each lane's before its own step.
+template <int kStep, bool kExclusive, class T, int N>
+inline Lanes<T, N> scan_result(Lanes<T, N> totals, T before) {
+  if constexpr (kExclusive)
+    return shifted<kStep>(totals, before, std::make_index_sequence<N>{});
+  else
+    return totals;
+}
+
+// Running products along the lanes after `carry`, which becomes the last of them. Lanes whose products alone
+// might leave the range of T, or whose totals do, go in order.
+template <int kStep, bool kExclusive, class T, int N>
+inline Lanes<T, N> scan_products(T& carry, Lanes<T, N> factor) {
+  constexpr T kMost = 128;
+  const T before = carry;
+  const Lanes<T, N> square = factor * factor;
+  Lanes<T, N> totals = scan_lanes<kStep>(carry, factor, T(1), [](auto a, auto b) { return a * b; });
+  if (any_lane(!(square <= kMost * kMost && square >= 1 / (kMost * kMost)) || totals - totals != T(0))) {
+    totals = scan_in_order<kStep>(before, factor, Lanes<T, N>(T(-0.0)));
+    carry = totals[kStep > 0 ? N - 1 : 0];
+  }
+  return scan_result<kStep, kExclusive>(totals, before);
 }
 
 // The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
@@ -1302,27 +1365,96 @@ void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
   }
 }
 
-void running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m = 0; m < M; ++m) {
-    float carry = 1.0f;
-    for (int64_t n = 0; n < N; ++n) {
-      carry = carry * x[m * N + n];
-      const float running = carry;
-      y[m * N + n] = running;
+// Where the intermediates lie in the workspace.
+struct RunningCumprodF32Workspace {
+  int64_t factor_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumprodF32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    factor_part = reserve(bytes, N_shares * M, 8);
+    start = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const RunningCumprodF32Workspace space(M, N);
+  double* const factor_part = reinterpret_cast<double*>(workspace + space.factor_part);
+  float* const start = reinterpret_cast<float*>(workspace + space.start);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        double factor = 1.0;
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Lanes<double, kLanes64> factor_lanes = 1.0;
+          for_lanes<kLanes64>(
+              n_block, smaller(n_block + 4096, n_end), [=, &factor_lanes](int64_t n, auto active) {
+                factor_lanes =
+                    factor_lanes * (keep(active, convert<double>(load(&x[m * N + n], active)), 1.0));
+              });
+          factor = factor * across(factor_lanes, [](auto a, auto b) { return a * b; });
+        }
+        factor_part[n_share * M + m] = factor;
+      }
     }
+    for (int64_t m = 0; m < M; ++m) {
+      float carry2 = 1.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        start[n_share * M + m] = carry2;
+        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry2) < INFINITY) {
+          carry2 = float(factor_part[n_share * M + m] * double(carry2));
+        } else {
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+          for_lanes<kLanes32>(n_begin2, n_end2, [=, &carry2](int64_t n, auto active) {
+            scan_products<1, false>(carry2, keep(active, load(&x[m * N + n], active), 1.0f));
+          });
+        }
+      }
+    }
+  }
+  const bool around_caches = M * N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        float carry = 1.0f;
+        if (n_share > 0) {
+          carry = start[n_share * M + m];
+        }
+        const int64_t n_begin3 = share_begin(n_share, N_shares, N, 64),
+                      n_end3 = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes<kLanes32>(n_begin3, n_end3, [=, &carry](int64_t n, auto active) {
+          const auto running =
+              scan_products<1, false>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
+          store_around(&y[m * N + n], active, running, around_caches);
+        });
+      }
+    }
+    if (around_caches) finish_stores();
   }
 }
 
 void running_cumprod_f64(const double* x, double* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m = 0; m < M; ++m) {
-    double carry = 1.0;
-    for (int64_t n = 0; n < N; ++n) {
-      carry = carry * x[m * N + n];
-      const double running = carry;
-      y[m * N + n] = running;
+  const bool around_caches = M * N * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m = 0; m < M; ++m) {
+      double carry = 1.0;
+      for_lanes<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
+        const auto running = scan_products<1, false>(carry, keep(active, load(&x[m * N + n], active), 1.0));
+        store_around(&y[m * N + n], active, running, around_caches);
+      });
     }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -1393,27 +1525,95 @@ void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cha
   }
 }
 
-void running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m = 0; m < M; ++m) {
-    float carry = 1.0f;
-    for (int64_t n = 0; n < N; ++n) {
-      const float running = carry;
-      carry = carry * x[m * N + n];
-      y[m * N + n] = running;
+// Where the intermediates lie in the workspace.
+struct RunningCumprodExclusiveF32Workspace {
+  int64_t factor_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumprodExclusiveF32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    factor_part = reserve(bytes, N_shares * M, 8);
+    start = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const RunningCumprodExclusiveF32Workspace space(M, N);
+  double* const factor_part = reinterpret_cast<double*>(workspace + space.factor_part);
+  float* const start = reinterpret_cast<float*>(workspace + space.start);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        double factor = 1.0;
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Lanes<double, kLanes64> factor_lanes = 1.0;
+          for_lanes<kLanes64>(
+              n_block, smaller(n_block + 4096, n_end), [=, &factor_lanes](int64_t n, auto active) {
+                factor_lanes =
+                    factor_lanes * (keep(active, convert<double>(load(&x[m * N + n], active)), 1.0));
+              });
+          factor = factor * across(factor_lanes, [](auto a, auto b) { return a * b; });
+        }
+        factor_part[n_share * M + m] = factor;
+      }
     }
+    for (int64_t m = 0; m < M; ++m) {
+      float carry2 = 1.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        start[n_share * M + m] = carry2;
+        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry2) < INFINITY) {
+          carry2 = float(factor_part[n_share * M + m] * double(carry2));
+        } else {
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+          for_lanes<kLanes32>(n_begin2, n_end2, [=, &carry2](int64_t n, auto active) {
+            scan_products<1, true>(carry2, keep(active, load(&x[m * N + n], active), 1.0f));
+          });
+        }
+      }
+    }
+  }
+  const bool around_caches = M * N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        float carry = 1.0f;
+        if (n_share > 0) {
+          carry = start[n_share * M + m];
+        }
+        const int64_t n_begin3 = share_begin(n_share, N_shares, N, 64),
+                      n_end3 = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes<kLanes32>(n_begin3, n_end3, [=, &carry](int64_t n, auto active) {
+          const auto running = scan_products<1, true>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
+          store_around(&y[m * N + n], active, running, around_caches);
+        });
+      }
+    }
+    if (around_caches) finish_stores();
   }
 }
 
 void running_cumprod_exclusive_f64(const double* x, double* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m = 0; m < M; ++m) {
-    double carry = 1.0;
-    for (int64_t n = 0; n < N; ++n) {
-      const double running = carry;
-      carry = carry * x[m * N + n];
-      y[m * N + n] = running;
+  const bool around_caches = M * N * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m = 0; m < M; ++m) {
+      double carry = 1.0;
+      for_lanes<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
+        const auto running = scan_products<1, true>(carry, keep(active, load(&x[m * N + n], active), 1.0));
+        store_around(&y[m * N + n], active, running, around_caches);
+      });
     }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -1484,27 +1684,96 @@ void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int6
   }
 }
 
-void running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m = 0; m < M; ++m) {
-    float carry = 1.0f;
-    for (int64_t n = N; n-- > 0;) {
-      carry = carry * x[m * N + n];
-      const float running = carry;
-      y[m * N + n] = running;
+// Where the intermediates lie in the workspace.
+struct RunningCumprodReverseF32Workspace {
+  int64_t factor_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumprodReverseF32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    factor_part = reserve(bytes, N_shares * M, 8);
+    start = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const RunningCumprodReverseF32Workspace space(M, N);
+  double* const factor_part = reinterpret_cast<double*>(workspace + space.factor_part);
+  float* const start = reinterpret_cast<float*>(workspace + space.start);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        double factor = 1.0;
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Lanes<double, kLanes64> factor_lanes = 1.0;
+          for_lanes<kLanes64>(
+              n_block, smaller(n_block + 4096, n_end), [=, &factor_lanes](int64_t n, auto active) {
+                factor_lanes =
+                    factor_lanes * (keep(active, convert<double>(load(&x[m * N + n], active)), 1.0));
+              });
+          factor = factor * across(factor_lanes, [](auto a, auto b) { return a * b; });
+        }
+        factor_part[n_share * M + m] = factor;
+      }
     }
+    for (int64_t m = 0; m < M; ++m) {
+      float carry2 = 1.0f;
+      for (int64_t n_share = N_shares; n_share-- > 0;) {
+        start[n_share * M + m] = carry2;
+        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry2) < INFINITY) {
+          carry2 = float(factor_part[n_share * M + m] * double(carry2));
+        } else {
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+          for_lanes_down<kLanes32>(n_begin2, n_end2, [=, &carry2](int64_t n, auto active) {
+            scan_products<-1, false>(carry2, keep(active, load(&x[m * N + n], active), 1.0f));
+          });
+        }
+      }
+    }
+  }
+  const bool around_caches = M * N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        float carry = 1.0f;
+        if (n_share + 1 < N_shares) {
+          carry = start[n_share * M + m];
+        }
+        const int64_t n_begin3 = share_begin(n_share, N_shares, N, 64),
+                      n_end3 = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes_down<kLanes32>(n_begin3, n_end3, [=, &carry](int64_t n, auto active) {
+          const auto running =
+              scan_products<-1, false>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
+          store_around(&y[m * N + n], active, running, around_caches);
+        });
+      }
+    }
+    if (around_caches) finish_stores();
   }
 }
 
 void running_cumprod_reverse_f64(const double* x, double* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m = 0; m < M; ++m) {
-    double carry = 1.0;
-    for (int64_t n = N; n-- > 0;) {
-      carry = carry * x[m * N + n];
-      const double running = carry;
-      y[m * N + n] = running;
+  const bool around_caches = M * N * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m = 0; m < M; ++m) {
+      double carry = 1.0;
+      for_lanes_down<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
+        const auto running = scan_products<-1, false>(carry, keep(active, load(&x[m * N + n], active), 1.0));
+        store_around(&y[m * N + n], active, running, around_caches);
+      });
     }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -1575,27 +1844,96 @@ void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_
   }
 }
 
-void running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m = 0; m < M; ++m) {
-    float carry = 1.0f;
-    for (int64_t n = N; n-- > 0;) {
-      const float running = carry;
-      carry = carry * x[m * N + n];
-      y[m * N + n] = running;
+// Where the intermediates lie in the workspace.
+struct RunningCumprodReverseExclusiveF32Workspace {
+  int64_t factor_part;
+  int64_t start;
+  int64_t bytes = 0;
+
+  explicit RunningCumprodReverseExclusiveF32Workspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+    factor_part = reserve(bytes, N_shares * M, 8);
+    start = reserve(bytes, N_shares * M, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
+  const RunningCumprodReverseExclusiveF32Workspace space(M, N);
+  double* const factor_part = reinterpret_cast<double*>(workspace + space.factor_part);
+  float* const start = reinterpret_cast<float*>(workspace + space.start);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        double factor = 1.0;
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Lanes<double, kLanes64> factor_lanes = 1.0;
+          for_lanes<kLanes64>(
+              n_block, smaller(n_block + 4096, n_end), [=, &factor_lanes](int64_t n, auto active) {
+                factor_lanes =
+                    factor_lanes * (keep(active, convert<double>(load(&x[m * N + n], active)), 1.0));
+              });
+          factor = factor * across(factor_lanes, [](auto a, auto b) { return a * b; });
+        }
+        factor_part[n_share * M + m] = factor;
+      }
     }
+    for (int64_t m = 0; m < M; ++m) {
+      float carry2 = 1.0f;
+      for (int64_t n_share = N_shares; n_share-- > 0;) {
+        start[n_share * M + m] = carry2;
+        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry2) < INFINITY) {
+          carry2 = float(factor_part[n_share * M + m] * double(carry2));
+        } else {
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+          for_lanes_down<kLanes32>(n_begin2, n_end2, [=, &carry2](int64_t n, auto active) {
+            scan_products<-1, true>(carry2, keep(active, load(&x[m * N + n], active), 1.0f));
+          });
+        }
+      }
+    }
+  }
+  const bool around_caches = M * N * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        float carry = 1.0f;
+        if (n_share + 1 < N_shares) {
+          carry = start[n_share * M + m];
+        }
+        const int64_t n_begin3 = share_begin(n_share, N_shares, N, 64),
+                      n_end3 = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes_down<kLanes32>(n_begin3, n_end3, [=, &carry](int64_t n, auto active) {
+          const auto running =
+              scan_products<-1, true>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
+          store_around(&y[m * N + n], active, running, around_caches);
+        });
+      }
+    }
+    if (around_caches) finish_stores();
   }
 }
 
 void running_cumprod_reverse_exclusive_f64(const double* x, double* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m = 0; m < M; ++m) {
-    double carry = 1.0;
-    for (int64_t n = N; n-- > 0;) {
-      const double running = carry;
-      carry = carry * x[m * N + n];
-      y[m * N + n] = running;
+  const bool around_caches = M * N * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m = 0; m < M; ++m) {
+      double carry = 1.0;
+      for_lanes_down<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
+        const auto running = scan_products<-1, true>(carry, keep(active, load(&x[m * N + n], active), 1.0));
+        store_around(&y[m * N + n], active, running, around_caches);
+      });
     }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -2117,14 +2455,24 @@ extern "C" int running_cumsum_reverse_exclusive_i32_openmp(const int32_t* x, int
   return 0;
 }
 
-extern "C" int running_cumprod_f32_openmp(const float* x, float* y, int64_t M, int64_t N) {
+extern "C" int64_t running_cumprod_f32_openmp_workspace(int64_t M, int64_t N) {
+  return RunningCumprodF32Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumprod_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                                          int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  running_cumprod_f32(x, y, M, N);
+  const RunningCumprodF32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  running_cumprod_f32(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -2160,14 +2508,24 @@ extern "C" int running_cumprod_i32_openmp(const int32_t* x, int32_t* y, int64_t 
   return 0;
 }
 
-extern "C" int running_cumprod_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N) {
+extern "C" int64_t running_cumprod_exclusive_f32_openmp_workspace(int64_t M, int64_t N) {
+  return RunningCumprodExclusiveF32Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumprod_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
+                                                    void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  running_cumprod_exclusive_f32(x, y, M, N);
+  const RunningCumprodExclusiveF32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  running_cumprod_exclusive_f32(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -2203,14 +2561,24 @@ extern "C" int running_cumprod_exclusive_i32_openmp(const int32_t* x, int32_t* y
   return 0;
 }
 
-extern "C" int running_cumprod_reverse_f32_openmp(const float* x, float* y, int64_t M, int64_t N) {
+extern "C" int64_t running_cumprod_reverse_f32_openmp_workspace(int64_t M, int64_t N) {
+  return RunningCumprodReverseF32Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumprod_reverse_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
+                                                  void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  running_cumprod_reverse_f32(x, y, M, N);
+  const RunningCumprodReverseF32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  running_cumprod_reverse_f32(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -2246,14 +2614,24 @@ extern "C" int running_cumprod_reverse_i32_openmp(const int32_t* x, int32_t* y, 
   return 0;
 }
 
-extern "C" int running_cumprod_reverse_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N) {
+extern "C" int64_t running_cumprod_reverse_exclusive_f32_openmp_workspace(int64_t M, int64_t N) {
+  return RunningCumprodReverseExclusiveF32Workspace(M, N).bytes;
+}
+
+extern "C" int running_cumprod_reverse_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
+                                                            void* workspace, int64_t workspace_bytes) {
   if (!(M >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, M, N})) return 3;
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  running_cumprod_reverse_exclusive_f32(x, y, M, N);
+  const RunningCumprodReverseExclusiveF32Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
+  running_cumprod_reverse_exclusive_f32(x, y, M, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 

@@ -262,9 +262,16 @@ void CudaKernel::open_item(const std::vector<const PlanNode *> &chain) {
 
 // Where the item's share of a loop begins and ends, once for all loops over that axis.
 void CudaKernel::name_shares(const std::vector<PlanNode> &list) {
+  AxisSet inside; // loops that go from share to share themselves
   for (const PlanNode &root : list)
     for_each_node(root, [&](const PlanNode &node) {
-      if (node.kind != PlanNode::Kind::loop || node.share == kNone || printer_.in_part(node.axis))
+      if (node.kind == PlanNode::Kind::loop)
+        inside |= AxisSet::of(node.axis);
+    });
+  for (const PlanNode &root : list)
+    for_each_node(root, [&](const PlanNode &node) {
+      if (node.kind != PlanNode::Kind::loop || node.share == kNone || inside.contains(node.share) ||
+          printer_.in_part(node.axis))
         return;
       const std::string &axis = printer_.axis_name(node.axis), &begin = pack_names_.of(axis + "_begin"),
                         &end = pack_names_.of(axis + "_end");

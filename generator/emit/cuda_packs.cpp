@@ -97,7 +97,7 @@ private:
         collect(child);
     if (node.target != kNone && node.kind == PlanNode::Kind::assign)
       hold(node.target, {}, printer_.guard(node.target, {}), false);
-    if (node.kind == PlanNode::Kind::scan_step)
+    if (node.kind == PlanNode::Kind::scan_step && node.partner != kNone)
       hold(node.partner, {}, printer_.guard(node.partner, {}), false);
   }
 

@@ -58,7 +58,7 @@ CudaKernel::keep_between(const PlanNode &loop, int together, const std::string &
     for (const Access &a : accesses_of(plan_.kernel, node))
       if (plan_.storage[a.var].kind == Storage::Kind::scalar && printer_.scopes.of(a.var).list == &loop.body)
         pieces[a.var].insert(scan && together == 1 ? piece + 1 : piece); // its value stands behind the piece
-    if (scan && plan_.storage[node.partner].kind == Storage::Kind::scalar)
+    if (scan && node.partner != kNone && plan_.storage[node.partner].kind == Storage::Kind::scalar)
       scanned.insert(node.partner);
     piece += scan ? 1 : 0;
   }
@@ -128,11 +128,12 @@ std::string CudaKernel::combination_of(const PlanNode &step) {
 CudaKernel::Scanned CudaKernel::scan_of(const PlanNode &node, int together, const std::string &position,
                                         const std::string &takes_part) {
   Scanned out;
-  const bool packed = together > 1, memory = in_memory(node.partner), regroups = LaneAnalysis(plan_).regroups(node);
+  const bool packed = together > 1, wanted = node.partner != kNone, // or only the last total
+      memory = wanted && in_memory(node.partner), regroups = LaneAnalysis(plan_).regroups(node);
   const Type type = plan_.kernel.vars[node.target].type;
-  const std::string c_type = Spelling::arithmetic(type), result = printer_.name(node.partner),
+  const std::string c_type = Spelling::arithmetic(type), result = printer_.name(wanted ? node.partner : node.target),
                     base = result.substr(0, result.find('[')), here = packed ? "[" + position + "]" : "",
-                    totals = memory ? names_.claim(base + "_own") : base;
+                    totals = memory || (packed && !wanted) ? names_.claim(base + "_own") : base;
   const auto declare = [&](const std::string &name) {
     if (packed)
       out.declarations += c_type + " " + name + "[" + std::to_string(together) + "];\n";
@@ -145,7 +146,7 @@ CudaKernel::Scanned CudaKernel::scan_of(const PlanNode &node, int together, cons
     (packed ? out.values : out.scan) += packed ? text : "const " + c_type + " " + text;
     return name;
   };
-  if (memory)
+  if (memory || !wanted)
     declare(totals);
   std::string value, term;
   if (node.scan == ScanKind::linear) {
@@ -163,12 +164,12 @@ CudaKernel::Scanned CudaKernel::scan_of(const PlanNode &node, int together, cons
     arguments += ", " + combination_of(node);
   if (node.scan == ScanKind::linear)
     arguments += ", " + value + ", " + term;
-  out.scan += (packed ? "" : "const " + c_type + " " + totals + " = ") + spelling().helper(helper) + "<" +
+  out.scan += (packed || !wanted ? "" : "const " + c_type + " " + totals + " = ") + spelling().helper(helper) + "<" +
               (node.reverse ? "true" : "false") + ", " + (node.exclusive ? "true" : "false") + ">(" + arguments +
               ");\n";
   if (memory)
     out.result = printer_.element(node.partner, {}, {}) + " = " + totals + here + ";\n";
-  else if (!packed)
+  else if (!packed && wanted)
     printer_.mark_declared(node.partner);
   return out;
 }

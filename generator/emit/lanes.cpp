@@ -139,13 +139,12 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
 }
 
 // Where outputs go around the caches by whole lines, groups begin with those of the widest one, wherever it lies: what
-// says so and where, for the call. Empty: they need not, as in tiles and other short parts; or must not, as the groups
-// decide what is added up with what.
+// says so and where, for the call. Empty: they must not, as the groups decide what is added up with what.
 std::string LanePrinter::lines_of(const PlanNode &loop, const std::string &begin) {
   const bool regroups = std::any_of(loop.body.begin(), loop.body.end(), [&](const PlanNode &n) {
     return n.kind == PlanNode::Kind::scan_step && n.axis == loop.axis;
   });
-  if (!accumulators_.empty() || regroups || loop.reversed || !turned_.empty() || contains_loop(loop.body))
+  if (!accumulators_.empty() || regroups || loop.reversed || contains_loop(loop.body))
     return "";
   VarId widest = kNone;
   for (const PlanNode &n : loop.body)
@@ -228,10 +227,11 @@ bool LanePrinter::node(const PlanNode &n, const std::vector<PlanNode> &siblings)
       next = widened(n.value, type) + " * " + carry + " + " + at_least(expression(n.second), binding::kAdd + 1);
     else
       next = combined(monoid_of(n.scan), type, carry, widened(n.value, type));
-    if (n.exclusive)
+    const bool wanted = n.partner != kNone; // or only the total
+    if (wanted && n.exclusive)
       set_text(n.partner, carry, true, siblings);
     set_text(n.target, next, false, siblings);
-    if (!n.exclusive)
+    if (wanted && !n.exclusive)
       set_text(n.partner, carry, true, siblings);
     return true;
   }

@@ -45,6 +45,10 @@ public:
              const Printer::Range &others);
   // Before the statements of a row: a later loop over it fetches what the first one of the next row will read.
   void fetch_ahead(const PlanNode &rows);
+  // Before a loop down columns.
+  void fetch_rows(const PlanNode &rows);
+  // Before a loop that may read many arrays, where the condition says that they come from memory.
+  void fetch_streams(const PlanNode &loop, const std::string &far);
   // Stores of these outputs go around the caches where `flag` says so; empty: none.
   void stream(std::set<VarId> outputs, const std::string &flag) {
     streamed_ = std::move(outputs);
@@ -116,7 +120,7 @@ private:
   void combine(const Accumulator &accumulator);
   std::string combined(Monoid monoid, Type type, const std::string &total, const std::string &value);
   std::vector<Accumulator> accumulators(const PlanNode &loop);
-  void fetch_soon(const PlanNode &fold, AxisId row);
+  void fetch_soon(const PlanNode &loop, AxisId row, const std::function<std::string(const Expr &)> &bytes);
   std::vector<const Expr *> row_reads(const PlanNode &loop, AxisId row);
   void for_each_turned(const PlanNode &loop, AxisId other, const std::function<void(const Expr &)> &visit);
   bool is_narrow(const PlanNode &fold, AxisId axis) const;

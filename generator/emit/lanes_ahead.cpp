@@ -1,6 +1,7 @@
 // Rows that several loops go over: the first of them waits for memory, the others do not. While the second computes,
-// the next row is fetched. One fold alone waits for memory all the time: it asks early for what comes soon, as what
-// fetches by itself does not go from page to page.
+// the next row is fetched. One fold alone waits for memory all the time, and so does a loop down columns, some of each
+// row at a time, or through many arrays: they ask early for what comes soon, as what fetches by itself does not go from
+// page to page, nor follow many.
 #include <algorithm>
 
 #include "emit/lanes.h"
@@ -12,10 +13,14 @@ namespace {
 
 constexpr int kRowBytes = 64 * 1024; // longer rows would push out what the loops still need
 constexpr size_t kFewArrays = 2;     // of more, the fetches would cost more than they save
+constexpr size_t kManyArrays = 4;
+constexpr int kPageBytes = 4096, kManySoon = 2048;
+constexpr int kRowsSoon = 8; // of columns: those that a core goes through while memory answers
 
 } // namespace
 
-// What the loop reads along its lanes, of the row of this step; loops inside it read further elements.
+// What the loop reads along its lanes, of the row of this step where there is one; loops inside it read further
+// elements.
 std::vector<const Expr *> LanePrinter::row_reads(const PlanNode &loop, AxisId row) {
   std::vector<const Expr *> out;
   AxisSet inside;
@@ -35,7 +40,7 @@ std::vector<const Expr *> LanePrinter::row_reads(const PlanNode &loop, AxisId ro
             std::all_of(e.coords.begin(), e.coords.end(), [&](const Coordinate &c) { return is_identity(kernel_, c); });
         if (here && !kernel_.vars[e.ref].optional && (kernel_.vars[e.ref].axes & inside).empty() &&
             guard_of(e).empty() && analysis_.step_of(e.ref, e.coords, lane_).kind == LaneStep::Kind::neighbour &&
-            analysis_.step_of(e.ref, e.coords, row).kind == LaneStep::Kind::stride)
+            (row == kNone || analysis_.step_of(e.ref, e.coords, row).kind == LaneStep::Kind::stride))
           out.push_back(&e);
         return true;
       });
@@ -44,11 +49,11 @@ std::vector<const Expr *> LanePrinter::row_reads(const PlanNode &loop, AxisId ro
   return out;
 }
 
-void LanePrinter::fetch_soon(const PlanNode &fold, AxisId row) {
-  std::set<std::string> elements;
+void LanePrinter::fetch_soon(const PlanNode &loop, AxisId row, const std::function<std::string(const Expr &)> &bytes) {
+  std::map<std::string, std::string> elements; // and how far on
   std::set<VarId> arrays;
-  for (const Expr *read : row_reads(fold, row)) {
-    elements.insert(printer_.element(read->ref, read->coords, {}));
+  for (const Expr *read : row_reads(loop, row)) {
+    elements.emplace(printer_.element(read->ref, read->coords, {}), bytes(*read));
     arrays.insert(read->ref);
   }
   if (elements.empty() || elements.size() > kFewArrays)
@@ -56,8 +61,32 @@ void LanePrinter::fetch_soon(const PlanNode &fold, AxisId row) {
   const std::string far = names_.claim("from_memory");
   printer_.lines.add("const bool " + far + " = " + printer_.bytes_text(arrays) + " >= " + helper("kBeyondCaches") +
                      ";");
-  for (const std::string &element : elements)
-    ahead_[&fold] += "if (" + far + ") " + helper("prefetch_soon") + "(&" + element + ");\n";
+  for (const auto &[element, distance] : elements)
+    ahead_[&loop] += "if (" + far + ") " + helper("prefetch_soon") + "(" + distance + ", &" + element + ");\n";
+}
+
+void LanePrinter::fetch_streams(const PlanNode &loop, const std::string &far) {
+  std::set<VarId> arrays;
+  std::string elements;
+  for (const Expr *read : row_reads(loop, kNone))
+    if (arrays.insert(read->ref).second)
+      elements += ", &" + printer_.element(read->ref, read->coords, {});
+  if (arrays.size() >= kManyArrays)
+    ahead_[&loop] = "if (" + far + ") " + helper("prefetch_soon") + "(" + std::to_string(kManySoon) + elements + ");\n";
+}
+
+void LanePrinter::fetch_rows(const PlanNode &rows) {
+  if (lane_ != kNone || kernel_.axes[rows.axis].ragged != kNone)
+    return;
+  const auto is_columns = [&](const PlanNode &n) { return takes(n) && printer_.in_part(n.axis); };
+  const auto columns = std::find_if(rows.body.begin(), rows.body.end(), is_columns);
+  if (columns == rows.body.end())
+    return;
+  fetch_soon(*columns, rows.axis, [&](const Expr &read) {
+    const int64_t each = int64_t(kRowsSoon) * bytes_of(kernel_.vars[read.ref].type) * (rows.reversed ? -1 : 1);
+    const Size stride = analysis_.step_of(read.ref, read.coords, rows.axis).stride;
+    return printer_.size_text(Size::make(Size::Op::multiply, {Size::integer(each), stride}));
+  });
 }
 
 void LanePrinter::fetch_ahead(const PlanNode &rows) {
@@ -72,7 +101,7 @@ void LanePrinter::fetch_ahead(const PlanNode &rows) {
       loops.push_back(&node);
   }
   if (loops.size() == 1 && !folds_over(*loops[0]).empty())
-    return fetch_soon(*loops[0], rows.axis);
+    return fetch_soon(*loops[0], rows.axis, [](const Expr &) { return std::to_string(kPageBytes); });
   const Printer::Range range = printer_.range(rows);
   if (loops.size() < 2 || loops[0]->axis != loops[1]->axis || kernel_.axes[rows.axis].ragged != kNone ||
       kernel_.axes[loops[0]->axis].ragged != kNone || range.begin != "0")

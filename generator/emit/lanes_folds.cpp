@@ -46,12 +46,14 @@ bool LanePrinter::is_narrow(const PlanNode &fold, AxisId axis) const {
          bytes_of(kernel_.expr(value.args[0]).type) <= 2;
 }
 
-// Long floating sums end in the scalar every kBlock iterations, narrow numbers in wide ones; 0: there are none.
+// Long floating sums end in the scalar every kBlock iterations, and so do products, of which those of single lanes
+// would sink to numbers that take long; narrow numbers end in wide ones. 0: there are none.
 int64_t LanePrinter::block_of(const PlanNode &loop) const {
   int64_t block = 0;
   for (const Accumulator &a : accumulators_) {
-    const bool sums = a.step->monoid == Monoid::sum || a.step->monoid == Monoid::mean;
-    if (sums && is_floating(a.type))
+    const Monoid monoid = a.step->monoid;
+    const bool grows = monoid == Monoid::sum || monoid == Monoid::mean || monoid == Monoid::product;
+    if (grows && is_floating(a.type))
       block = kBlock;
     else if (a.type != kernel_.vars[a.step->target].type && block == 0)
       block = kNarrowBlock;
@@ -169,16 +171,30 @@ void LanePrinter::scan_along(const PlanNode &n, const std::vector<PlanNode> &sib
   const Type type = kernel_.vars[n.target].type;
   note(type);
   const Monoid monoid = monoid_of(n.scan);
-  const std::string identity = printer_.spelling.identity(monoid, type);
-  const auto &[one, other] = names_.pair();
-  if (monoid == Monoid::max && is_floating(type))
-    printer_.spelling.helper("maximum"); // of the carries
-  const std::string value = helper("keep") + "(" + current() + ", " + widened(n.value, type, 0) + ", " + identity + ")";
-  set_text(n.partner,
-           helper(n.exclusive ? "scan_before" : "scan_lanes") + "<" + (n.reverse ? "-1" : "1") + ">(" +
-               printer_.name(n.target) + ", " + value + ", " + identity + ", [](auto " + one + ", auto " + other +
-               ") { return " + combined(monoid, type, one, other) + "; })",
-           true, siblings);
+  const std::string carry = printer_.name(n.target), step = n.reverse ? "-1" : "1";
+  const auto kept = [&](ExprId id, const std::string &other) {
+    return helper("keep") + "(" + current() + ", " + widened(id, type, 0) + ", " + other + ")";
+  };
+  std::string running;
+  if (analysis_.regroups(n)) {
+    const std::string identity = printer_.spelling.identity(monoid, type);
+    const auto &[one, other] = names_.pair();
+    if (monoid == Monoid::max && is_floating(type))
+      printer_.spelling.helper("maximum"); // of the carries
+    running = helper(n.exclusive ? "scan_before" : "scan_lanes") + "<" + step + ">(" + carry + ", " +
+              kept(n.value, identity) + ", " + identity + ", [](auto " + one + ", auto " + other + ") { return " +
+              combined(monoid, type, one, other) + "; })";
+  } else {
+    const bool linear = n.scan == ScanKind::linear;
+    const std::string one = printer_.spelling.identity(Monoid::product, type);
+    running = helper(linear ? "scan_linear" : "scan_products") + "<" + step + (n.exclusive ? ", true>(" : ", false>(") +
+              carry + ", " + kept(n.value, one) +
+              (linear ? ", " + kept(n.second, printer_.spelling.identity(Monoid::sum, type)) : "") + ")";
+  }
+  if (n.partner != kNone)
+    set_text(n.partner, running, true, siblings);
+  else // only the total is wanted
+    printer_.lines.add(running + ";");
 }
 
 // argmax, argmin.

@@ -22,10 +22,10 @@ const std::set<std::string> kHelpers = {
     "keeps_apart", "larger", "load", "load_every", "load_field", "load_inside", "load_nearest", "load_pack",
     "longest_row", "mask_of", "maximum", "minimum", "padded_bytes", "pick_field", "positions", "positions_as",
     "prefetch", "prefetch_soon", "quotient", "random_uniform", "remainder_of", "row_at", "row_fold", "rsqrt",
-    "saturate", "scan_before", "scan_lanes", "scan_threads", "share_begin", "share_of", "shift_left", "shift_right",
-    "sigmoid", "smaller", "store", "store_around", "store_every", "store_pack", "table_at", "take", "thread_count",
-    "thread_number", "to_bf16", "to_f16", "turn_tile", "wrapping_absolute", "wrapping_add", "wrapping_multiply",
-    "wrapping_negate", "wrapping_subtract", "write_around",
+    "saturate", "scan_before", "scan_lanes", "scan_linear", "scan_products", "scan_threads", "share_begin", "share_of",
+    "shift_left", "shift_right", "sigmoid", "smaller", "store", "store_around", "store_every", "store_pack", "table_at",
+    "take", "thread_count", "thread_number", "to_bf16", "to_f16", "turn_tile", "wrapping_absolute", "wrapping_add",
+    "wrapping_multiply", "wrapping_negate", "wrapping_subtract", "write_around",
     // Types and numbers.
     "AllLanes", "FirstLanes", "IntegerOf", "kBeyondCaches", "kLanes16", "kLanes32", "kLanes64", "kLanes8",
     "kVectorBytes", "Lanes", "LanesOf", "Mask", "Scaled", "Steps", "Strided", "VectorOf"};
@@ -46,8 +46,21 @@ constexpr const char *kReserved[] = {
     "workspace", "workspace_bytes", "stream", "item", "items", "status", "table_status", "lanes", "lane", "space",
     "bytes", "threads", "thread_bytes",
     // Functions of <cmath> and of CUDA that a variable would hide.
-    "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "signgam", "exp", "log", "sqrt", "floor", "ceil", "round", "trunc",
-    "fma", "max", "min", "abs", "index", "inside"};
+    "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "signgam", "round", "max", "min", "abs", "index", "inside"};
+
+// Functions that kernels for CUDA call for operations: expf, rint.
+const std::set<std::string> &cuda_functions() {
+  static const std::set<std::string> names = [] {
+    std::set<std::string> out = {
+#define KGEN_OP(id, arity, result, cpp_f32, cpp_f64, cuda_f32, cuda_f64) cuda_f32, cuda_f64,
+#include "ir/ops.def"
+#undef KGEN_OP
+    };
+    std::erase_if(out, [](const std::string &name) { return std::isalpha(static_cast<unsigned char>(name[0])) == 0; });
+    return out;
+  }();
+  return names;
+}
 
 // What emitted files use beside the names above; operands, sizes, scalars and tables of these names are renamed.
 const std::set<std::string> kUsed = {
@@ -67,8 +80,8 @@ const std::set<std::string> kUsed = {
     "close_calls", "compare_array", "kLargest", "kName", "kUnit", "make_row_starts", "make_table", "slack",
     // Functions and types that launchers and helpers use.
     "aligned", "ColumnShape", "copy_first", "from", "has_duplicates", "launch", "next_line", "combined", "overflows",
-    "overlap", "overlapping", "reserve", "resized", "RowShape", "RowTeam", "row_tile", "launch_rows", "scan_group",
-    "shape", "shifted", "workspace_tiles"};
+    "join_steps", "overlap", "overlapping", "reserve", "resized", "RowShape", "RowTeam", "row_tile", "launch_rows",
+    "scan_group", "scan_in_order", "scan_result", "shape", "shifted", "workspace_tiles"};
 
 // Macros of the C library, whoever includes it: families by their beginning and end, and single ones.
 bool is_macro(std::string_view name) {
@@ -106,19 +119,21 @@ bool is_macro(std::string_view name) {
 
 std::string c_name(const std::string &name) {
   const std::string bare = name.substr(0, name.find_last_not_of('_') + 1); // so that names stay different
-  return kUsed.count(bare) != 0 || kHelpers.count(bare) != 0 || is_macro(bare) ? name + "_" : name;
+  const bool used = kUsed.count(bare) != 0 || kHelpers.count(bare) != 0 || cuda_functions().count(bare) != 0;
+  return used || is_macro(bare) ? name + "_" : name;
 }
 
 Names::Names() {
   taken_.insert(std::begin(kReserved), std::end(kReserved));
   taken_.insert(std::begin(kHelpers), std::end(kHelpers));
+  taken_.insert(cuda_functions().begin(), cuda_functions().end());
 }
 
 std::string Names::claim(const std::string &wish) {
   if (!is_macro(wish) && taken_.insert(wish).second)
     return wish;
   // A second total is total2; words of the language, letters and what ends with a number get an underscore first.
-  const bool reserved = is_macro(wish) || kHelpers.count(wish) != 0 ||
+  const bool reserved = is_macro(wish) || kHelpers.count(wish) != 0 || cuda_functions().count(wish) != 0 ||
                         std::find(std::begin(kReserved), std::end(kReserved), wish) != std::end(kReserved);
   const bool numbered = !reserved && wish.size() > 1 && std::isalpha(static_cast<unsigned char>(wish.back())) != 0;
   for (int &n = next_.try_emplace(wish, 2).first->second;; ++n) {

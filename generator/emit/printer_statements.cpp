@@ -311,10 +311,11 @@ void Printer::scan_step(const PlanNode &n, const std::vector<PlanNode> &siblings
   } else {
     next = combined(n, carry, expression(n.value)).text;
   }
-  if (n.exclusive)
+  const bool wanted = n.partner != kNone; // or only the total
+  if (wanted && n.exclusive)
     set(n.partner, carry, siblings);
   lines.add(carry + " = " + next + ";");
-  if (!n.exclusive)
+  if (wanted && !n.exclusive)
     set(n.partner, carry, siblings);
 }
 
@@ -494,6 +495,8 @@ void Printer::loop(const PlanNode &n) {
     return;
   }
   const Range r = declared_range(n);
+  if (lanes != nullptr)
+    lanes->fetch_rows(n);
   const std::string &v = axis_names_[n.axis];
   if (n.reversed)
     lines.add("for (" + index_type + " " + v + " = " +

@@ -106,7 +106,7 @@ private:
         fixed = fixed && written_.count(memory_of(kernel_, e.ref)) == 0 && e.coords.empty() && is_always_there(e.ref);
       else
         fixed = fixed && (e.op == Op::constant || e.op == Op::scalar || e.op == Op::size || e.op == Op::cast ||
-                          (is_scalar_op(e.op) && is_floating(e.type)));
+                          e.op == Op::mul || (is_scalar_op(e.op) && is_floating(e.type)));
       return fixed;
     });
     return fixed;

@@ -362,6 +362,8 @@ bool LaneAnalysis::has_scans_only(const PlanNode &loop) const {
       if (n.kind == PlanNode::Kind::scan_step && n.axis == loop.axis)
         fits = fits && &n == &child && plan_.storage[n.target].kind == Storage::Kind::scalar &&
                !scopes().of(n.target).open.contains(loop.axis);
+      else if (n.kind == PlanNode::Kind::assign && plan_.storage[n.target].kind == Storage::Kind::scalar)
+        fits = fits && scopes().of(n.target).open.contains(loop.axis);
       // Of equals the first is taken, which is met last.
       fits = fits && !(loop.reversed && folds_over(n, loop.axis) && n.partner != kNone);
     });
@@ -375,7 +377,7 @@ bool LaneAnalysis::possible(const PlanNode &loop) const {
     bool fits = has_scans_only(loop);
     for_each_node(loop, [&](const PlanNode &n) {
       if (n.kind == PlanNode::Kind::scan_step && n.axis == loop.axis)
-        fits = fits && regroups(n) && kernel_.vars[n.target].type != Type::boolean;
+        fits = fits && kernel_.vars[n.target].type != Type::boolean;
       fits = fits && !(loop.reversed && folds_over(n, loop.axis));
     });
     if (!fits)

@@ -43,7 +43,7 @@ bool is_simple(const Plan &plan, const std::vector<PlanNode> &list, const PlanNo
     if (n.kind == PlanNode::Kind::fold_step && loop.order != PlanNode::Order::parallel)
       return n.reduced.contains(loop.axis);
     if (n.kind == PlanNode::Kind::scan_step && n.axis == loop.axis)
-      return plan.storage[n.partner].kind == Storage::Kind::scalar || may_set(n.partner);
+      return n.partner == kNone || plan.storage[n.partner].kind == Storage::Kind::scalar || may_set(n.partner);
     if (n.kind != PlanNode::Kind::assign || n.scatter_add || !n.indices.empty() || !n.coords.empty())
       return false;
     if (plan.storage[n.target].kind == Storage::Kind::scalar)

@@ -40,7 +40,7 @@ struct PlanNode {
   AxisId axis = kNone;
   GridId grid = kNone;
   VarId target = kNone;
-  VarId partner = kNone; // argmax, argmin: the best value; scans: the result
+  VarId partner = kNone; // argmax, argmin: the best value; scans: the result, if more than the total is wanted
   std::vector<ExprId> indices;
   std::vector<Coordinate> coords;
   bool scatter_add = false;

@@ -119,7 +119,8 @@ private:
     case PlanNode::Kind::scan_init:
       return line(depth, name(n.target) + " = start of a scan");
     case PlanNode::Kind::scan_step:
-      return line(depth, name(n.partner) + " = scan through " + name(n.target) + " of " + print(kernel_, n.value));
+      return line(depth, (n.partner == kNone ? "" : name(n.partner) + " = ") + "scan through " + name(n.target) +
+                             " of " + print(kernel_, n.value));
     case PlanNode::Kind::declare:
       return line(depth, "array " + name(n.target));
     case PlanNode::Kind::leave:

@@ -39,7 +39,7 @@ public:
     if (loop == nullptr || shared || (lanes_.possible(*loop) && phase.lane == loop->axis))
       return false;
     const Nodes &far = find_lists(loop->body);
-    if (!find_parts(far) || !is_long_axis(kernel_.axes[axis_], kLeastRounds) || !find_totals() || !all_apart())
+    if (!find_parts(far) || !find_length() || !find_totals() || !all_apart())
       return false;
     add_axis();
     if (is_surely_near())
@@ -92,9 +92,33 @@ private:
   }
 
   bool is_map(const PlanNode &n) const {
-    return n.kind == PlanNode::Kind::loop && n.axis == axis_ && n.order == PlanNode::Order::parallel && n.parts == 0 &&
-           n.share == kNone && !contains_loop(n.body);
+    bool fits = n.kind == PlanNode::Kind::loop && n.axis == axis_ && n.parts == 0;
+    for_each_node(n, [&](const PlanNode &inner) {
+      fits = fits && inner.kind != PlanNode::Kind::steps && inner.kind != PlanNode::Kind::repeat;
+      if (inner.kind == PlanNode::Kind::loop)
+        fits = fits && inner.order == PlanNode::Order::parallel && inner.share == kNone;
+    });
+    return fits;
   }
+
+  // A row may have several axes: workers share the outermost one of its loops.
+  bool find_length() {
+    length_ = kernel_.axes[axis_].size;
+    axes_ = AxisSet::of(axis_);
+    bool whole = true;
+    for (const Nodes *list : {&folds_, &maps_})
+      for (const PlanNode &root : *list)
+        for_each_node(root, [&](const PlanNode &n) {
+          if (n.kind != PlanNode::Kind::loop || axes_.contains(n.axis))
+            return;
+          axes_ |= AxisSet::of(n.axis);
+          whole = whole && is_long_axis(kernel_.axes[n.axis], 0);
+          length_ = Size::make(Size::Op::multiply, {length_, kernel_.axes[n.axis].size});
+        });
+    return whole && is_long_axis(kernel_.axes[axis_], is_nested() ? 1 : kLeastRounds);
+  }
+
+  bool is_nested() const { return axes_.count() > 1; }
 
   // What the folds leave: totals that are combined on their own, and those that follow one of them.
   bool find_totals() {
@@ -103,8 +127,7 @@ private:
     for (const PlanNode &fold : folds_)
       for_each_node(fold, [&](const PlanNode &n) {
         fits = fits && n.partner == kNone && !n.scatter_add && n.coords.empty() && n.indices.empty() &&
-               (n.kind != PlanNode::Kind::loop || n.axis == axis_) && n.kind != PlanNode::Kind::steps &&
-               n.kind != PlanNode::Kind::repeat;
+               n.kind != PlanNode::Kind::steps && n.kind != PlanNode::Kind::repeat;
         if (n.target == kNone)
           return;
         fits = fits && kernel_.vars[n.target].kind == Var::Kind::local &&
@@ -181,7 +204,9 @@ private:
     auto op = [](Size::Op o, Size a, Size b) { return Size::make(o, {std::move(a), std::move(b)}); };
     const Size items = op(Size::Op::max, Size::integer(1), lists_.items(1));
     const Size for_all = op(Size::Op::divide, Size::integer(kEnough), items);
-    const Size for_length = op(Size::Op::cdiv, kernel_.axes[axis_].size, Size::integer(kLeastRounds));
+    Size for_length = op(Size::Op::cdiv, length_, Size::integer(kLeastRounds));
+    if (is_nested())
+      for_length = op(Size::Op::min, for_length, kernel_.axes[axis_].size);
     lists_.add_axis(axis_, op(Size::Op::max, Size::integer(1), op(Size::Op::min, for_all, for_length)));
   }
 
@@ -242,11 +267,11 @@ private:
 
   // Sizes that are known.
   bool is_surely_far() {
-    const Size &size = kernel_.axes[maps_.empty() ? lists_.axis() : axis_].size;
+    const Size &size = maps_.empty() ? kernel_.axes[lists_.axis()].size : length_;
     return size.is_integer() && size.value > (maps_.empty() ? 1 : most_near());
   }
   bool is_surely_near() {
-    const Size &size = kernel_.axes[maps_.empty() ? lists_.axis() : axis_].size;
+    const Size &size = maps_.empty() ? kernel_.axes[lists_.axis()].size : length_;
     return size.is_integer() && !is_surely_far();
   }
 
@@ -254,8 +279,12 @@ private:
   ExprId near_condition() {
     if (is_near_ != kNone)
       return is_near_;
-    return make_op(kernel_, Op::le, Type::boolean,
-                   {make_size(kernel_, axis_, kSizeOfAxis), make_constant(kernel_, Type::i64, most_near(), 0)});
+    ExprId length = kNone;
+    for (AxisId axis : axes_.list()) {
+      const ExprId size = make_size(kernel_, axis, kSizeOfAxis);
+      length = length == kNone ? size : make_op(kernel_, Op::mul, Type::i64, {length, size});
+    }
+    return make_op(kernel_, Op::le, Type::boolean, {length, make_constant(kernel_, Type::i64, most_near(), 0)});
   }
 
   int64_t most_near() const {
@@ -273,7 +302,7 @@ private:
 
   PlanNode in_share(PlanNode loop) const {
     loop.share = lists_.axis();
-    loop.share_step = kWholeVectors;
+    loop.share_step = is_nested() ? 1 : kWholeVectors;
     return loop;
   }
 
@@ -420,6 +449,8 @@ private:
   ExprId is_near_ = kNone;
   Nodes starts_, folds_, values_, maps_;
   AxisId axis_ = kNone;
+  AxisSet axes_;                   // this and those inside of it
+  Size length_;                    // of all of them
   std::map<VarId, Monoid> totals_; // less those that follow one
   std::map<VarId, VarId> parts_;   // of the shares
 };

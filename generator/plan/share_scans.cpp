@@ -3,6 +3,7 @@
 #include "plan/share_scans.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -29,6 +30,7 @@ struct Limits {
 // one.
 constexpr Limits kOpenmp = {8, 8, 1, 65536, 4096, 64}, kCuda = {128, 8, 8, 4096, 64, 256};
 constexpr int64_t kWholeVectors = 64; // elements: shares of aligned rows are aligned
+constexpr double kMostGrowth = 16;    // of errors, where the rounds of a share are joined
 
 using Nodes = std::vector<PlanNode>;
 
@@ -71,8 +73,9 @@ private:
   };
   struct Total {
     const Scan *scan; // the first that needs it
-    ExprId value;
+    ExprId value, second;
     VarId own = kNone, part = kNone;
+    VarId factor = kNone, factor_part = kNone; // of recurrences: what the rounds multiply a total before them by
   };
   struct Start {
     size_t total;
@@ -131,7 +134,7 @@ private:
       for (const PlanNode &n : root.body)
         if (n.kind == PlanNode::Kind::scan_step && n.axis == axis_) {
           Scan scan = {&n, &root, {}};
-          if (!regroups(n) || !find_needs(scan, n.value))
+          if (!has_total(n) || !find_needs(scan, n.value) || (n.second != kNone && !find_needs(scan, n.second)))
             return false;
           scans_.push_back(std::move(scan));
         }
@@ -139,12 +142,16 @@ private:
     return !scans_.empty() && scans_.size() == inits && scans_.size() == all;
   }
 
-  // Rounding aside, is the total of some rounds a part of the whole?
-  bool regroups(const PlanNode &scan) const {
+  // Rounding aside, do the rounds of a share have a total from which the next share can start? Those of a recurrence
+  // multiply what was there by a factor, which f64 holds: all but products of f64 themselves.
+  bool has_total(const PlanNode &scan) const {
     const Var &carry = kernel_.vars[scan.target];
-    return lanes_.regroups(scan) && carry.type != Type::boolean && carry.axes == lists_.chain_axes() &&
+    return (!is_joined(scan) || scan.scan == ScanKind::linear || carry.type == Type::f32) &&
+           carry.type != Type::boolean && carry.axes == lists_.chain_axes() &&
            plan_.storage[scan.target].kind == Storage::Kind::scalar;
   }
+
+  bool is_joined(const PlanNode &scan) const { return !lanes_.regroups(scan); }
 
   // What the expression reads of the values that are computed here: those of its own round, set once before it.
   bool find_needs(Scan &scan, ExprId id) const {
@@ -240,13 +247,17 @@ private:
   // Scans of the same values have one total, and those in the same direction one start.
   void find_totals() {
     for (Scan &scan : scans_) {
-      const ExprId value = expanded(scan, scan.step->value);
+      const PlanNode &step = *scan.step;
+      const bool linear = step.scan == ScanKind::linear;
+      const ExprId value = expanded(scan, step.value), second = linear ? expanded(scan, step.second) : kNone;
       const auto total = std::find_if(totals_.begin(), totals_.end(), [&](const Total &t) {
-        return t.scan->step->scan == scan.step->scan && same(kernel_, t.value, value);
+        const PlanNode &other = *t.scan->step;
+        return other.scan == step.scan && same(kernel_, t.value, value) &&
+               (!linear || (other.reverse == step.reverse && same(kernel_, t.second, second)));
       });
       scan.total = static_cast<size_t>(total - totals_.begin());
       if (total == totals_.end())
-        totals_.push_back({&scan, value});
+        totals_.push_back({&scan, value, second});
       const auto start = std::find_if(starts_.begin(), starts_.end(), [&](const Start &s) {
         return s.total == scan.total && s.step->reverse == scan.step->reverse;
       });
@@ -256,9 +267,17 @@ private:
     }
     const AxisSet share = AxisSet::of(lists_.axis());
     for (Total &total : totals_) {
-      const VarId carry = total.scan->step->target;
-      total.own = lists_.copy_of(carry, "total", AxisSet());
-      total.part = lists_.copy_of(carry, "total_part", share);
+      const PlanNode &step = *total.scan->step;
+      const auto copy = [&](const char *name, AxisSet axes) { return lists_.copy_of(step.target, name, axes); };
+      if (is_joined(step)) {
+        total.factor = copy("factor", AxisSet());
+        total.factor_part = copy("factor_part", share);
+        kernel_.vars[total.factor].type = kernel_.vars[total.factor_part].type = Type::f64;
+      }
+      if (!is_joined(step) || step.scan == ScanKind::linear) {
+        total.own = copy("total", AxisSet());
+        total.part = copy("total_part", share);
+      }
     }
     for (Start &start : starts_)
       start.place = lists_.copy_of(start.step->target, "start", share);
@@ -283,12 +302,20 @@ private:
   Nodes totals() {
     Nodes out, after;
     for (const Total &total : totals_) {
-      PlanNode init = fold_of(total);
-      init.kind = PlanNode::Kind::fold_init;
-      init.value = kNone;
-      init.lanes = kernel_.vars[total.own].axes;
-      after.push_back(make_assign(kernel_, total.part, make_read(kernel_, total.own), init.place));
-      out.push_back(std::move(init));
+      const PlanNode &step = *total.scan->step;
+      const auto start = [&](PlanNode first, PlanNode::Kind kind, VarId part) {
+        first.kind = kind;
+        first.value = first.second = kNone;
+        first.lanes = kernel_.vars[first.target].axes;
+        after.push_back(make_assign(kernel_, part, make_read(kernel_, first.target), first.place));
+        out.push_back(std::move(first));
+      };
+      if (total.own != kNone && is_joined(step))
+        start(step_of(*total.scan, total.own), PlanNode::Kind::scan_init, total.part);
+      else if (total.own != kNone)
+        start(fold_of(total), PlanNode::Kind::fold_init, total.part);
+      if (total.factor != kNone)
+        start(factor_of(total), PlanNode::Kind::fold_init, total.factor_part);
     }
     for (const PlanNode &node : nodes_) {
       PlanNode loop = in_share(node);
@@ -298,66 +325,127 @@ private:
       copies_.clear();
       for (const Total &total : totals_)
         if (total.scan->loop == &node)
-          add_fold(total, loop.body);
+          add_round(*total.scan, is_joined(*total.scan->step) ? factor_of(total) : fold_of(total), loop.body);
       if (!loop.body.empty())
         out.push_back(std::move(loop));
+      for (const Total &total : totals_)
+        if (total.scan->loop == &node && total.own != kNone && is_joined(*total.scan->step))
+          out.push_back(in_order(*total.scan, total.own));
     }
     std::move(after.begin(), after.end(), std::back_inserter(out));
     return out;
   }
 
   PlanNode fold_of(const Total &total) const {
-    const PlanNode &scan = *total.scan->step;
-    PlanNode step;
-    step.kind = PlanNode::Kind::fold_step;
-    step.target = total.own;
-    step.value = scan.value;
-    step.monoid = monoid_of(scan.scan);
-    step.reduced = AxisSet::of(axis_);
-    step.lanes = scan.lanes;
-    step.place = scan.place;
+    PlanNode fold = step_of(*total.scan, total.own);
+    fold.kind = PlanNode::Kind::fold_step;
+    fold.monoid = monoid_of(fold.scan);
+    fold.reduced = AxisSet::of(axis_);
+    return fold;
+  }
+
+  PlanNode factor_of(const Total &total) const {
+    PlanNode fold = step_of(*total.scan, total.factor);
+    fold.kind = PlanNode::Kind::fold_step;
+    fold.monoid = Monoid::product;
+    fold.reduced = AxisSet::of(axis_);
+    fold.value = make_cast(kernel_, fold.value, Type::f64);
+    fold.second = kNone;
+    return fold;
+  }
+
+  // A step of the scan that only leaves its total.
+  PlanNode step_of(const Scan &scan, VarId total) const {
+    PlanNode step = *scan.step;
+    step.target = total;
+    step.partner = kNone;
     return step;
   }
 
-  // The fold, behind the statements that its value is made of, with variables of their own.
-  void add_fold(const Total &total, Nodes &out) {
+  // for n of the share { total = factor * total + x }
+  PlanNode in_order(const Scan &scan, VarId total) {
+    PlanNode loop = in_share(*scan.loop);
+    loop.body.clear();
+    copies_.clear();
+    add_round(scan, step_of(scan, total), loop.body);
+    return loop;
+  }
+
+  // The step, behind the statements that its values are made of, with variables of their own.
+  void add_round(const Scan &scan, PlanNode step, Nodes &out) {
     const auto put = [&](PlanNode node) {
       for (const auto &[var, copy] : copies_)
         replace_reads(kernel_, node, var, copy, false);
       out.push_back(std::move(node));
     };
-    for (VarId var : total.scan->needs) {
-      PlanNode set = setter(*total.scan, var);
+    for (VarId var : scan.needs) {
+      PlanNode set = setter(scan, var);
       if (copies_.count(var) != 0)
         continue;
       const VarId copy = set.target = lists_.copy_of(var, kernel_.vars[var].name, AxisSet());
       put(std::move(set));
       copies_[var] = copy;
     }
-    put(fold_of(total));
+    put(std::move(step));
   }
 
   // carry = identity; for shares in order { start = carry; carry += total_part }
   Nodes starts() {
     Nodes out;
     for (const Start &start : starts_) {
+      const Total &total = totals_[start.total];
       PlanNode step = *start.step;
       step.axis = lists_.axis();
       step.exclusive = true;
       step.target = lists_.copy_of(start.step->target, "carry", AxisSet());
       step.partner = start.place;
-      step.value = make_read(kernel_, totals_[start.total].part);
       step.lanes = kernel_.vars[start.place].axes;
       PlanNode init = step;
       init.kind = PlanNode::Kind::scan_init;
-      init.value = init.partner = kNone;
+      init.value = init.second = init.partner = kNone;
       init.lanes = kernel_.vars[step.target].axes;
-      PlanNode loop = lists_.over_shares(PlanNode::Order::ordered, {std::move(step)});
+      Nodes round;
+      if (total.factor != kNone) {
+        round = {make_assign(kernel_, start.place, make_read(kernel_, step.target), step.place),
+                 next_start(total, step.target)};
+      } else {
+        step.value = make_read(kernel_, total.part);
+        round = {std::move(step)};
+      }
+      PlanNode loop = lists_.over_shares(PlanNode::Order::ordered, std::move(round));
       loop.reversed = start.step->reverse;
       out.push_back(std::move(init));
       out.push_back(std::move(loop));
     }
     return out;
+  }
+
+  // if (the factor does not grow much, and all is finite) carry = factor * carry + total; else the rounds in order.
+  PlanNode next_start(const Total &total, VarId carry) {
+    const Type type = kernel_.vars[carry].type;
+    const bool linear = total.own != kNone;
+    const auto below = [&](VarId var, Op order, double most) {
+      const ExprId read = make_read(kernel_, var), size = make_op(kernel_, Op::abs, kernel_.vars[var].type, {read});
+      return make_op(kernel_, order, Type::boolean, {size, make_constant(kernel_, kernel_.vars[var].type, 0, most)});
+    };
+    const auto both = [&](ExprId a, ExprId b) { return make_op(kernel_, Op::both, Type::boolean, {a, b}); };
+    const auto wide = [&](VarId var) { return make_cast(kernel_, make_read(kernel_, var), Type::f64); };
+    PlanNode choice;
+    choice.kind = PlanNode::Kind::branch;
+    choice.place = total.scan->step->place;
+    choice.condition =
+        both(linear ? below(total.factor_part, Op::le, kMostGrowth) : below(total.factor_part, Op::lt, INFINITY),
+             below(carry, Op::lt, INFINITY));
+    ExprId next = make_op(kernel_, Op::mul, Type::f64, {make_read(kernel_, total.factor_part), wide(carry)});
+    if (linear) {
+      choice.condition = both(choice.condition, below(total.part, Op::lt, INFINITY));
+      next = make_op(kernel_, Op::add, Type::f64, {next, wide(total.part)});
+    }
+    choice.lanes = kernel_.expr(choice.condition).axes;
+    choice.body = {make_assign(kernel_, carry, make_cast(kernel_, next, type), choice.place)};
+    choice.body.front().lanes |= choice.lanes;
+    choice.otherwise = {in_order(*total.scan, carry)};
+    return choice;
   }
 
   // The statements as they were, each share from its start.

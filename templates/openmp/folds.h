@@ -49,6 +49,63 @@ inline Lanes<T, N> scan_before(T& carry, Lanes<T, N> lanes, std::enable_if_t<tru
   carry = combined<T, N>(carry, group[kStep > 0 ? N - 1 : 0], combine);
   return combine(before, shifted<kStep>(group, identity, std::make_index_sequence<N>{}));
 }
+//@ scan_in_order: Lanes
+// total = factor * total + term, one lane after the other.
+template <int kStep, class T, int N> __attribute__((noinline)) Lanes<T, N> scan_in_order(T total, Lanes<T, N> factor, Lanes<T, N> term) {
+  Lanes<T, N> totals;
+  for (int turn = 0; turn < N; ++turn) {
+    const int lane = kStep > 0 ? turn : N - 1 - turn;
+    totals.v[lane] = total = factor[lane] * total + term[lane];
+  }
+  return totals;
+}
+//@ scan_result: shifted
+// The totals, or each lane's before its own step.
+template <int kStep, bool kExclusive, class T, int N> inline Lanes<T, N> scan_result(Lanes<T, N> totals, T before) {
+  if constexpr (kExclusive)
+    return shifted<kStep>(totals, before, std::make_index_sequence<N>{});
+  else
+    return totals;
+}
+//@ scan_linear: scan_in_order scan_result any_lane
+// Joins the steps total -> factor * total + term of all lanes up to each one.
+template <int kBy, class T, int N> inline void join_steps(Lanes<T, N>& factor, Lanes<T, N>& term) {
+  if constexpr (kBy > -N && kBy < N) {
+    constexpr std::make_index_sequence<N> lanes;
+    term = term.v + factor.v * shifted<kBy>(term, T(0), lanes).v;
+    factor = factor * shifted<kBy>(factor, T(1), lanes);
+    join_steps<2 * kBy>(factor, term);
+  }
+}
+// A linear recurrence along the lanes after `carry`, which becomes the last total. Lanes go in order where a factor would
+// make much of roundings, or a total is not finite, if only as steps that were joined have overflowed.
+template <int kStep, bool kExclusive, class T, int N> inline Lanes<T, N> scan_linear(T& carry, Lanes<T, N> factor, Lanes<T, N> term) {
+  constexpr int kLast = kStep > 0 ? N - 1 : 0;
+  const T before = carry;
+  Lanes<T, N> factors = factor, terms = term;
+  join_steps<kStep>(factors, terms);
+  Lanes<T, N> totals = factors.v * Lanes<T, N>(before).v + terms.v;
+  carry = factors[kLast] * before + terms[kLast];
+  if (any_lane(factor * factor > T(1.25) || totals - totals != T(0))) {
+    totals = scan_in_order<kStep>(before, factor, term);
+    carry = totals[kLast];
+  }
+  return scan_result<kStep, kExclusive>(totals, before);
+}
+//@ scan_products: scan_in_order scan_result scan_lanes any_lane
+// Running products along the lanes after `carry`, which becomes the last of them. Lanes whose products alone might leave
+// the range of T, or whose totals do, go in order.
+template <int kStep, bool kExclusive, class T, int N> inline Lanes<T, N> scan_products(T& carry, Lanes<T, N> factor) {
+  constexpr T kMost = 128;
+  const T before = carry;
+  const Lanes<T, N> square = factor * factor;
+  Lanes<T, N> totals = scan_lanes<kStep>(carry, factor, T(1), [](auto a, auto b) { return a * b; });
+  if (any_lane(!(square <= kMost * kMost && square >= 1 / (kMost * kMost)) || totals - totals != T(0))) {
+    totals = scan_in_order<kStep>(before, factor, Lanes<T, N>(T(-0.0)));
+    carry = totals[kStep > 0 ? N - 1 : 0];
+  }
+  return scan_result<kStep, kExclusive>(totals, before);
+}
 //@ Sum: across
 // The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
 template <class T, int N> struct Sum {

@@ -109,9 +109,14 @@ template <class T, int N> struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
+  // What machines choose has `a` where either is NaN: with all bits set where `b` is, it is NaN.
+  static Lanes or_nan(Vector chosen, Vector b) {
+    using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
+    return (Vector)((Bits)chosen | (Bits)(b != b));
+  }
   // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of them.
-  friend Lanes maximum(Lanes a, Lanes b) { return ((b.v > a.v) | (b.v != b.v)) ? b.v : a.v; }
-  friend Lanes minimum(Lanes a, Lanes b) { return ((b.v < a.v) | (b.v != b.v)) ? b.v : a.v; }
+  friend Lanes maximum(Lanes a, Lanes b) { return or_nan(b.v > a.v ? b.v : a.v, b.v); }
+  friend Lanes minimum(Lanes a, Lanes b) { return or_nan(b.v < a.v ? b.v : a.v, b.v); }
   friend Lanes maximum(Lanes a, T b) { return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v); }
   friend Lanes minimum(Lanes a, T b) { return b != b ? Lanes(b) : Lanes(Lanes(b).v < a.v ? Lanes(b).v : a.v); }
 };
@@ -305,7 +310,17 @@ template <class T, int N> inline typename LanesOf<T, N>::type load_every(const T
 template <class T> inline int64_t into_line(const T* at) {
   return int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % (64 / sizeof(T)));
 }
-//@ turn_tile: Lanes
+//@ prefetch
+// Asks for the line of memory, which another loop will need.
+inline void prefetch(const void* line) {
+  __builtin_prefetch(line, 0, 2);
+}
+//@ prefetch_soon
+// Asks for what lies so many bytes further on, whether or not that is one's own.
+template <class... Pointer> inline void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0, 2), ...);
+}
+//@ turn_tile: Lanes prefetch_soon
 // Takes in turn an element of `a` and one of `b`, from element `kFirst` on.
 template <int kFirst, class Vector, size_t... kLane> inline Vector interleaved(Vector a, Vector b, std::index_sequence<kLane...>) {
   return __builtin_shufflevector(a, b, (kFirst + int(kLane / 2) + int(kLane % 2 * sizeof...(kLane)))...);
@@ -330,11 +345,13 @@ template <class T, size_t... kRow> inline __attribute__((always_inline)) void tu
   square = turned<Square<T>::kSide>(square, all);
   (memcpy(to + int64_t(kRow) * to_stride, &square.rows[kRow], 16), ...);
 }
-// A part of an array, its columns as rows that begin `to_stride` elements apart.
+// A part of an array, its columns as rows that begin `to_stride` elements apart. Long ones go through more
+// pages than what fetches by itself follows: the parts beside them come soon.
 template <class T>
 inline void turn_tile(T* to, int64_t to_stride, const T* from, int64_t stride, int64_t rows, int64_t columns) {
   constexpr int N = Square<T>::kSide;
   const int64_t whole_rows = rows - rows % N, whole_columns = columns - columns % N;
+  for (int64_t row = 0; row < (rows > 64 ? rows : 0); ++row) prefetch_soon(128, from + row * stride);
   for (int64_t row = 0; row < whole_rows; row += N)
     for (int64_t column = 0; column < whole_columns; column += N)
       turn_square(to + column * to_stride + row, to_stride, from + row * stride + column, stride, std::make_index_sequence<N>());
@@ -475,16 +492,6 @@ template <int N> inline bool any_lane(Mask<N> mask) {
   for (uint64_t word : words) all |= word;
   return all != 0;
 #endif
-}
-//@ prefetch
-// Asks for the line of memory, which another loop will need.
-inline void prefetch(const void* line) {
-  __builtin_prefetch(line, 0, 2);
-}
-//@ prefetch_soon
-// Asks for what lies two pages further on, whether or not that is one's own.
-inline void prefetch_soon(const void* here) {
-  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + 8192), 0, 2);
 }
 //@ quotient: Lanes
 // Division of many numbers by one: by its reciprocal, and then put right by what is left over, which multiply-add gives

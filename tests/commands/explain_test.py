@@ -92,7 +92,7 @@ class Explain(Sandbox):
             text += "\n".join(declared) + f"\nbody = '''{body}'''\n"
             return {row["because"] for row in self.spec(text)["openmp loops"] if row["runs"] == "one by one"}
 
-        self.assertEqual(why("z = cumprod(x, N);"), {"each turn needs the one before: a scan"})
+        self.assertEqual(why("z = cummax(x > 0, N);"), {"each turn needs the one before: a scan"})
         self.assertEqual(why("z = x; c = 0; at(c, N = int(x)) += 1;", 'outputs.c = "i32[N]"'),
                          {"c is written at computed coordinates"})
         self.assertEqual(why("z = x;", "schedule.openmp.lanes = false"), {"the schedule says so"})

@@ -146,26 +146,31 @@ body = 's = sum(x, M);'
                   "const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares; "
                   "for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) { "
                   "const int64_t m_end2 = smaller(m_first + 512, m_end); float part[512] = {}; "
+                  "const bool from_memory = M * N * 4 >= kBeyondCaches; "
                   "for (int64_t m = m_first; m < m_end2; ++m) { "
                   "for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) { "
+                  "if (from_memory) prefetch_soon(32 * N, &x[m * N + n]); "
                   "store(&part[n - n_first], active, load(&part[n - n_first], active) + "
                   "load(&x[m * N + n], active)); }); }"));
 }
 
-TEST_CASE("running sums along the lanes go up or down; products of floats, which may overflow alone, stay in order") {
+TEST_CASE("scans go along the lanes, up or down; products of floats and recurrences by functions that know the range") {
   const auto of = [](const std::string &scan) {
     return openmp_text("kernel = \"scans\"\ninputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\nbody = 'y = " + scan +
-                       "(x, N);'\n");
+                       "x, N);'\n");
   };
-  CHECK(has(of("cumsum"),
+  CHECK(has(of("cumsum("),
             "for_lanes<kLanes32>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) { const auto running = "
             "scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f, "
             "[](auto a, auto b) { return a + b; });"));
-  CHECK(has(of("cummax_reverse_exclusive"),
+  CHECK(has(of("cummax_reverse_exclusive("),
             "for_lanes_down<kLanes32>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) { "
             "const auto running = scan_before<-1>(carry, "));
-  CHECK(!has(of("cumprod"), "scan_lanes"));
-  CHECK(has(of("cumprod"), "for (int64_t n = 0; n < N; ++n) { carry = carry * x[m * N + n];"));
+  CHECK(has(of("cumprod_exclusive("), "const auto running = scan_products<1, true>(carry, keep(active, "
+                                      "load(&x[m * N + n], active), 1.0f));"));
+  CHECK(has(of("linrec_reverse(0.5f, "),
+            "const auto running = scan_linear<-1, false>(carry, keep(active, Lanes<float, kLanes32>(0.5f), 1.0f), "
+            "keep(active, load(&x[m * N + n], active), 0.0f));"));
 }
 
 TEST_CASE("few long rows of a scan are shared: totals of the shares, then their starts, then each from its start") {
@@ -195,7 +200,26 @@ TEST_CASE("a scan whose rounds meet elsewhere, or of a value with no total of it
   CHECK(shares("y = cumsum(exp(x), N);"));
   CHECK(!shares("y = cumsum(cummax(x, N), N);"));
   CHECK(!shares("real r = cumsum(x, N); y = r + at(r, N = 0);"));
-  CHECK(!shares("y = cumprod(x, N);"));
+  CHECK(!shares("y = cumprod(double(x), N);"));
+}
+
+TEST_CASE(
+    "shares of recurrences have a factor beside their total; where these would lose the range, rounds go in order") {
+  const std::string text = openmp_text(R"(
+kernel = "rows"
+inputs.a = "f32[M, N]"
+inputs.x = "f32[M, N]"
+outputs.y = "f32[M, N]"
+body = 'y = linrec(a * a, x, N);'
+)");
+  CHECK(has(text, "factor = factor * across(factor_lanes, "));
+  CHECK(
+      has(text,
+          "scan_linear<1, false>(total, keep(active, load(&a[m * N + n], active) * load(&a[m * N + n], active), 1.0f), "
+          "keep(active, load(&x[m * N + n], active), 0.0f)); }); total_part[n_share * M + m] = total;"));
+  CHECK(has(text, "if (absolute(factor_part[n_share * M + m]) <= 16.0 && absolute(carry2) < INFINITY && "
+                  "absolute(total_part[n_share * M + m]) < INFINITY) { carry2 = float(factor_part[n_share * M + m] * "
+                  "double(carry2) + double(total_part[n_share * M + m])); } else {"));
 }
 
 TEST_CASE("a product of matrices broadcasts one factor and loads the other") {
@@ -341,11 +365,11 @@ inputs.b = "f32[N, M]"
 outputs.y = "f32[N, M]"
 body = 'y = x + b;'
 )");
-  CHECK(has(text, "const int64_t m_part = around_caches && M % 16 != 0 ? 256 : 16;"));
+  CHECK(has(text, "const int64_t m_part = around_caches && M % 16 != 0 ? 512 : 16;"));
   CHECK(has(text, "for (int64_t m_first = -into_line(y); m_first < M; m_first += m_part) { const int64_t m_begin = "
                   "larger(m_first, 0), m_end = smaller(m_first + m_part, M);"));
   CHECK(has(text, "for (int64_t n_group = n_first; n_group < smaller(n_first + 1024, N); n_group += 32) {"));
-  CHECK(has(text, "uint16_t x_turned[32 * 256]; turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, "
+  CHECK(has(text, "uint16_t x_turned[32 * 512]; turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, "
                   "m_end - m_begin, n_end - n_group);"));
   CHECK(has(text,
             "from_bf16(load(&x_turned[(n - n_group) * m_part + m - m_begin], active)) + load(&b[n * M + m], active)"));
@@ -385,8 +409,21 @@ outputs.y = "f32[M]"
 body = 'y = sum(x, N);'
 )");
   CHECK(has(text, "const bool from_memory = M * N * 4 >= kBeyondCaches;"));
-  CHECK(has(text, "if (from_memory) prefetch_soon(&x[m * N + n]);"));
+  CHECK(has(text, "if (from_memory) prefetch_soon(4096, &x[m * N + n]);"));
   CHECK(!has(text, "_ahead"));
+}
+
+TEST_CASE("a loop up columns asks for the rows above, and one through many arrays for all of them") {
+  CHECK(has(openmp_text("kernel = \"sums\"\ninputs.x = \"f16[M, N]\"\noutputs.y = \"f32[M, N]\"\n"
+                        "body = 'y = cumsum_reverse(x, M);'\n"),
+            "if (from_memory2) prefetch_soon(-16 * N, &x[m * N + n]);"));
+  const auto of = [](const std::string &body) {
+    return openmp_text("kernel = \"four\"\ninputs.a = \"f32[N]\"\ninputs.b = \"f32[N]\"\ninputs.c = \"f32[N]\"\n"
+                       "inputs.d = \"f32[N]\"\noutputs.y = \"f32[N]\"\nbody = 'y = " +
+                       body + ";'\n");
+  };
+  CHECK(has(of("a * b + c * d + a"), "if (around_caches) prefetch_soon(2048, &a[n], &b[n], &c[n], &d[n]);"));
+  CHECK(!has(of("a * b + c"), "prefetch"));
 }
 
 TEST_CASE("what is set to itself stays as it is") {
