@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(256)
   float total = 0.0f;
   double factor = 1.0;
   for (Index s = Index(s_begin); s < s_end; ++s) {
-    factor = factor * double(a[(b * S + s) * C + c]);
+    factor *= double(a[(b * S + s) * C + c]);
   }
   for (Index s = Index(s_begin); s < s_end; ++s) {
     total = a[(b * S + s) * C + c] * total + x[(b * S + s) * C + c];
@@ -286,7 +286,7 @@ __global__ void __launch_bounds__(256)
   double total = 0.0;
   double factor = 1.0;
   for (Index s = Index(s_begin); s < s_end; ++s) {
-    factor = factor * a[(b * S + s) * C + c];
+    factor *= a[(b * S + s) * C + c];
   }
   for (Index s = Index(s_begin); s < s_end; ++s) {
     total = a[(b * S + s) * C + c] * total + x[(b * S + s) * C + c];

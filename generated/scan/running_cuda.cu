@@ -2032,7 +2032,7 @@ __global__ void __launch_bounds__(512, 1)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         if (i < remaining) {
-          factor_own = factor_own * double(x_pack[i]);
+          factor_own *= double(x_pack[i]);
         }
       }
     }
@@ -2348,7 +2348,7 @@ __global__ void __launch_bounds__(512, 1)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         if (i < remaining) {
-          factor_own = factor_own * double(x_pack[i]);
+          factor_own *= double(x_pack[i]);
         }
       }
     }
@@ -2669,7 +2669,7 @@ __global__ void __launch_bounds__(512, 1)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         if (i < remaining) {
-          factor_own = factor_own * double(x_pack[i]);
+          factor_own *= double(x_pack[i]);
         }
       }
     }
@@ -2998,7 +2998,7 @@ __global__ void __launch_bounds__(512, 1)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         if (i < remaining) {
-          factor_own = factor_own * double(x_pack[i]);
+          factor_own *= double(x_pack[i]);
         }
       }
     }

@@ -1395,10 +1395,9 @@ void running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, char* w
           Lanes<double, kLanes64> factor_lanes = 1.0;
           for_lanes<kLanes64>(
               n_block, smaller(n_block + 4096, n_end), [=, &factor_lanes](int64_t n, auto active) {
-                factor_lanes =
-                    factor_lanes * (keep(active, convert<double>(load(&x[m * N + n], active)), 1.0));
+                factor_lanes *= keep(active, convert<double>(load(&x[m * N + n], active)), 1.0);
               });
-          factor = factor * across(factor_lanes, [](auto a, auto b) { return a * b; });
+          factor *= across(factor_lanes, [](auto a, auto b) { return a * b; });
         }
         factor_part[n_share * M + m] = factor;
       }
@@ -1486,7 +1485,7 @@ void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cha
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         Lanes<int64_t, kLanes64> total_lanes = 1;
         for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
-          total_lanes = total_lanes * (keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1));
+          total_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
         });
         total = wrapping_multiply(
             total, across(total_lanes, [](int64_t a, int64_t b) { return wrapping_multiply(a, b); }));
@@ -1555,10 +1554,9 @@ void running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t 
           Lanes<double, kLanes64> factor_lanes = 1.0;
           for_lanes<kLanes64>(
               n_block, smaller(n_block + 4096, n_end), [=, &factor_lanes](int64_t n, auto active) {
-                factor_lanes =
-                    factor_lanes * (keep(active, convert<double>(load(&x[m * N + n], active)), 1.0));
+                factor_lanes *= keep(active, convert<double>(load(&x[m * N + n], active)), 1.0);
               });
-          factor = factor * across(factor_lanes, [](auto a, auto b) { return a * b; });
+          factor *= across(factor_lanes, [](auto a, auto b) { return a * b; });
         }
         factor_part[n_share * M + m] = factor;
       }
@@ -1645,7 +1643,7 @@ void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int6
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         Lanes<int64_t, kLanes64> total_lanes = 1;
         for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
-          total_lanes = total_lanes * (keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1));
+          total_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
         });
         total = wrapping_multiply(
             total, across(total_lanes, [](int64_t a, int64_t b) { return wrapping_multiply(a, b); }));
@@ -1714,10 +1712,9 @@ void running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N,
           Lanes<double, kLanes64> factor_lanes = 1.0;
           for_lanes<kLanes64>(
               n_block, smaller(n_block + 4096, n_end), [=, &factor_lanes](int64_t n, auto active) {
-                factor_lanes =
-                    factor_lanes * (keep(active, convert<double>(load(&x[m * N + n], active)), 1.0));
+                factor_lanes *= keep(active, convert<double>(load(&x[m * N + n], active)), 1.0);
               });
-          factor = factor * across(factor_lanes, [](auto a, auto b) { return a * b; });
+          factor *= across(factor_lanes, [](auto a, auto b) { return a * b; });
         }
         factor_part[n_share * M + m] = factor;
       }
@@ -1805,7 +1802,7 @@ void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         Lanes<int64_t, kLanes64> total_lanes = 1;
         for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
-          total_lanes = total_lanes * (keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1));
+          total_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
         });
         total = wrapping_multiply(
             total, across(total_lanes, [](int64_t a, int64_t b) { return wrapping_multiply(a, b); }));
@@ -1874,10 +1871,9 @@ void running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, 
           Lanes<double, kLanes64> factor_lanes = 1.0;
           for_lanes<kLanes64>(
               n_block, smaller(n_block + 4096, n_end), [=, &factor_lanes](int64_t n, auto active) {
-                factor_lanes =
-                    factor_lanes * (keep(active, convert<double>(load(&x[m * N + n], active)), 1.0));
+                factor_lanes *= keep(active, convert<double>(load(&x[m * N + n], active)), 1.0);
               });
-          factor = factor * across(factor_lanes, [](auto a, auto b) { return a * b; });
+          factor *= across(factor_lanes, [](auto a, auto b) { return a * b; });
         }
         factor_part[n_share * M + m] = factor;
       }
@@ -1966,7 +1962,7 @@ void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         Lanes<int64_t, kLanes64> total_lanes = 1;
         for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
-          total_lanes = total_lanes * (keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1));
+          total_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
         });
         total = wrapping_multiply(
             total, across(total_lanes, [](int64_t a, int64_t b) { return wrapping_multiply(a, b); }));

@@ -40,5 +40,7 @@ struct SpecFile {
 };
 // Folders stand for every .toml under them, mirrored by sub-folder.
 std::vector<SpecFile> find_specs(const std::vector<std::string> &arguments, Diagnostics &diags);
+// The same for what is compiled. Of several specs, those that do not declare what -D names go without, if any does.
+std::vector<SpecFile> find_specs(const Options &options, LoadOptions &load, Diagnostics &diags);
 
 } // namespace kgen

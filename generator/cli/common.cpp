@@ -112,4 +112,26 @@ std::vector<SpecFile> find_specs(const std::vector<std::string> &arguments, Diag
   return out;
 }
 
+namespace {
+
+bool declares(const SpecFile &file, const std::string &name, LoadOptions load) {
+  load.defines.clear();
+  Diagnostics unused; // it will be reported when the spec is compiled
+  const std::optional<std::string> text = read_source(file.path, unused);
+  const std::optional<Spec> spec = text ? load_spec(file.path, *text, load, unused) : std::nullopt;
+  const auto is_it = [&](const auto &parameter) { return parameter.name == name; };
+  return spec && (std::ranges::any_of(spec->params, is_it) || std::ranges::any_of(spec->types, is_it));
+}
+
+} // namespace
+
+std::vector<SpecFile> find_specs(const Options &options, LoadOptions &load, Diagnostics &diags) {
+  std::vector<SpecFile> specs = find_specs(options.specs, diags);
+  load.for_those_that_declare =
+      specs.size() > 1 && std::ranges::all_of(load.defines, [&](const auto &define) {
+        return std::ranges::any_of(specs, [&](const SpecFile &file) { return declares(file, define.first, load); });
+      });
+  return specs;
+}
+
 } // namespace kgen

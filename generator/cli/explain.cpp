@@ -65,13 +65,14 @@ int explain(const Options &options) {
   std::string wrong = read_sizes(options, sizes);
   Diagnostics diags;
   const char *between = "";
+  const std::vector<SpecFile> specs = find_specs(options, load, diags);
   const CompileOptions compile = compile_options(options, load, Stage::rewrite);
   std::vector<TargetKind> targets;
   for (const auto &[wanted, target] :
        {std::pair{compile.emit.openmp, TargetKind::openmp}, std::pair{compile.emit.cuda, TargetKind::cuda}})
     if (wanted)
       targets.push_back(target);
-  for (const SpecFile &spec : wrong.empty() ? find_specs(options.specs, diags) : std::vector<SpecFile>()) {
+  for (const SpecFile &spec : wrong.empty() ? specs : std::vector<SpecFile>()) {
     const std::optional<Compiled> compiled = compile_file(spec.path, compile, diags);
     for (size_t v = 0; compiled && wrong.empty() && v < compiled->variations.size(); ++v) {
       wrong = unknown_size(sizes, compiled->variations[v].kernel);

@@ -69,9 +69,10 @@ int print_stage(const Options &options) {
   if (!load_options(options, load))
     return kBadCommandLine;
   Diagnostics diags;
+  const std::vector<SpecFile> specs = find_specs(options, load, diags);
   CompileOptions compile = compile_options(options, load, *find_stage(options.stop_after));
   compile.print = true;
-  for (const SpecFile &spec : find_specs(options.specs, diags))
+  for (const SpecFile &spec : specs)
     if (std::optional<Compiled> compiled = compile_file(spec.path, compile, diags))
       std::cout << compiled->text;
   return report(diags, options);

@@ -44,7 +44,7 @@ int lint(const Options &options) {
   if (!load_options(options, load))
     return kBadCommandLine;
   Diagnostics diags;
-  for (const SpecFile &spec : find_specs(options.specs, diags))
+  for (const SpecFile &spec : find_specs(options, load, diags))
     lint_spec(spec.path, compile_options(options, load, Stage::rewrite), diags);
   for (const std::string &code : options.allowed)
     diags.drop(code, "");

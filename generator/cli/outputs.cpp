@@ -87,7 +87,7 @@ std::optional<std::vector<MadeFile>> make_files(const Options &options, Diagnost
   LoadOptions load;
   if (!load_options(options, load))
     return std::nullopt;
-  const std::vector<SpecFile> specs = find_specs(options.specs, diags);
+  const std::vector<SpecFile> specs = find_specs(options, load, diags);
   const bool is_watched = options.format == "human" && ::isatty(STDERR_FILENO) != 0;
   std::vector<Made> made = make_all(specs, compile_options(options, load, Stage::emit), options.jobs, is_watched);
   std::vector<MadeFile> out;

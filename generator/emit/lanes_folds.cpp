@@ -95,8 +95,8 @@ void LanePrinter::combine(const Accumulator &a) {
   const std::string parameter = is_floating(type) ? "auto " : c + " "; // vectors are combined by the same operators
   const std::string value = helper("across") + "(" + a.lanes + ", [](" + parameter + one + ", " + parameter + other +
                             ") { return " + pair + "; })";
-  if (step.monoid == Monoid::sum && is_floating(type))
-    printer_.lines.add(place + " += " + value + ";");
+  if (const std::string update = Spelling::update(step.monoid); is_floating(type) && !update.empty())
+    printer_.lines.add(place + update + value + ";");
   else
     printer_.lines.add(place + " = " + printer_.combined(step, place, {value}).text + ";");
 }
@@ -253,8 +253,8 @@ void LanePrinter::fold_across(const PlanNode &n) {
                : widened(n.value, type, 0);
     const std::string value =
         helper("keep") + "(" + current() + ", " + each + ", " + printer_.spelling.identity(n.monoid, type) + ")";
-    if (n.monoid == Monoid::sum)
-      printer_.lines.add(found->lanes + " += " + value + ";");
+    if (const std::string update = Spelling::update(n.monoid); !update.empty())
+      printer_.lines.add(found->lanes + update + value + ";");
     else
       printer_.lines.add(found->lanes + " = " + combined(n.monoid, type, found->lanes, value) + ";");
   }

@@ -283,8 +283,8 @@ void Printer::fold_step(const PlanNode &n) {
     lines.add(best + " = " + value + ";");
     lines.add(place + " = " + expression(n.second).text + ";");
     lines.add("}");
-  } else if (n.monoid == Monoid::sum && is_floating(var.type)) {
-    lines.add(place + " += " + expression(n.value).text + ";");
+  } else if (const std::string update = Spelling::update(n.monoid); is_floating(var.type) && !update.empty()) {
+    lines.add(place + update + expression(n.value).text + ";");
   } else {
     lines.add(place + " = " + combined(n, place, expression(n.value)).text + ";");
   }

@@ -230,6 +230,10 @@ std::string Spelling::stored(const Code &value, Type from, Type to) {
   return cast(value, from, to).text;
 }
 
+std::string Spelling::update(Monoid monoid) {
+  return monoid == Monoid::sum ? " += " : monoid == Monoid::product ? " *= " : "";
+}
+
 std::string Spelling::identity(Monoid monoid, Type type) const {
   const bool floating = is_floating(type);
   switch (monoid) {

@@ -46,6 +46,7 @@ public:
   std::string stored(const Code &value, Type from, Type to);
   Code combine(Monoid monoid, Type type, const std::string &total, const Code &value, bool wraps);
   std::string identity(Monoid monoid, Type type) const;
+  static std::string update(Monoid monoid); // the operator that takes a value in; empty: there is none
 
   const std::string &helper(const std::string &name); // notes it; returns the name
   const std::set<std::string> &helpers() const { return helpers_; }

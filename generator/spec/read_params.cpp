@@ -223,7 +223,8 @@ void apply_defines(Reader &reader) {
     if (type != spec.types.end()) {
       define_type(reader, static_cast<size_t>(type - spec.types.begin()), text);
     } else if (param == spec.params.end()) {
-      reader.diags.add(DiagId::spec_define_unknown, reader.file, {name}).help = define_help(reader, name);
+      if (!reader.options.for_those_that_declare)
+        reader.diags.add(DiagId::spec_define_unknown, reader.file, {name}).help = define_help(reader, name);
     } else if (const auto value = parse_define(*param, text)) {
       param->choices = {*value};
     } else {

@@ -191,6 +191,7 @@ struct Variant {
 
 struct LoadOptions {
   std::vector<std::pair<std::string, std::string>> defines; // -D name=value: fixes a param or a type parameter
+  bool for_those_that_declare = false;                      // -D of another name is for another spec
   std::vector<std::pair<std::string, std::string>> batch;   // --batch B=x,z
   std::vector<std::string> include_roots;                   // where functions_from may be, besides the spec's folder
 };

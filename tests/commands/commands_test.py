@@ -45,6 +45,17 @@ class Commands(Sandbox):
         self.assertEqual(done.stdout, "")
         self.assertFalse((self.folder / "out").exists())
 
+    def test_a_parameter_is_fixed_in_those_of_several_specs_that_have_it(self):
+        self.write("specs/add.toml", ADD)
+        self.write("specs/plain.toml", ADD.replace('types.T = ["f32", "f64"]\n', "").replace("T[", "f32[").replace('"add"', '"plain"'))
+        self.kgen("specs", "-D", "T=f64", "-o", "out")
+        header = (self.folder / "out/add.h").read_text()
+        self.assertIn("add_f64_openmp", header)
+        self.assertNotIn("add_f32_openmp", header)
+        self.assertTrue((self.folder / "out/plain.h").exists())
+        self.assertIn("KG0124", self.kgen("specs", "-D", "Q=f64", "-o", "other", code=2).stderr)
+        self.assertIn("KG0124", self.kgen("specs/plain.toml", "-D", "T=f64", code=2).stderr)
+
     def test_two_specs_for_one_file(self):
         self.write("a.toml", ADD)
         self.write("b.toml", ADD)
