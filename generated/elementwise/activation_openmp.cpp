@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -310,6 +311,24 @@ inline void finish_stores() {
 }
 
 template <int N>
+inline bool any_lane(Mask<N> mask) {
+#if defined(__clang__)
+  return __builtin_reduce_or(mask.v) != 0;
+#elif defined(__AVX512F__)
+  const auto words = (typename VectorOf<int, 16>::type)mask.v;
+  return __builtin_ia32_ptestmd512(words, words, -1) != 0;
+#elif defined(__AVX__)
+  const auto words = (typename VectorOf<long long, 4>::type)mask.v;
+  return !__builtin_ia32_ptestz256(words, words);
+#else
+  uint64_t words[kVectorBytes / 8], all = 0;
+  memcpy(words, &mask.v, sizeof words);
+  for (uint64_t word : words) all |= word;
+  return all != 0;
+#endif
+}
+
+template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
   return (typename Lanes<float, N>::Vector)((Words)resized<uint32_t>(bits.v) << 16);
@@ -463,18 +482,34 @@ template <class T, int N>
 inline Lanes<T, N> power_of_two(Ints<T, N> n) {
   return of_bits<T, N>((n + Real<T>::kBias).v << Real<T>::kFraction);
 }
-// y 2^n: in two steps where there is no instruction for it, so that the smallest results come out as well.
+
+// y 2^n, the power of x, in two steps, so that the smallest results come out as well: 0 below `least`,
+// infinite above `most`.
 template <class T, int N>
-inline Lanes<T, N> scaled(Lanes<T, N> y, Whole<T, N> n) {
-#if defined(__AVX512F__) && !defined(__clang__)
-  if constexpr (sizeof(y.v) == 64 && sizeof(T) == 4)
-    return __builtin_ia32_scalefps512_mask(y.v, n.value.v, y.v, -1, 4);
-  else if constexpr (sizeof(y.v) == 64)
-    return __builtin_ia32_scalefpd512_mask(y.v, n.value.v, y.v, -1, 4);
-#endif
+__attribute__((noinline)) Lanes<T, N> scaled_far(typename Lanes<T, N>::Vector y,
+                                                 typename Ints<T, N>::Vector whole,
+                                                 typename Lanes<T, N>::Vector x, T least, T most) {
   constexpr auto kBias = Real<T>::kBias;
-  const Ints<T, N> half = shifted_down(Ints<T, N>(n.number + 2 * kBias), 1) - kBias;
-  return y * power_of_two<T, N>(half) * power_of_two<T, N>(n.number - half);
+  const Ints<T, N> n = whole, half = shifted_down(Ints<T, N>(n + 2 * kBias), 1) - kBias;
+  const Lanes<T, N> power = Lanes<T, N>(y) * power_of_two<T, N>(half) * power_of_two<T, N>(n - half), of = x;
+  return choose(of < least, T(0), choose(of > most, std::numeric_limits<T>::infinity(), power));
+}
+// The same by the instruction for it, or where 2^n is mostly a number by itself.
+template <bool kFalls, class T, int N>
+inline Lanes<T, N> scaled(Lanes<T, N> y, Whole<T, N> n, Lanes<T, N> x, T least, T most) {
+#if defined(__AVX512F__) && !defined(__clang__)
+  if constexpr (sizeof(y.v) == 64) {
+    if constexpr (sizeof(T) == 4)
+      y = __builtin_ia32_scalefps512_mask(y.v, n.value.v, y.v, -1, 4);
+    else
+      y = __builtin_ia32_scalefpd512_mask(y.v, n.value.v, y.v, -1, 4);
+    if constexpr (!kFalls) y = choose(x > most, std::numeric_limits<T>::infinity(), y);
+    return choose(x < least, T(0), y);
+  }
+#endif
+  constexpr T kMost = Real<T>::kBias - 1;
+  if (any_lane(n.value * n.value > kMost * kMost)) return scaled_far<T, N>(y.v, n.number.v, x.v, least, most);
+  return y * power_of_two<T, N>(n.number);
 }
 
 // e^r - 1 for |r| <= ln 2 / 2: the polynomial is within 2^-28 of (e^r - 1 - r) / r^2, as a part of e^r.
@@ -489,15 +524,12 @@ inline Lanes<float, N> without_ln2(Lanes<float, N> x, Lanes<float, N> n) {
   return x - n * 0.693145752f - n * 1.42860677e-6f;
 }
 
-// e^x for x <= 0, which does not overflow: where 2^n takes two steps, one of them is the same for all.
+// e^x for x <= 0, which does not overflow.
 template <class T, int N>
 inline Lanes<T, N> exp_below_0(Lanes<T, N> x) {
-  constexpr T kLeast = sizeof(T) == 4 ? -104 : -746;
-  constexpr int kAhead = sizeof(T) == 4 ? 32 : 512;
   const Whole<T, N> n = nearest(x * T(1.4426950408889634));
-  const Lanes<T, N> y = expm1_near_0(without_ln2(x, n.value)) + T(1);
-  if constexpr (sizeof(y.v) == 64) return choose(x < kLeast, T(0), scaled(y, n));
-  return choose(x < kLeast, T(0), y * power_of_two<T, N>(n.number + kAhead) * std::ldexp(T(1), -kAhead));
+  return scaled<true>(expm1_near_0(without_ln2(x, n.value)) + T(1), n, x, T(sizeof(T) == 4 ? -104 : -746),
+                      T(0));
 }
 
 // e^-|x| never overflows. The sign bit chooses, which takes no comparison. Within 2.5 ulp.

@@ -618,7 +618,7 @@ void giou_loss_ragged_f32(const int64_t* box_start, const float* pred, const flo
   const bool around_caches = N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for schedule(static) nowait)
+    OMP(omp for schedule(dynamic) nowait)
     for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
       int64_t total3 = 0;
       float total2 = 0.0f;
@@ -698,7 +698,7 @@ void giou_loss_ragged_f16(const int64_t* box_start, const uint16_t* pred, const 
   const bool around_caches = N * 2 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for schedule(static) nowait)
+    OMP(omp for schedule(dynamic) nowait)
     for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
       int64_t total3 = 0;
       float total2 = 0.0f;
@@ -778,7 +778,7 @@ void giou_loss_ragged_bf16(const int64_t* box_start, const uint16_t* pred, const
   const bool around_caches = N * 2 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for schedule(static) nowait)
+    OMP(omp for schedule(dynamic) nowait)
     for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
       int64_t total3 = 0;
       float total2 = 0.0f;
@@ -857,7 +857,7 @@ void giou_loss_ragged_f64(const int64_t* box_start, const double* pred, const do
   const bool around_caches = N * 8 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for schedule(static) nowait)
+    OMP(omp for schedule(dynamic) nowait)
     for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
       int64_t total3 = 0;
       double total2 = 0.0;

@@ -334,12 +334,10 @@ inline void finish_stores() {
 #endif
 }
 
-// Asks for what lies so many bytes further on, whether or not that is one's own.
-template <class... Pointer>
-inline void prefetch_soon(int64_t bytes, Pointer... here) {
-  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
-                      2),
-   ...);
+// Where a page begins, asks for the first lines of the next one, whether or not that is one's own.
+inline void prefetch_page(const void* here) {
+  const uintptr_t at = reinterpret_cast<uintptr_t>(here);
+  if (at % 4096 < 256) __builtin_prefetch(reinterpret_cast<const void*>(at + 4096), 0, 2);
 }
 
 // The value in active lanes, `other` in the rest.
@@ -572,8 +570,8 @@ void cosine_similarity_f32(const float* x, const float* y, float* similarity, in
         for_lanes<kLanes32>(
             n_block, smaller(n_block + 4096, n_end),
             [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
-              if (from_memory) prefetch_soon(4096, &x[m * N + n]);
-              if (from_memory) prefetch_soon(4096, &y[m * N + n]);
+              if (from_memory) prefetch_page(&x[m * N + n]);
+              if (from_memory) prefetch_page(&y[m * N + n]);
               total4_lanes += keep(active, load(&x[m * N + n], active) * load(&y[m * N + n], active), 0.0f);
               total5_lanes += keep(active, load(&x[m * N + n], active) * load(&x[m * N + n], active), 0.0f);
               total6_lanes += keep(active, load(&y[m * N + n], active) * load(&y[m * N + n], active), 0.0f);
@@ -647,8 +645,8 @@ void cosine_similarity_f64(const double* x, const double* y, double* similarity,
         for_lanes<kLanes64>(
             n_block, smaller(n_block + 4096, n_end),
             [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
-              if (from_memory) prefetch_soon(4096, &x[m * N + n]);
-              if (from_memory) prefetch_soon(4096, &y[m * N + n]);
+              if (from_memory) prefetch_page(&x[m * N + n]);
+              if (from_memory) prefetch_page(&y[m * N + n]);
               total4_lanes += keep(active, load(&x[m * N + n], active) * load(&y[m * N + n], active), 0.0);
               total5_lanes += keep(active, load(&x[m * N + n], active) * load(&x[m * N + n], active), 0.0);
               total6_lanes += keep(active, load(&y[m * N + n], active) * load(&y[m * N + n], active), 0.0);
@@ -722,8 +720,8 @@ void cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_t* simi
         for_lanes<kLanes32>(
             n_block, smaller(n_block + 4096, n_end),
             [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
-              if (from_memory) prefetch_soon(4096, &x[m * N + n]);
-              if (from_memory) prefetch_soon(4096, &y[m * N + n]);
+              if (from_memory) prefetch_page(&x[m * N + n]);
+              if (from_memory) prefetch_page(&y[m * N + n]);
               total4_lanes +=
                   keep(active,
                        from_bf16(load(&x[m * N + n], active)) * from_bf16(load(&y[m * N + n], active)), 0.0f);
@@ -803,8 +801,8 @@ void cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t* simil
         for_lanes<kLanes32>(
             n_block, smaller(n_block + 4096, n_end),
             [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
-              if (from_memory) prefetch_soon(4096, &x[m * N + n]);
-              if (from_memory) prefetch_soon(4096, &y[m * N + n]);
+              if (from_memory) prefetch_page(&x[m * N + n]);
+              if (from_memory) prefetch_page(&y[m * N + n]);
               total4_lanes +=
                   keep(active, from_f16(load(&x[m * N + n], active)) * from_f16(load(&y[m * N + n], active)),
                        0.0f);

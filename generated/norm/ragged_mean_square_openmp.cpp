@@ -28,6 +28,11 @@ inline auto smaller(A a, B b) {
   return a < b ? a : b;
 }
 
+template <class A, class B>
+inline auto larger(A a, B b) {
+  return a > b ? a : b;
+}
+
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
   int64_t product = 1;
@@ -383,7 +388,7 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
   const bool around_caches = N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for schedule(static) nowait)
+    OMP(omp for schedule(dynamic, larger(1, B / 256)) nowait)
     for (int64_t b = 0; b < B; ++b) {
       const int64_t n_start = row_start[b];
       const int64_t n_count = row_start[b + 1] - n_start;

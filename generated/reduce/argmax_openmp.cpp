@@ -276,12 +276,10 @@ inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active acti
 
 constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of arrays of which little stays in caches
 
-// Asks for what lies so many bytes further on, whether or not that is one's own.
-template <class... Pointer>
-inline void prefetch_soon(int64_t bytes, Pointer... here) {
-  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
-                      2),
-   ...);
+// Where a page begins, asks for the first lines of the next one, whether or not that is one's own.
+inline void prefetch_page(const void* here) {
+  const uintptr_t at = reinterpret_cast<uintptr_t>(here);
+  if (at % 4096 < 256) __builtin_prefetch(reinterpret_cast<const void*>(at + 4096), 0, 2);
 }
 
 // The value in active lanes, `other` in the rest.
@@ -410,7 +408,7 @@ void argmax_f32(const float* x, int64_t* position, float* value, int64_t M, int6
       for_lanes<kLanes32>(
           n_block, smaller(n_block + 65536, N),
           [=, &where_lanes, &best_lanes, &greatest_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(4096, &x[m * N + n]);
+            if (from_memory) prefetch_page(&x[m * N + n]);
             const Lanes<float, kLanes32> value2 = load(&x[m * N + n], active);
             const auto better = mask_of(active) && (where_lanes < 0 || value2 > best_lanes ||
                                                     (value2 != value2 && best_lanes == best_lanes));
@@ -440,7 +438,7 @@ void argmax_f64(const double* x, int64_t* position, double* value, int64_t M, in
       for_lanes<kLanes64>(
           n_block, smaller(n_block + 65536, N),
           [=, &where_lanes, &best_lanes, &greatest_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(4096, &x[m * N + n]);
+            if (from_memory) prefetch_page(&x[m * N + n]);
             const Lanes<double, kLanes64> value2 = load(&x[m * N + n], active);
             const auto better = mask_of(active) && (where_lanes < 0 || value2 > best_lanes ||
                                                     (value2 != value2 && best_lanes == best_lanes));
@@ -471,7 +469,7 @@ void argmax_bf16(const uint16_t* x, int64_t* position, uint16_t* value, int64_t 
       for_lanes<kLanes32>(
           n_block, smaller(n_block + 65536, N),
           [=, &where_lanes, &best_lanes, &greatest_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(4096, &x[m * N + n]);
+            if (from_memory) prefetch_page(&x[m * N + n]);
             const Lanes<float, kLanes32> value2 = from_bf16(load(&x[m * N + n], active));
             const auto better = mask_of(active) && (where_lanes < 0 || value2 > best_lanes ||
                                                     (value2 != value2 && best_lanes == best_lanes));

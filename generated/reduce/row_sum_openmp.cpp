@@ -334,12 +334,10 @@ inline void finish_stores() {
 #endif
 }
 
-// Asks for what lies so many bytes further on, whether or not that is one's own.
-template <class... Pointer>
-inline void prefetch_soon(int64_t bytes, Pointer... here) {
-  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
-                      2),
-   ...);
+// Where a page begins, asks for the first lines of the next one, whether or not that is one's own.
+inline void prefetch_page(const void* here) {
+  const uintptr_t at = reinterpret_cast<uintptr_t>(here);
+  if (at % 4096 < 256) __builtin_prefetch(reinterpret_cast<const void*>(at + 4096), 0, 2);
 }
 
 // The value in active lanes, `other` in the rest.
@@ -455,7 +453,7 @@ void row_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char* w
         Sum<float, kLanes32> total3_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
                             [=, &total3_lanes](int64_t n, auto active) {
-                              if (from_memory) prefetch_soon(4096, &x[m * N + n]);
+                              if (from_memory) prefetch_page(&x[m * N + n]);
                               total3_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
                             });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
@@ -506,7 +504,7 @@ void row_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, char*
         Sum<double, kLanes64> total3_lanes = 0.0;
         for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
                             [=, &total3_lanes](int64_t n, auto active) {
-                              if (from_memory) prefetch_soon(4096, &x[m * N + n]);
+                              if (from_memory) prefetch_page(&x[m * N + n]);
                               total3_lanes += keep(active, load(&x[m * N + n], active), 0.0);
                             });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
@@ -557,7 +555,7 @@ void row_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, cha
         Sum<float, kLanes32> total3_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
                             [=, &total3_lanes](int64_t n, auto active) {
-                              if (from_memory) prefetch_soon(4096, &x[m * N + n]);
+                              if (from_memory) prefetch_page(&x[m * N + n]);
                               total3_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
                             });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
@@ -608,7 +606,7 @@ void row_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char
         Sum<float, kLanes32> total3_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
                             [=, &total3_lanes](int64_t n, auto active) {
-                              if (from_memory) prefetch_soon(4096, &x[m * N + n]);
+                              if (from_memory) prefetch_page(&x[m * N + n]);
                               total3_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
                             });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });

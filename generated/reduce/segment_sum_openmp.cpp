@@ -27,6 +27,11 @@ inline auto smaller(A a, B b) {
   return a < b ? a : b;
 }
 
+template <class A, class B>
+inline auto larger(A a, B b) {
+  return a > b ? a : b;
+}
+
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
   int64_t product = 1;
@@ -331,7 +336,7 @@ void segment_sum_f32(const int64_t* start, const float* x, float* y, int64_t B, 
   const bool around_caches = B * D * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for collapse(2) schedule(static) nowait)
+    OMP(omp for collapse(2) schedule(dynamic, larger(1, B / 256)) nowait)
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t d_first = 0; d_first < D; d_first += 256) {
         const int64_t n_start = start[b];
@@ -354,7 +359,7 @@ void segment_sum_f64(const int64_t* start, const double* x, double* y, int64_t B
   const bool around_caches = B * D * 8 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for collapse(2) schedule(static) nowait)
+    OMP(omp for collapse(2) schedule(dynamic, larger(1, B / 256)) nowait)
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t d_first = 0; d_first < D; d_first += 256) {
         const int64_t n_start = start[b];
@@ -377,7 +382,7 @@ void segment_sum_bf16(const int64_t* start, const uint16_t* x, uint16_t* y, int6
   const bool around_caches = B * D * 2 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for collapse(2) schedule(static) nowait)
+    OMP(omp for collapse(2) schedule(dynamic, larger(1, B / 256)) nowait)
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t d_first = 0; d_first < D; d_first += 256) {
         const int64_t n_start = start[b];

@@ -281,6 +281,24 @@ inline Mask<Active::kLanes> operator&&(Active active, Mask<Active::kLanes> condi
   return mask_of(active) && condition;
 }
 
+template <int N>
+inline bool any_lane(Mask<N> mask) {
+#if defined(__clang__)
+  return __builtin_reduce_or(mask.v) != 0;
+#elif defined(__AVX512F__)
+  const auto words = (typename VectorOf<int, 16>::type)mask.v;
+  return __builtin_ia32_ptestmd512(words, words, -1) != 0;
+#elif defined(__AVX__)
+  const auto words = (typename VectorOf<long long, 4>::type)mask.v;
+  return !__builtin_ia32_ptestz256(words, words);
+#else
+  uint64_t words[kVectorBytes / 8], all = 0;
+  memcpy(words, &mask.v, sizeof words);
+  for (uint64_t word : words) all |= word;
+  return all != 0;
+#endif
+}
+
 template <class T, size_t... kLane>
 inline Lanes<T, int(sizeof...(kLane))> lane_numbers(std::index_sequence<kLane...>) {
   const typename VectorOf<T, int(sizeof...(kLane))>::type numbers = {T(kLane)...};
@@ -461,18 +479,34 @@ template <class T, int N>
 inline Lanes<T, N> power_of_two(Ints<T, N> n) {
   return of_bits<T, N>((n + Real<T>::kBias).v << Real<T>::kFraction);
 }
-// y 2^n: in two steps where there is no instruction for it, so that the smallest results come out as well.
+
+// y 2^n, the power of x, in two steps, so that the smallest results come out as well: 0 below `least`,
+// infinite above `most`.
 template <class T, int N>
-inline Lanes<T, N> scaled(Lanes<T, N> y, Whole<T, N> n) {
-#if defined(__AVX512F__) && !defined(__clang__)
-  if constexpr (sizeof(y.v) == 64 && sizeof(T) == 4)
-    return __builtin_ia32_scalefps512_mask(y.v, n.value.v, y.v, -1, 4);
-  else if constexpr (sizeof(y.v) == 64)
-    return __builtin_ia32_scalefpd512_mask(y.v, n.value.v, y.v, -1, 4);
-#endif
+__attribute__((noinline)) Lanes<T, N> scaled_far(typename Lanes<T, N>::Vector y,
+                                                 typename Ints<T, N>::Vector whole,
+                                                 typename Lanes<T, N>::Vector x, T least, T most) {
   constexpr auto kBias = Real<T>::kBias;
-  const Ints<T, N> half = shifted_down(Ints<T, N>(n.number + 2 * kBias), 1) - kBias;
-  return y * power_of_two<T, N>(half) * power_of_two<T, N>(n.number - half);
+  const Ints<T, N> n = whole, half = shifted_down(Ints<T, N>(n + 2 * kBias), 1) - kBias;
+  const Lanes<T, N> power = Lanes<T, N>(y) * power_of_two<T, N>(half) * power_of_two<T, N>(n - half), of = x;
+  return choose(of < least, T(0), choose(of > most, std::numeric_limits<T>::infinity(), power));
+}
+// The same by the instruction for it, or where 2^n is mostly a number by itself.
+template <bool kFalls, class T, int N>
+inline Lanes<T, N> scaled(Lanes<T, N> y, Whole<T, N> n, Lanes<T, N> x, T least, T most) {
+#if defined(__AVX512F__) && !defined(__clang__)
+  if constexpr (sizeof(y.v) == 64) {
+    if constexpr (sizeof(T) == 4)
+      y = __builtin_ia32_scalefps512_mask(y.v, n.value.v, y.v, -1, 4);
+    else
+      y = __builtin_ia32_scalefpd512_mask(y.v, n.value.v, y.v, -1, 4);
+    if constexpr (!kFalls) y = choose(x > most, std::numeric_limits<T>::infinity(), y);
+    return choose(x < least, T(0), y);
+  }
+#endif
+  constexpr T kMost = Real<T>::kBias - 1;
+  if (any_lane(n.value * n.value > kMost * kMost)) return scaled_far<T, N>(y.v, n.number.v, x.v, least, most);
+  return y * power_of_two<T, N>(n.number);
 }
 
 // e^r - 1 for |r| <= ln 2 / 2: the polynomial is within 2^-28 of (e^r - 1 - r) / r^2, as a part of e^r.
@@ -491,8 +525,7 @@ inline Lanes<float, N> without_ln2(Lanes<float, N> x, Lanes<float, N> n) {
 template <int N>
 inline Lanes<float, N> exp(Lanes<float, N> x) {
   const Whole<float, N> n = nearest(x * 1.44269504f);
-  const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n);
-  return choose(x < -104.0f, 0.0f, choose(x > 89.0f, INFINITY, y));
+  return scaled<false>(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n, x, -104.0f, 89.0f);
 }
 
 void top1_f32(const float* score, int32_t* best, float* probability, int64_t B, int64_t V) {

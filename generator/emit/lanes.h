@@ -120,7 +120,8 @@ private:
   void combine(const Accumulator &accumulator);
   std::string combined(Monoid monoid, Type type, const std::string &total, const std::string &value);
   std::vector<Accumulator> accumulators(const PlanNode &loop);
-  void fetch_soon(const PlanNode &loop, AxisId row, const std::function<std::string(const Expr &)> &bytes);
+  void fetch_soon(const PlanNode &loop, AxisId row,
+                  const std::function<std::string(const Expr &, const std::string &)> &call);
   std::vector<const Expr *> row_reads(const PlanNode &loop, AxisId row);
   void for_each_turned(const PlanNode &loop, AxisId other, const std::function<void(const Expr &)> &visit);
   bool is_narrow(const PlanNode &fold, AxisId axis) const;

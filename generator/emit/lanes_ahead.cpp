@@ -14,8 +14,8 @@ namespace {
 constexpr int kRowBytes = 64 * 1024; // longer rows would push out what the loops still need
 constexpr size_t kFewArrays = 2;     // of more, the fetches would cost more than they save
 constexpr size_t kManyArrays = 4;
-constexpr int kPageBytes = 4096, kManySoon = 2048;
-constexpr int kRowsSoon = 8; // of columns: those that a core goes through while memory answers
+constexpr int kManySoon = 2048; // bytes
+constexpr int kRowsSoon = 8;    // of columns: those that a core goes through while memory answers
 
 } // namespace
 
@@ -49,11 +49,13 @@ std::vector<const Expr *> LanePrinter::row_reads(const PlanNode &loop, AxisId ro
   return out;
 }
 
-void LanePrinter::fetch_soon(const PlanNode &loop, AxisId row, const std::function<std::string(const Expr &)> &bytes) {
-  std::map<std::string, std::string> elements; // and how far on
+void LanePrinter::fetch_soon(const PlanNode &loop, AxisId row,
+                             const std::function<std::string(const Expr &, const std::string &)> &call) {
+  std::map<std::string, std::string> elements; // and what asks for those further on
   std::set<VarId> arrays;
   for (const Expr *read : row_reads(loop, row)) {
-    elements.emplace(printer_.element(read->ref, read->coords, {}), bytes(*read));
+    const std::string element = printer_.element(read->ref, read->coords, {});
+    elements.emplace(element, call(*read, element));
     arrays.insert(read->ref);
   }
   if (elements.empty() || elements.size() > kFewArrays)
@@ -61,8 +63,8 @@ void LanePrinter::fetch_soon(const PlanNode &loop, AxisId row, const std::functi
   const std::string far = names_.claim("from_memory");
   printer_.lines.add("const bool " + far + " = " + printer_.bytes_text(arrays) + " >= " + helper("kBeyondCaches") +
                      ";");
-  for (const auto &[element, distance] : elements)
-    ahead_[&loop] += "if (" + far + ") " + helper("prefetch_soon") + "(" + distance + ", &" + element + ");\n";
+  for (const auto &[element, asks] : elements)
+    ahead_[&loop] += "if (" + far + ") " + asks + ";\n";
 }
 
 void LanePrinter::fetch_streams(const PlanNode &loop, const std::string &far) {
@@ -82,10 +84,11 @@ void LanePrinter::fetch_rows(const PlanNode &rows) {
   const auto columns = std::find_if(rows.body.begin(), rows.body.end(), is_columns);
   if (columns == rows.body.end())
     return;
-  fetch_soon(*columns, rows.axis, [&](const Expr &read) {
+  fetch_soon(*columns, rows.axis, [&](const Expr &read, const std::string &element) {
     const int64_t each = int64_t(kRowsSoon) * bytes_of(kernel_.vars[read.ref].type) * (rows.reversed ? -1 : 1);
     const Size stride = analysis_.step_of(read.ref, read.coords, rows.axis).stride;
-    return printer_.size_text(Size::make(Size::Op::multiply, {Size::integer(each), stride}));
+    return helper("prefetch_soon") + "(" +
+           printer_.size_text(Size::make(Size::Op::multiply, {Size::integer(each), stride})) + ", &" + element + ")";
   });
 }
 
@@ -101,7 +104,9 @@ void LanePrinter::fetch_ahead(const PlanNode &rows) {
       loops.push_back(&node);
   }
   if (loops.size() == 1 && !folds_over(*loops[0]).empty())
-    return fetch_soon(*loops[0], rows.axis, [](const Expr &) { return std::to_string(kPageBytes); });
+    return fetch_soon(*loops[0], rows.axis, [&](const Expr &, const std::string &element) {
+      return helper("prefetch_page") + "(&" + element + ")";
+    });
   const Printer::Range range = printer_.range(rows);
   if (loops.size() < 2 || loops[0]->axis != loops[1]->axis || kernel_.axes[rows.axis].ragged != kNone ||
       kernel_.axes[loops[0]->axis].ragged != kNone || range.begin != "0")

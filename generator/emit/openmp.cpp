@@ -20,6 +20,7 @@ constexpr int64_t kTile = 256;          // so often; a wider one has too many ro
 constexpr int64_t kWideTile = 1024;     // and where each line is read once, a row of a page;
 constexpr int64_t kLongPart = 32;       // lines of the output, where its rows do not begin with them
 constexpr int64_t kMostChunks = 256;    // of a whole-array reduction
+constexpr int64_t kTurns = 256;         // in which threads share uneven items
 constexpr int64_t kSerialBelow = 16384; // innermost iterations under which starting threads does not pay
 
 // schedule.openmp.lanes = false prints scalar loops.
@@ -200,7 +201,7 @@ private:
     const bool tiles = crossing != nullptr && printer_.lanes->has_tiles(last, crossing->axis);
     const bool only_maps = !contains_loop(last.body);
     std::string clauses = chain.size() > 1 ? " collapse(" + std::to_string(chain.size()) + ")" : "";
-    clauses += " schedule(static)";
+    clauses += is_uneven(chain) ? turns(takes_lanes(last) ? others : work) : " schedule(static)";
     const bool known = work.find_first_not_of("0123456789") == std::string::npos;
     const bool too_few = only_maps && known && std::stoll(work) <= kSerialBelow; // for threads
     const bool around = !too_few && printer_.lanes != nullptr && stream_outputs(phase.nodes.front());
@@ -360,6 +361,27 @@ private:
     });
   }
 
+  // Do items of the work list stand for rows of their own lengths? Then each thread takes the next ones when it is done
+  // with some.
+  bool is_uneven(const std::vector<const PlanNode *> &chain) {
+    bool uneven = false;
+    for_each_node(*chain.front(), [&](const PlanNode &n) {
+      const Axis *const axis = n.kind == PlanNode::Kind::loop ? &plan_.kernel.axes[n.axis] : nullptr;
+      uneven = uneven || (axis != nullptr && axis->ragged != kNone &&
+                          std::any_of(chain.begin(), chain.end(), [&](const PlanNode *outer) {
+                            return outer->kind == PlanNode::Kind::loop && outer->axis == axis->over;
+                          }));
+    });
+    return uneven;
+  }
+
+  std::string turns(const std::string &items) {
+    if (items == "1")
+      return " schedule(dynamic)";
+    return " schedule(dynamic, " + spelling().helper("larger") + "(1, " + at_least(code_of(items), binding::kMultiply) +
+           " / " + std::to_string(kTurns) + "))";
+  }
+
   void open(const PlanNode &n) {
     if (n.kind == PlanNode::Kind::steps) {
       const std::string &v = printer_.grid_name(n.grid);
@@ -387,7 +409,7 @@ private:
               partials_name(var) + ");");
     }
     const bool around = printer_.lanes != nullptr && stream_outputs(root);
-    begin_threads(phase, " schedule(static)", "", around);
+    begin_threads(phase, is_uneven({&root}) ? " schedule(dynamic)" : " schedule(static)", "", around);
     out.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first + " += " + chunk +
             ") {");
     const std::string slot =

@@ -89,19 +89,33 @@ template <class T, int N> inline Whole<T, N> nearest(Lanes<T, N> x) {
 template <class T, int N> inline Lanes<T, N> power_of_two(Ints<T, N> n) {
   return of_bits<T, N>((n + Real<T>::kBias).v << Real<T>::kFraction);
 }
-// y 2^n: in two steps where there is no instruction for it, so that the smallest results come out as well.
-template <class T, int N> inline Lanes<T, N> scaled(Lanes<T, N> y, Whole<T, N> n) {
-#if defined(__AVX512F__) && !defined(__clang__)
-  if constexpr (sizeof(y.v) == 64 && sizeof(T) == 4)
-    return __builtin_ia32_scalefps512_mask(y.v, n.value.v, y.v, -1, 4);
-  else if constexpr (sizeof(y.v) == 64)
-    return __builtin_ia32_scalefpd512_mask(y.v, n.value.v, y.v, -1, 4);
-#endif
+//@ scaled: power_of_two any_lane
+// y 2^n, the power of x, in two steps, so that the smallest results come out as well: 0 below `least`, infinite above
+// `most`.
+template <class T, int N>
+__attribute__((noinline)) Lanes<T, N> scaled_far(typename Lanes<T, N>::Vector y, typename Ints<T, N>::Vector whole, typename Lanes<T, N>::Vector x, T least, T most) {
   constexpr auto kBias = Real<T>::kBias;
-  const Ints<T, N> half = shifted_down(Ints<T, N>(n.number + 2 * kBias), 1) - kBias;
-  return y * power_of_two<T, N>(half) * power_of_two<T, N>(n.number - half);
+  const Ints<T, N> n = whole, half = shifted_down(Ints<T, N>(n + 2 * kBias), 1) - kBias;
+  const Lanes<T, N> power = Lanes<T, N>(y) * power_of_two<T, N>(half) * power_of_two<T, N>(n - half), of = x;
+  return choose(of < least, T(0), choose(of > most, std::numeric_limits<T>::infinity(), power));
 }
-//@ exp_f32: horner power_of_two
+// The same by the instruction for it, or where 2^n is mostly a number by itself.
+template <bool kFalls, class T, int N> inline Lanes<T, N> scaled(Lanes<T, N> y, Whole<T, N> n, Lanes<T, N> x, T least, T most) {
+#if defined(__AVX512F__) && !defined(__clang__)
+  if constexpr (sizeof(y.v) == 64) {
+    if constexpr (sizeof(T) == 4)
+      y = __builtin_ia32_scalefps512_mask(y.v, n.value.v, y.v, -1, 4);
+    else
+      y = __builtin_ia32_scalefpd512_mask(y.v, n.value.v, y.v, -1, 4);
+    if constexpr (!kFalls) y = choose(x > most, std::numeric_limits<T>::infinity(), y);
+    return choose(x < least, T(0), y);
+  }
+#endif
+  constexpr T kMost = Real<T>::kBias - 1;
+  if (any_lane(n.value * n.value > kMost * kMost)) return scaled_far<T, N>(y.v, n.number.v, x.v, least, most);
+  return y * power_of_two<T, N>(n.number);
+}
+//@ exp_f32: horner scaled
 // e^r - 1 for |r| <= ln 2 / 2: the polynomial is within 2^-28 of (e^r - 1 - r) / r^2, as a part of e^r.
 template <int N> inline Lanes<float, N> expm1_near_0(Lanes<float, N> r) {
   const Lanes<float, N> p = horner(r, 0.0013814465f, 0.008368708f, 0.04166839f, 0.16666521f, 0.49999994f);
@@ -111,7 +125,7 @@ template <int N> inline Lanes<float, N> expm1_near_0(Lanes<float, N> r) {
 template <int N> inline Lanes<float, N> without_ln2(Lanes<float, N> x, Lanes<float, N> n) {
   return x - n * 0.693145752f - n * 1.42860677e-6f;
 }
-//@ exp_f64: horner power_of_two
+//@ exp_f64: horner scaled
 // e^r - 1 for |r| <= ln 2 / 2: the polynomial is within 2^-64 of (e^r - 1 - r) / r^2, as a part of e^r.
 template <int N> inline Lanes<double, N> expm1_near_0(Lanes<double, N> r) {
   const Lanes<double, N> p =
@@ -126,29 +140,25 @@ template <int N> inline Lanes<double, N> without_ln2(Lanes<double, N> x, Lanes<d
 // Within 1.1 ulp.
 template <int N> inline Lanes<float, N> exp(Lanes<float, N> x) {
   const Whole<float, N> n = nearest(x * 1.44269504f);
-  const Lanes<float, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n);
-  return choose(x < -104.0f, 0.0f, choose(x > 89.0f, INFINITY, y));
+  return scaled<false>(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n, x, -104.0f, 89.0f);
 }
 //@ lanes_exp_f64: exp_f64
 // Within 1.1 ulp.
 template <int N> inline Lanes<double, N> exp(Lanes<double, N> x) {
   const Whole<double, N> n = nearest(x * 1.4426950408889634);
-  const Lanes<double, N> y = scaled(expm1_near_0(without_ln2(x, n.value)) + 1.0, n);
-  return choose(x < -746.0, 0.0, choose(x > 710.0, double(INFINITY), y));
+  return scaled<false>(expm1_near_0(without_ln2(x, n.value)) + 1.0, n, x, -746.0, 710.0);
 }
 //@ lanes_exp2_f32: exp_f32
 // Within 1.1 ulp.
 template <int N> inline Lanes<float, N> exp2(Lanes<float, N> x) {
   const Whole<float, N> n = nearest(x);
-  const Lanes<float, N> y = scaled(expm1_near_0((x - n.value) * 0.693147182f) + 1.0f, n);
-  return choose(x < -151.0f, 0.0f, choose(x > 128.0f, INFINITY, y));
+  return scaled<false>(expm1_near_0((x - n.value) * 0.693147182f) + 1.0f, n, x, -151.0f, 128.0f);
 }
 //@ lanes_exp2_f64: exp_f64
 // Within 1.1 ulp.
 template <int N> inline Lanes<double, N> exp2(Lanes<double, N> x) {
   const Whole<double, N> n = nearest(x);
-  const Lanes<double, N> y = scaled(expm1_near_0((x - n.value) * 0.6931471805599453) + 1.0, n);
-  return choose(x < -1076.0, 0.0, choose(x > 1024.0, double(INFINITY), y));
+  return scaled<false>(expm1_near_0((x - n.value) * 0.6931471805599453) + 1.0, n, x, -1076.0, 1024.0);
 }
 //@ lanes_expm1_f32: exp_f32 with_sign
 // 2^n (e^r - 1) + (2^n - 1), by halves, as 2^n may be too large. Within 1.6 ulp.
@@ -180,15 +190,11 @@ template <int N> inline Lanes<double, N> tanh(Lanes<double, N> x) {
   const Lanes<double, N> t = expm1(magnitude(x) * -2.0);
   return with_sign(-t / (t + 2.0), x);
 }
-//@ exp_below_0: power_of_two
-// e^x for x <= 0, which does not overflow: where 2^n takes two steps, one of them is the same for all.
+//@ exp_below_0: scaled
+// e^x for x <= 0, which does not overflow.
 template <class T, int N> inline Lanes<T, N> exp_below_0(Lanes<T, N> x) {
-  constexpr T kLeast = sizeof(T) == 4 ? -104 : -746;
-  constexpr int kAhead = sizeof(T) == 4 ? 32 : 512;
   const Whole<T, N> n = nearest(x * T(1.4426950408889634));
-  const Lanes<T, N> y = expm1_near_0(without_ln2(x, n.value)) + T(1);
-  if constexpr (sizeof(y.v) == 64) return choose(x < kLeast, T(0), scaled(y, n));
-  return choose(x < kLeast, T(0), y * power_of_two<T, N>(n.number + kAhead) * std::ldexp(T(1), -kAhead));
+  return scaled<true>(expm1_near_0(without_ln2(x, n.value)) + T(1), n, x, T(sizeof(T) == 4 ? -104 : -746), T(0));
 }
 //@ sigmoid_of_exp: with_sign
 // e^-|x| never overflows. The sign bit chooses, which takes no comparison. Within 2.5 ulp.

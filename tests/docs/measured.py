@@ -1,9 +1,10 @@
 """The table of README.md says what the newest results of bench/cpu/run say: measured.py [--update]
 
-The rows of some workloads, fast and slow ones, from the newest bench/results/cpu-<date>.json; one sentence while there
-is none. --update writes them into README.md."""
+The rows of some workloads, fast and slow ones, from the results of the newest day, of each machine that has some; one
+sentence while there are none. --update writes them into README.md."""
 import glob
 import json
+import re
 import sys
 
 WORKLOADS = ["add 2^24", "giou planes", "softmax", "layer norm", "transpose", "bf16 to f32", "mandelbrot", "matmul"]
@@ -11,32 +12,48 @@ RESULTS = "bench/results/cpu-[0-9]*.json"
 BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
 
 
-def table(path):
-    with open(path, encoding="utf-8") as file:
-        measured = json.load(file)
-    machine, rows = measured["machine"], []
-    for name in WORKLOADS:
-        found = [r for r in measured["results"] if r["workload"].startswith(name)]
-        if not found:
-            raise ValueError(f"{path} has no `{name}`: was bench/cpu/run stopped, or called with --only?")
-        rows += found
-    page = path.removesuffix(".json") + ".md"
-    lines = [
-        f"On {machine['threads']} threads of an {machine['cpu']}, {machine['compiler']} {machine['flags']}; from",
-        f"[{page}]({page}), which has all that is measured:",
-        "",
-        "| workload | ours ms | fastest other, ms | ratio |",
-        "|---|---|---|---|",
-    ]
-    for row in rows:
+class Results:
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as file:
+            measured = json.load(file)
+        self.machine, self.page = measured["machine"], path.removesuffix(".json") + ".md"
+        self.rows = {row["workload"]: row for row in measured["results"]}
+        for name in WORKLOADS:
+            if not any(row.startswith(name) for row in self.rows):
+                raise ValueError(f"{path} has no `{name}`: was bench/cpu/run stopped, or called with --only?")
+
+    def name(self):
+        return re.sub(r"\(.*?\)| Processor", "", self.machine["cpu"])
+
+    def cells(self, workload):
+        if workload not in self.rows:
+            return "| | | "
+        row = self.rows[workload]
         other = f"{row['best_peer']} {row['peers_ms'][row['best_peer']]:.2f}"
-        lines.append(f"| {row['workload']} | {row['ours_ms']:.2f} | {other} | {row['ratio']:.2f} |")
+        return f"| {row['ours_ms']:.2f} | {other} | {row['ratio']:.2f} "
+
+
+def table(results):
+    machine = results[0].machine
+    pages = "\nand ".join(f"[an {r.name()}]({r.page})" for r in results)
+    shown = [row for name in WORKLOADS for row in results[0].rows if row.startswith(name)]
+    lines = [
+        f"On {machine['threads']} threads of",
+        f"{pages}, whose pages have all that is measured;",
+        f"{machine['compiler']} {machine['flags']}:",
+        "",
+        "| workload " + "".join(f"| {r.name()}: ours ms | fastest other, ms | ratio " for r in results) + "|",
+        "|---" * (1 + 3 * len(results)) + "|",
+    ]
+    lines += [f"| {row} " + "".join(r.cells(row) for r in results) + "|" for row in shown]
     return "\n".join(lines) + "\n"
 
 
 def expected():
-    newest = max(glob.glob(RESULTS), default=None)
-    return table(newest) if newest else "No results of it are committed yet.\n"
+    paths = sorted(glob.glob(RESULTS))
+    day = max((re.search(r"cpu-(\d+-\d+-\d+)", path).group(1) for path in paths), default=None)
+    results = [Results(path) for path in reversed(paths) if day in path]
+    return table(results) if results else "No results of it are committed yet.\n"
 
 
 def with_table(page, text):

@@ -212,7 +212,7 @@ inputs.x = "f32[M, N]"
 outputs.y = "f32[M, N]"
 body = 'y = linrec(a * a, x, N);'
 )");
-  CHECK(has(text, "factor = factor * across(factor_lanes, "));
+  CHECK(has(text, "factor *= across(factor_lanes, "));
   CHECK(
       has(text,
           "scan_linear<1, false>(total, keep(active, load(&a[m * N + n], active) * load(&a[m * N + n], active), 1.0f), "
@@ -409,8 +409,18 @@ outputs.y = "f32[M]"
 body = 'y = sum(x, N);'
 )");
   CHECK(has(text, "const bool from_memory = M * N * 4 >= kBeyondCaches;"));
-  CHECK(has(text, "if (from_memory) prefetch_soon(4096, &x[m * N + n]);"));
+  CHECK(has(text, "if (from_memory) prefetch_page(&x[m * N + n]);"));
   CHECK(!has(text, "_ahead"));
+}
+
+TEST_CASE("threads take rows of their own lengths in turns") {
+  const auto of = [](const std::string &axis) {
+    return openmp_text("kernel = \"sums\"\ntables.start = \"i64[M + 1]\"\n" + axis +
+                       "inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M]\"\nbody = 'y = sum(x, N);'\n");
+  };
+  CHECK(has(of("axes.N = { ragged = \"start\", over = \"M\" }\n"),
+            "OMP(omp parallel for schedule(dynamic, larger(1, M / 256)))"));
+  CHECK(!has(of(""), "dynamic"));
 }
 
 TEST_CASE("a loop up columns asks for the rows above, and one through many arrays for all of them") {
