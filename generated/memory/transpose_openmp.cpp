@@ -437,7 +437,7 @@ void transpose_f32(const float* x, float* y, int64_t M, int64_t N) {
 
 void transpose_f64(const double* x, double* y, int64_t M, int64_t N) {
   const bool around_caches = N * M * 8 >= kBeyondCaches;
-  const int64_t m_part = around_caches && M % 8 != 0 ? 256 : 8;
+  const int64_t m_part = around_caches && M % 8 != 0 ? 512 : 8;
   OMP(omp parallel if (N * M > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -446,7 +446,7 @@ void transpose_f64(const double* x, double* y, int64_t M, int64_t N) {
         const int64_t m_begin = larger(m_first, 0), m_end = smaller(m_first + m_part, M);
         for (int64_t n_group = n_first; n_group < smaller(n_first + 1024, N); n_group += 8) {
           const int64_t n_end = smaller(n_group + 8, smaller(n_first + 1024, N));
-          double x_turned[8 * 256];
+          double x_turned[8 * 512];
           turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
           for (int64_t n = n_group; n < n_end; ++n) {
             for_lines<kLanes64>(
@@ -464,7 +464,7 @@ void transpose_f64(const double* x, double* y, int64_t M, int64_t N) {
 
 void transpose_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
   const bool around_caches = N * M * 2 >= kBeyondCaches;
-  const int64_t m_part = around_caches && M % 32 != 0 ? 1024 : 32;
+  const int64_t m_part = around_caches && M % 32 != 0 ? 512 : 32;
   OMP(omp parallel if (N * M > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -473,7 +473,7 @@ void transpose_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
         const int64_t m_begin = larger(m_first, 0), m_end = smaller(m_first + m_part, M);
         for (int64_t n_group = n_first; n_group < smaller(n_first + 1024, N); n_group += 32) {
           const int64_t n_end = smaller(n_group + 32, smaller(n_first + 1024, N));
-          uint16_t x_turned[32 * 1024];
+          uint16_t x_turned[32 * 512];
           turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
           for (int64_t n = n_group; n < n_end; ++n) {
             for_lines<kLanes32>(
@@ -493,7 +493,7 @@ void transpose_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
 
 void transpose_u8(const uint8_t* x, uint8_t* y, int64_t M, int64_t N) {
   const bool around_caches = N * M >= kBeyondCaches;
-  const int64_t m_part = around_caches && M % 64 != 0 ? 2048 : 64;
+  const int64_t m_part = around_caches && M % 64 != 0 ? 512 : 64;
   OMP(omp parallel if (N * M > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -502,7 +502,7 @@ void transpose_u8(const uint8_t* x, uint8_t* y, int64_t M, int64_t N) {
         const int64_t m_begin = larger(m_first, 0), m_end = smaller(m_first + m_part, M);
         for (int64_t n_group = n_first; n_group < smaller(n_first + 1024, N); n_group += 64) {
           const int64_t n_end = smaller(n_group + 64, smaller(n_first + 1024, N));
-          uint8_t x_turned[64 * 2048];
+          uint8_t x_turned[64 * 512];
           turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
           for (int64_t n = n_group; n < n_end; ++n) {
             for_lines<kLanes8>(

@@ -18,7 +18,7 @@ constexpr int64_t kDeepChunk = 256;     // the same where each iteration has loo
 constexpr int64_t kLineBytes = 64;      // where arrays lie the other way round, a tile has a line of the output,
 constexpr int64_t kTile = 256;          // so often; a wider one has too many rows for the nearest cache;
 constexpr int64_t kWideTile = 1024;     // and where each line is read once, a row of a page;
-constexpr int64_t kLongPart = 32;       // lines of the output, where its rows do not begin with them
+constexpr int64_t kLongPart = 512;      // neighbours in the output, where its rows do not begin with lines
 constexpr int64_t kMostChunks = 256;    // of a whole-array reduction
 constexpr int64_t kTurns = 256;         // in which threads share uneven items
 constexpr int64_t kSerialBelow = 16384; // innermost iterations under which starting threads does not pay
@@ -311,8 +311,8 @@ private:
     const std::string part = names_.claim(printer_.axis_name(loop.axis) + "_part");
     printer_.lines.add("const int64_t " + part + " = " + around_ + " && " +
                        at_least(code_of(pitch), binding::kMultiply) + " % " + elements + " != 0 ? " +
-                       std::to_string(kLongPart * line) + " : " + elements + ";");
-    return {part, kLongPart * line, "-" + spelling().helper("into_line") + "(" + printer_.name(widest) + ")"};
+                       std::to_string(kLongPart) + " : " + elements + ";");
+    return {part, kLongPart, "-" + spelling().helper("into_line") + "(" + printer_.name(widest) + ")"};
   }
 
   int bytes_of_element(VarId var) const { return bytes_of(plan_.kernel.vars[var].type); }
