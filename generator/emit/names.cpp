@@ -62,6 +62,8 @@ const std::set<std::string> &cuda_functions() {
   return names;
 }
 
+bool is_called(const std::string &name) { return kHelpers.count(name) != 0 || cuda_functions().count(name) != 0; }
+
 // What emitted files use beside the names above; operands, sizes, scalars and tables of these names are renamed.
 const std::set<std::string> kUsed = {
     // Further arguments of launchers, their locals, and those of kernels.
@@ -119,8 +121,7 @@ bool is_macro(std::string_view name) {
 
 std::string c_name(const std::string &name) {
   const std::string bare = name.substr(0, name.find_last_not_of('_') + 1); // so that names stay different
-  const bool used = kUsed.count(bare) != 0 || kHelpers.count(bare) != 0 || cuda_functions().count(bare) != 0;
-  return used || is_macro(bare) ? name + "_" : name;
+  return kUsed.count(bare) != 0 || is_called(bare) || is_macro(bare) ? name + "_" : name;
 }
 
 Names::Names() {
@@ -133,7 +134,7 @@ std::string Names::claim(const std::string &wish) {
   if (!is_macro(wish) && taken_.insert(wish).second)
     return wish;
   // A second total is total2; words of the language, letters and what ends with a number get an underscore first.
-  const bool reserved = is_macro(wish) || kHelpers.count(wish) != 0 || cuda_functions().count(wish) != 0 ||
+  const bool reserved = is_macro(wish) || is_called(wish) ||
                         std::find(std::begin(kReserved), std::end(kReserved), wish) != std::end(kReserved);
   const bool numbered = !reserved && wish.size() > 1 && std::isalpha(static_cast<unsigned char>(wish.back())) != 0;
   for (int &n = next_.try_emplace(wish, 2).first->second;; ++n) {
