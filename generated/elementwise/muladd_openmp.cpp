@@ -162,21 +162,6 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
-  // What machines choose has `a` where either is NaN: with all bits set where `b` is, it is NaN.
-  static Lanes or_nan(Vector chosen, Vector b) {
-    using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
-    return (Vector)((Bits)chosen | (Bits)(b != b));
-  }
-  // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
-  // them.
-  friend Lanes maximum(Lanes a, Lanes b) { return or_nan(b.v > a.v ? b.v : a.v, b.v); }
-  friend Lanes minimum(Lanes a, Lanes b) { return or_nan(b.v < a.v ? b.v : a.v, b.v); }
-  friend Lanes maximum(Lanes a, T b) {
-    return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
-  }
-  friend Lanes minimum(Lanes a, T b) {
-    return b != b ? Lanes(b) : Lanes(Lanes(b).v < a.v ? Lanes(b).v : a.v);
-  }
 };
 template <class T, int N>
 struct LanesOf {

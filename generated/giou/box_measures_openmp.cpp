@@ -163,21 +163,6 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
-  // What machines choose has `a` where either is NaN: with all bits set where `b` is, it is NaN.
-  static Lanes or_nan(Vector chosen, Vector b) {
-    using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
-    return (Vector)((Bits)chosen | (Bits)(b != b));
-  }
-  // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
-  // them.
-  friend Lanes maximum(Lanes a, Lanes b) { return or_nan(b.v > a.v ? b.v : a.v, b.v); }
-  friend Lanes minimum(Lanes a, Lanes b) { return or_nan(b.v < a.v ? b.v : a.v, b.v); }
-  friend Lanes maximum(Lanes a, T b) {
-    return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
-  }
-  friend Lanes minimum(Lanes a, T b) {
-    return b != b ? Lanes(b) : Lanes(Lanes(b).v < a.v ? Lanes(b).v : a.v);
-  }
 };
 template <class T, int N>
 struct LanesOf {
@@ -439,6 +424,58 @@ inline typename LanesOf<R, N>::type each_lane(Function function, Values... value
   return load(out, AllLanes<N>{});
 }
 
+// Of equals the first; either where one is NaN: what these are used for is NaN then by other ways.
+template <class T, int N>
+inline Lanes<T, N> greater(Lanes<T, N> a, Lanes<T, N> b) {
+  return b.v > a.v ? b.v : a.v;
+}
+template <class T, int N>
+inline Lanes<T, N> lesser(Lanes<T, N> a, Lanes<T, N> b) {
+  return b.v < a.v ? b.v : a.v;
+}
+
+// The greater and the lesser are `a` where either is NaN: with all bits set where `b` is, that is NaN.
+template <class T, int N>
+inline Lanes<T, N> or_nan(Lanes<T, N> chosen, Lanes<T, N> b) {
+  using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
+  return (typename Lanes<T, N>::Vector)((Bits)chosen.v | (Bits)(b.v != b.v));
+}
+// One number in all lanes. GCC finds the instruction for an extreme only where it does not know the number.
+template <class T, int N>
+inline Lanes<T, N> opaque(T number) {
+  Lanes<T, N> all(number);
+#if defined(__SSE2__) && !defined(__clang__)
+  if constexpr (std::is_floating_point_v<T> && sizeof(all.v) <= kVectorBytes) asm("" : "+x"(all.v));
+#endif
+  return all;
+}
+
+// NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of them.
+template <class T, int N>
+inline Lanes<T, N> maximum(Lanes<T, N> a, Lanes<T, N> b) {
+  return or_nan(greater(a, b), b);
+}
+template <class T, int N>
+inline Lanes<T, N> minimum(Lanes<T, N> a, Lanes<T, N> b) {
+  return or_nan(lesser(a, b), b);
+}
+template <class T, int N>
+inline Lanes<T, N> maximum(Lanes<T, N> a, std::common_type_t<T> b) {
+  return b != b ? Lanes<T, N>(b) : greater(a, opaque<T, N>(b));
+}
+template <class T, int N>
+inline Lanes<T, N> minimum(Lanes<T, N> a, std::common_type_t<T> b) {
+  return b != b ? Lanes<T, N>(b) : lesser(a, opaque<T, N>(b));
+}
+template <class T, int N>
+inline Lanes<T, N> maximum(std::common_type_t<T> a, Lanes<T, N> b) {
+  return maximum(Lanes<T, N>(a), b);
+}
+template <class T, int N>
+inline Lanes<T, N> minimum(std::common_type_t<T> a, Lanes<T, N> b) {
+  return minimum(Lanes<T, N>(a), b);
+}
+
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
@@ -663,12 +700,12 @@ void box_measures_distance_iou_f32(const float* p, const float* t, float* result
             const auto tt = load_field<4, 1>(&t[n * 4], active);
             const auto rt = load_field<4, 2>(&t[n * 4], active);
             const auto bt = load_field<4, 3>(&t[n * 4], active);
-            const auto width = maximum(rp, rt) - minimum(lp, lt);
-            const auto height = maximum(bp, bt) - minimum(tp, tt);
+            const auto width = greater(rp, rt) - lesser(lp, lt);
+            const auto height = greater(bp, bt) - lesser(tp, tt);
             const auto dx = quotient(lp + rp - lt - rt, 2.0f);
             const auto dy = quotient(tp + bp - tt - bt, 2.0f);
-            const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
-                                 maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
+            const auto overlap = maximum(lesser(rp, rt) - greater(lp, lt), 0.0f) *
+                                 maximum(lesser(bp, bt) - greater(tp, tt), 0.0f);
             store_around(&result[n], active,
                          overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f) -
                              (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07f),
@@ -695,12 +732,12 @@ void box_measures_distance_iou_f64(const double* p, const double* t, double* res
             const auto tt = load_field<4, 1>(&t[n * 4], active);
             const auto rt = load_field<4, 2>(&t[n * 4], active);
             const auto bt = load_field<4, 3>(&t[n * 4], active);
-            const auto width = maximum(rp, rt) - minimum(lp, lt);
-            const auto height = maximum(bp, bt) - minimum(tp, tt);
+            const auto width = greater(rp, rt) - lesser(lp, lt);
+            const auto height = greater(bp, bt) - lesser(tp, tt);
             const auto dx = quotient(lp + rp - lt - rt, 2.0);
             const auto dy = quotient(tp + bp - tt - bt, 2.0);
-            const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0) *
-                                 maximum(minimum(bp, bt) - maximum(tp, tt), 0.0);
+            const auto overlap = maximum(lesser(rp, rt) - greater(lp, lt), 0.0) *
+                                 maximum(lesser(bp, bt) - greater(tp, tt), 0.0);
             store_around(&result[n], active,
                          overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07) -
                              (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07),
@@ -727,12 +764,12 @@ void box_measures_distance_iou_bf16(const uint16_t* p, const uint16_t* t, uint16
             const auto tt = from_bf16(load_field<4, 1>(&t[n * 4], active));
             const auto rt = from_bf16(load_field<4, 2>(&t[n * 4], active));
             const auto bt = from_bf16(load_field<4, 3>(&t[n * 4], active));
-            const auto width = maximum(rp, rt) - minimum(lp, lt);
-            const auto height = maximum(bp, bt) - minimum(tp, tt);
+            const auto width = greater(rp, rt) - lesser(lp, lt);
+            const auto height = greater(bp, bt) - lesser(tp, tt);
             const auto dx = quotient(lp + rp - lt - rt, 2.0f);
             const auto dy = quotient(tp + bp - tt - bt, 2.0f);
-            const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
-                                 maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
+            const auto overlap = maximum(lesser(rp, rt) - greater(lp, lt), 0.0f) *
+                                 maximum(lesser(bp, bt) - greater(tp, tt), 0.0f);
             store_around(
                 &result[n], active,
                 to_bf16(overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f) -
@@ -760,18 +797,18 @@ void box_measures_complete_iou_f32(const float* p, const float* t, float* result
             const auto tt = load_field<4, 1>(&t[n * 4], active);
             const auto rt = load_field<4, 2>(&t[n * 4], active);
             const auto bt = load_field<4, 3>(&t[n * 4], active);
-            const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
-                                 maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
+            const auto overlap = maximum(lesser(rp, rt) - greater(lp, lt), 0.0f) *
+                                 maximum(lesser(bp, bt) - greater(tp, tt), 0.0f);
             const auto iou =
                 overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f);
             const auto turn = atan2(rt - lt, bt - tt) - atan2(rp - lp, bp - tp);
             const auto aspect = 0.40528473f * turn * turn;
-            const auto width = maximum(rp, rt) - minimum(lp, lt);
-            const auto height = maximum(bp, bt) - minimum(tp, tt);
+            const auto width = greater(rp, rt) - lesser(lp, lt);
+            const auto height = greater(bp, bt) - lesser(tp, tt);
             const auto dx = quotient(lp + rp - lt - rt, 2.0f);
             const auto dy = quotient(tp + bp - tt - bt, 2.0f);
-            const auto overlap_2 = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
-                                   maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
+            const auto overlap_2 = maximum(lesser(rp, rt) - greater(lp, lt), 0.0f) *
+                                   maximum(lesser(bp, bt) - greater(tp, tt), 0.0f);
             store_around(
                 &result[n], active,
                 overlap_2 / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap_2, 1e-07f) -
@@ -800,18 +837,18 @@ void box_measures_complete_iou_f64(const double* p, const double* t, double* res
             const auto tt = load_field<4, 1>(&t[n * 4], active);
             const auto rt = load_field<4, 2>(&t[n * 4], active);
             const auto bt = load_field<4, 3>(&t[n * 4], active);
-            const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0) *
-                                 maximum(minimum(bp, bt) - maximum(tp, tt), 0.0);
+            const auto overlap = maximum(lesser(rp, rt) - greater(lp, lt), 0.0) *
+                                 maximum(lesser(bp, bt) - greater(tp, tt), 0.0);
             const auto iou =
                 overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07);
             const auto turn = atan2(rt - lt, bt - tt) - atan2(rp - lp, bp - tp);
             const auto aspect = 0.4052847345693511 * turn * turn;
-            const auto width = maximum(rp, rt) - minimum(lp, lt);
-            const auto height = maximum(bp, bt) - minimum(tp, tt);
+            const auto width = greater(rp, rt) - lesser(lp, lt);
+            const auto height = greater(bp, bt) - lesser(tp, tt);
             const auto dx = quotient(lp + rp - lt - rt, 2.0);
             const auto dy = quotient(tp + bp - tt - bt, 2.0);
-            const auto overlap_2 = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0) *
-                                   maximum(minimum(bp, bt) - maximum(tp, tt), 0.0);
+            const auto overlap_2 = maximum(lesser(rp, rt) - greater(lp, lt), 0.0) *
+                                   maximum(lesser(bp, bt) - greater(tp, tt), 0.0);
             store_around(
                 &result[n], active,
                 overlap_2 / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap_2, 1e-07) -
@@ -840,18 +877,18 @@ void box_measures_complete_iou_bf16(const uint16_t* p, const uint16_t* t, uint16
             const auto tt = from_bf16(load_field<4, 1>(&t[n * 4], active));
             const auto rt = from_bf16(load_field<4, 2>(&t[n * 4], active));
             const auto bt = from_bf16(load_field<4, 3>(&t[n * 4], active));
-            const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
-                                 maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
+            const auto overlap = maximum(lesser(rp, rt) - greater(lp, lt), 0.0f) *
+                                 maximum(lesser(bp, bt) - greater(tp, tt), 0.0f);
             const auto iou =
                 overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f);
             const auto turn = atan2(rt - lt, bt - tt) - atan2(rp - lp, bp - tp);
             const auto aspect = 0.40528473f * turn * turn;
-            const auto width = maximum(rp, rt) - minimum(lp, lt);
-            const auto height = maximum(bp, bt) - minimum(tp, tt);
+            const auto width = greater(rp, rt) - lesser(lp, lt);
+            const auto height = greater(bp, bt) - lesser(tp, tt);
             const auto dx = quotient(lp + rp - lt - rt, 2.0f);
             const auto dy = quotient(tp + bp - tt - bt, 2.0f);
-            const auto overlap_2 = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
-                                   maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
+            const auto overlap_2 = maximum(lesser(rp, rt) - greater(lp, lt), 0.0f) *
+                                   maximum(lesser(bp, bt) - greater(tp, tt), 0.0f);
             store_around(
                 &result[n], active,
                 to_bf16(overlap_2 /

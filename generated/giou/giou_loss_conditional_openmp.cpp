@@ -229,21 +229,6 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
-  // What machines choose has `a` where either is NaN: with all bits set where `b` is, it is NaN.
-  static Lanes or_nan(Vector chosen, Vector b) {
-    using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
-    return (Vector)((Bits)chosen | (Bits)(b != b));
-  }
-  // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
-  // them.
-  friend Lanes maximum(Lanes a, Lanes b) { return or_nan(b.v > a.v ? b.v : a.v, b.v); }
-  friend Lanes minimum(Lanes a, Lanes b) { return or_nan(b.v < a.v ? b.v : a.v, b.v); }
-  friend Lanes maximum(Lanes a, T b) {
-    return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
-  }
-  friend Lanes minimum(Lanes a, T b) {
-    return b != b ? Lanes(b) : Lanes(Lanes(b).v < a.v ? Lanes(b).v : a.v);
-  }
 };
 template <class T, int N>
 struct LanesOf {
@@ -483,6 +468,58 @@ inline bool any_lane(Mask<N> mask) {
 #endif
 }
 
+// Of equals the first; either where one is NaN: what these are used for is NaN then by other ways.
+template <class T, int N>
+inline Lanes<T, N> greater(Lanes<T, N> a, Lanes<T, N> b) {
+  return b.v > a.v ? b.v : a.v;
+}
+template <class T, int N>
+inline Lanes<T, N> lesser(Lanes<T, N> a, Lanes<T, N> b) {
+  return b.v < a.v ? b.v : a.v;
+}
+
+// The greater and the lesser are `a` where either is NaN: with all bits set where `b` is, that is NaN.
+template <class T, int N>
+inline Lanes<T, N> or_nan(Lanes<T, N> chosen, Lanes<T, N> b) {
+  using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
+  return (typename Lanes<T, N>::Vector)((Bits)chosen.v | (Bits)(b.v != b.v));
+}
+// One number in all lanes. GCC finds the instruction for an extreme only where it does not know the number.
+template <class T, int N>
+inline Lanes<T, N> opaque(T number) {
+  Lanes<T, N> all(number);
+#if defined(__SSE2__) && !defined(__clang__)
+  if constexpr (std::is_floating_point_v<T> && sizeof(all.v) <= kVectorBytes) asm("" : "+x"(all.v));
+#endif
+  return all;
+}
+
+// NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of them.
+template <class T, int N>
+inline Lanes<T, N> maximum(Lanes<T, N> a, Lanes<T, N> b) {
+  return or_nan(greater(a, b), b);
+}
+template <class T, int N>
+inline Lanes<T, N> minimum(Lanes<T, N> a, Lanes<T, N> b) {
+  return or_nan(lesser(a, b), b);
+}
+template <class T, int N>
+inline Lanes<T, N> maximum(Lanes<T, N> a, std::common_type_t<T> b) {
+  return b != b ? Lanes<T, N>(b) : greater(a, opaque<T, N>(b));
+}
+template <class T, int N>
+inline Lanes<T, N> minimum(Lanes<T, N> a, std::common_type_t<T> b) {
+  return b != b ? Lanes<T, N>(b) : lesser(a, opaque<T, N>(b));
+}
+template <class T, int N>
+inline Lanes<T, N> maximum(std::common_type_t<T> a, Lanes<T, N> b) {
+  return maximum(Lanes<T, N>(a), b);
+}
+template <class T, int N>
+inline Lanes<T, N> minimum(std::common_type_t<T> a, Lanes<T, N> b) {
+  return minimum(Lanes<T, N>(a), b);
+}
+
 // One half of the lanes, from `kFirst` on.
 template <int kFirst, class T, int N, size_t... kLane>
 inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
@@ -682,11 +719,11 @@ void giou_loss_conditional_f32(const float* pred, const float* target, float* gi
                 const auto bottom_t = load_field<4, 3>(&target[bn * 4], active);
                 const auto area_p = (right_p - left_p) * (bottom_p - top_p);
                 const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-                const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                                     (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+                const auto overlap = (lesser(right_p, right_t) - greater(left_p, left_t)) *
+                                     (lesser(bottom_p, bottom_t) - greater(top_p, top_t));
                 const auto joined = area_p + area_t - overlap;
-                const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                                  (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+                const auto hull = (greater(right_p, right_t) - lesser(left_p, left_t)) *
+                                  (greater(bottom_p, bottom_t) - lesser(top_p, top_t));
                 each =
                     choose(chosen,
                            overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f), each);
@@ -762,11 +799,11 @@ void giou_loss_conditional_f16(const uint16_t* pred, const uint16_t* target, uin
                 const auto bottom_t = from_f16(load_field<4, 3>(&target[bn * 4], active));
                 const auto area_p = (right_p - left_p) * (bottom_p - top_p);
                 const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-                const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                                     (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+                const auto overlap = (lesser(right_p, right_t) - greater(left_p, left_t)) *
+                                     (lesser(bottom_p, bottom_t) - greater(top_p, top_t));
                 const auto joined = area_p + area_t - overlap;
-                const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                                  (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+                const auto hull = (greater(right_p, right_t) - lesser(left_p, left_t)) *
+                                  (greater(bottom_p, bottom_t) - lesser(top_p, top_t));
                 each =
                     choose(chosen,
                            overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f), each);
@@ -842,11 +879,11 @@ void giou_loss_conditional_bf16(const uint16_t* pred, const uint16_t* target, ui
                 const auto bottom_t = from_bf16(load_field<4, 3>(&target[bn * 4], active));
                 const auto area_p = (right_p - left_p) * (bottom_p - top_p);
                 const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-                const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                                     (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+                const auto overlap = (lesser(right_p, right_t) - greater(left_p, left_t)) *
+                                     (lesser(bottom_p, bottom_t) - greater(top_p, top_t));
                 const auto joined = area_p + area_t - overlap;
-                const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                                  (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+                const auto hull = (greater(right_p, right_t) - lesser(left_p, left_t)) *
+                                  (greater(bottom_p, bottom_t) - lesser(top_p, top_t));
                 each =
                     choose(chosen,
                            overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f), each);
@@ -922,11 +959,11 @@ void giou_loss_conditional_f64(const double* pred, const double* target, double*
                 const auto bottom_t = load_field<4, 3>(&target[bn * 4], active);
                 const auto area_p = (right_p - left_p) * (bottom_p - top_p);
                 const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-                const auto overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                                     (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+                const auto overlap = (lesser(right_p, right_t) - greater(left_p, left_t)) *
+                                     (lesser(bottom_p, bottom_t) - greater(top_p, top_t));
                 const auto joined = area_p + area_t - overlap;
-                const auto hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                                  (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+                const auto hull = (greater(right_p, right_t) - lesser(left_p, left_t)) *
+                                  (greater(bottom_p, bottom_t) - lesser(top_p, top_t));
                 each = choose(
                     chosen, overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05), each);
               }

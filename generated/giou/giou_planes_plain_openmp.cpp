@@ -163,21 +163,6 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
-  // What machines choose has `a` where either is NaN: with all bits set where `b` is, it is NaN.
-  static Lanes or_nan(Vector chosen, Vector b) {
-    using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
-    return (Vector)((Bits)chosen | (Bits)(b != b));
-  }
-  // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
-  // them.
-  friend Lanes maximum(Lanes a, Lanes b) { return or_nan(b.v > a.v ? b.v : a.v, b.v); }
-  friend Lanes minimum(Lanes a, Lanes b) { return or_nan(b.v < a.v ? b.v : a.v, b.v); }
-  friend Lanes maximum(Lanes a, T b) {
-    return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
-  }
-  friend Lanes minimum(Lanes a, T b) {
-    return b != b ? Lanes(b) : Lanes(Lanes(b).v < a.v ? Lanes(b).v : a.v);
-  }
 };
 template <class T, int N>
 struct LanesOf {
@@ -320,6 +305,58 @@ inline void prefetch_soon(int64_t bytes, Pointer... here) {
    ...);
 }
 
+// Of equals the first; either where one is NaN: what these are used for is NaN then by other ways.
+template <class T, int N>
+inline Lanes<T, N> greater(Lanes<T, N> a, Lanes<T, N> b) {
+  return b.v > a.v ? b.v : a.v;
+}
+template <class T, int N>
+inline Lanes<T, N> lesser(Lanes<T, N> a, Lanes<T, N> b) {
+  return b.v < a.v ? b.v : a.v;
+}
+
+// The greater and the lesser are `a` where either is NaN: with all bits set where `b` is, that is NaN.
+template <class T, int N>
+inline Lanes<T, N> or_nan(Lanes<T, N> chosen, Lanes<T, N> b) {
+  using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
+  return (typename Lanes<T, N>::Vector)((Bits)chosen.v | (Bits)(b.v != b.v));
+}
+// One number in all lanes. GCC finds the instruction for an extreme only where it does not know the number.
+template <class T, int N>
+inline Lanes<T, N> opaque(T number) {
+  Lanes<T, N> all(number);
+#if defined(__SSE2__) && !defined(__clang__)
+  if constexpr (std::is_floating_point_v<T> && sizeof(all.v) <= kVectorBytes) asm("" : "+x"(all.v));
+#endif
+  return all;
+}
+
+// NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of them.
+template <class T, int N>
+inline Lanes<T, N> maximum(Lanes<T, N> a, Lanes<T, N> b) {
+  return or_nan(greater(a, b), b);
+}
+template <class T, int N>
+inline Lanes<T, N> minimum(Lanes<T, N> a, Lanes<T, N> b) {
+  return or_nan(lesser(a, b), b);
+}
+template <class T, int N>
+inline Lanes<T, N> maximum(Lanes<T, N> a, std::common_type_t<T> b) {
+  return b != b ? Lanes<T, N>(b) : greater(a, opaque<T, N>(b));
+}
+template <class T, int N>
+inline Lanes<T, N> minimum(Lanes<T, N> a, std::common_type_t<T> b) {
+  return b != b ? Lanes<T, N>(b) : lesser(a, opaque<T, N>(b));
+}
+template <class T, int N>
+inline Lanes<T, N> maximum(std::common_type_t<T> a, Lanes<T, N> b) {
+  return maximum(Lanes<T, N>(a), b);
+}
+template <class T, int N>
+inline Lanes<T, N> minimum(std::common_type_t<T> a, Lanes<T, N> b) {
+  return minimum(Lanes<T, N>(a), b);
+}
+
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
@@ -429,18 +466,18 @@ void giou_planes_plain_f32(const float* left_p, const float* top_p, const float*
                                 (load(&bottom_p[mn], active) - load(&top_p[mn], active));
             const auto area_t = (load(&right_t[mn], active) - load(&left_t[mn], active)) *
                                 (load(&bottom_t[mn], active) - load(&top_t[mn], active));
-            const auto overlap = maximum(minimum(load(&right_p[mn], active), load(&right_t[mn], active)) -
-                                             maximum(load(&left_p[mn], active), load(&left_t[mn], active)),
+            const auto overlap = maximum(lesser(load(&right_p[mn], active), load(&right_t[mn], active)) -
+                                             greater(load(&left_p[mn], active), load(&left_t[mn], active)),
                                          0.0f) *
-                                 maximum(minimum(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
-                                             maximum(load(&top_p[mn], active), load(&top_t[mn], active)),
+                                 maximum(lesser(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
+                                             greater(load(&top_p[mn], active), load(&top_t[mn], active)),
                                          0.0f);
             const auto joined = area_p + area_t - overlap;
-            const auto hull = maximum(maximum(load(&right_p[mn], active), load(&right_t[mn], active)) -
-                                          minimum(load(&left_p[mn], active), load(&left_t[mn], active)),
+            const auto hull = maximum(greater(load(&right_p[mn], active), load(&right_t[mn], active)) -
+                                          lesser(load(&left_p[mn], active), load(&left_t[mn], active)),
                                       0.0f) *
-                              maximum(maximum(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
-                                          minimum(load(&top_p[mn], active), load(&top_t[mn], active)),
+                              maximum(greater(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
+                                          lesser(load(&top_p[mn], active), load(&top_t[mn], active)),
                                       0.0f);
             store_around(&giou[mn], active,
                          overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f),
@@ -471,21 +508,20 @@ void giou_planes_plain_f16(const uint16_t* left_p, const uint16_t* top_p, const 
             const auto area_t = (from_f16(load(&right_t[mn], active)) - from_f16(load(&left_t[mn], active))) *
                                 (from_f16(load(&bottom_t[mn], active)) - from_f16(load(&top_t[mn], active)));
             const auto overlap =
-                maximum(minimum(from_f16(load(&right_p[mn], active)), from_f16(load(&right_t[mn], active))) -
-                            maximum(from_f16(load(&left_p[mn], active)), from_f16(load(&left_t[mn], active))),
+                maximum(lesser(from_f16(load(&right_p[mn], active)), from_f16(load(&right_t[mn], active))) -
+                            greater(from_f16(load(&left_p[mn], active)), from_f16(load(&left_t[mn], active))),
                         0.0f) *
-                maximum(
-                    minimum(from_f16(load(&bottom_p[mn], active)), from_f16(load(&bottom_t[mn], active))) -
-                        maximum(from_f16(load(&top_p[mn], active)), from_f16(load(&top_t[mn], active))),
-                    0.0f);
+                maximum(lesser(from_f16(load(&bottom_p[mn], active)), from_f16(load(&bottom_t[mn], active))) -
+                            greater(from_f16(load(&top_p[mn], active)), from_f16(load(&top_t[mn], active))),
+                        0.0f);
             const auto joined = area_p + area_t - overlap;
             const auto hull =
-                maximum(maximum(from_f16(load(&right_p[mn], active)), from_f16(load(&right_t[mn], active))) -
-                            minimum(from_f16(load(&left_p[mn], active)), from_f16(load(&left_t[mn], active))),
+                maximum(greater(from_f16(load(&right_p[mn], active)), from_f16(load(&right_t[mn], active))) -
+                            lesser(from_f16(load(&left_p[mn], active)), from_f16(load(&left_t[mn], active))),
                         0.0f) *
                 maximum(
-                    maximum(from_f16(load(&bottom_p[mn], active)), from_f16(load(&bottom_t[mn], active))) -
-                        minimum(from_f16(load(&top_p[mn], active)), from_f16(load(&top_t[mn], active))),
+                    greater(from_f16(load(&bottom_p[mn], active)), from_f16(load(&bottom_t[mn], active))) -
+                        lesser(from_f16(load(&top_p[mn], active)), from_f16(load(&top_t[mn], active))),
                     0.0f);
             store_around(&giou[mn], active,
                          to_f16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f)),
@@ -519,22 +555,22 @@ void giou_planes_plain_bf16(const uint16_t* left_p, const uint16_t* top_p, const
                 (from_bf16(load(&bottom_t[mn], active)) - from_bf16(load(&top_t[mn], active)));
             const auto overlap =
                 maximum(
-                    minimum(from_bf16(load(&right_p[mn], active)), from_bf16(load(&right_t[mn], active))) -
-                        maximum(from_bf16(load(&left_p[mn], active)), from_bf16(load(&left_t[mn], active))),
+                    lesser(from_bf16(load(&right_p[mn], active)), from_bf16(load(&right_t[mn], active))) -
+                        greater(from_bf16(load(&left_p[mn], active)), from_bf16(load(&left_t[mn], active))),
                     0.0f) *
                 maximum(
-                    minimum(from_bf16(load(&bottom_p[mn], active)), from_bf16(load(&bottom_t[mn], active))) -
-                        maximum(from_bf16(load(&top_p[mn], active)), from_bf16(load(&top_t[mn], active))),
+                    lesser(from_bf16(load(&bottom_p[mn], active)), from_bf16(load(&bottom_t[mn], active))) -
+                        greater(from_bf16(load(&top_p[mn], active)), from_bf16(load(&top_t[mn], active))),
                     0.0f);
             const auto joined = area_p + area_t - overlap;
             const auto hull =
                 maximum(
-                    maximum(from_bf16(load(&right_p[mn], active)), from_bf16(load(&right_t[mn], active))) -
-                        minimum(from_bf16(load(&left_p[mn], active)), from_bf16(load(&left_t[mn], active))),
+                    greater(from_bf16(load(&right_p[mn], active)), from_bf16(load(&right_t[mn], active))) -
+                        lesser(from_bf16(load(&left_p[mn], active)), from_bf16(load(&left_t[mn], active))),
                     0.0f) *
                 maximum(
-                    maximum(from_bf16(load(&bottom_p[mn], active)), from_bf16(load(&bottom_t[mn], active))) -
-                        minimum(from_bf16(load(&top_p[mn], active)), from_bf16(load(&top_t[mn], active))),
+                    greater(from_bf16(load(&bottom_p[mn], active)), from_bf16(load(&bottom_t[mn], active))) -
+                        lesser(from_bf16(load(&top_p[mn], active)), from_bf16(load(&top_t[mn], active))),
                     0.0f);
             store_around(&giou[mn], active,
                          to_bf16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f)),
@@ -564,18 +600,18 @@ void giou_planes_plain_f64(const double* left_p, const double* top_p, const doub
                                 (load(&bottom_p[mn], active) - load(&top_p[mn], active));
             const auto area_t = (load(&right_t[mn], active) - load(&left_t[mn], active)) *
                                 (load(&bottom_t[mn], active) - load(&top_t[mn], active));
-            const auto overlap = maximum(minimum(load(&right_p[mn], active), load(&right_t[mn], active)) -
-                                             maximum(load(&left_p[mn], active), load(&left_t[mn], active)),
+            const auto overlap = maximum(lesser(load(&right_p[mn], active), load(&right_t[mn], active)) -
+                                             greater(load(&left_p[mn], active), load(&left_t[mn], active)),
                                          0.0) *
-                                 maximum(minimum(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
-                                             maximum(load(&top_p[mn], active), load(&top_t[mn], active)),
+                                 maximum(lesser(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
+                                             greater(load(&top_p[mn], active), load(&top_t[mn], active)),
                                          0.0);
             const auto joined = area_p + area_t - overlap;
-            const auto hull = maximum(maximum(load(&right_p[mn], active), load(&right_t[mn], active)) -
-                                          minimum(load(&left_p[mn], active), load(&left_t[mn], active)),
+            const auto hull = maximum(greater(load(&right_p[mn], active), load(&right_t[mn], active)) -
+                                          lesser(load(&left_p[mn], active), load(&left_t[mn], active)),
                                       0.0) *
-                              maximum(maximum(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
-                                          minimum(load(&top_p[mn], active), load(&top_t[mn], active)),
+                              maximum(greater(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
+                                          lesser(load(&top_p[mn], active), load(&top_t[mn], active)),
                                       0.0);
             store_around(&giou[mn], active,
                          overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05),

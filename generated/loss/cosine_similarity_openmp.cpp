@@ -196,21 +196,6 @@ struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
-  // What machines choose has `a` where either is NaN: with all bits set where `b` is, it is NaN.
-  static Lanes or_nan(Vector chosen, Vector b) {
-    using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
-    return (Vector)((Bits)chosen | (Bits)(b != b));
-  }
-  // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of
-  // them.
-  friend Lanes maximum(Lanes a, Lanes b) { return or_nan(b.v > a.v ? b.v : a.v, b.v); }
-  friend Lanes minimum(Lanes a, Lanes b) { return or_nan(b.v < a.v ? b.v : a.v, b.v); }
-  friend Lanes maximum(Lanes a, T b) {
-    return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v);
-  }
-  friend Lanes minimum(Lanes a, T b) {
-    return b != b ? Lanes(b) : Lanes(Lanes(b).v < a.v ? Lanes(b).v : a.v);
-  }
 };
 template <class T, int N>
 struct LanesOf {
@@ -374,6 +359,58 @@ inline typename LanesOf<R, N>::type each_lane(Function function, Values... value
   };
   apply({values}...);
   return load(out, AllLanes<N>{});
+}
+
+// Of equals the first; either where one is NaN: what these are used for is NaN then by other ways.
+template <class T, int N>
+inline Lanes<T, N> greater(Lanes<T, N> a, Lanes<T, N> b) {
+  return b.v > a.v ? b.v : a.v;
+}
+template <class T, int N>
+inline Lanes<T, N> lesser(Lanes<T, N> a, Lanes<T, N> b) {
+  return b.v < a.v ? b.v : a.v;
+}
+
+// The greater and the lesser are `a` where either is NaN: with all bits set where `b` is, that is NaN.
+template <class T, int N>
+inline Lanes<T, N> or_nan(Lanes<T, N> chosen, Lanes<T, N> b) {
+  using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
+  return (typename Lanes<T, N>::Vector)((Bits)chosen.v | (Bits)(b.v != b.v));
+}
+// One number in all lanes. GCC finds the instruction for an extreme only where it does not know the number.
+template <class T, int N>
+inline Lanes<T, N> opaque(T number) {
+  Lanes<T, N> all(number);
+#if defined(__SSE2__) && !defined(__clang__)
+  if constexpr (std::is_floating_point_v<T> && sizeof(all.v) <= kVectorBytes) asm("" : "+x"(all.v));
+#endif
+  return all;
+}
+
+// NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of them.
+template <class T, int N>
+inline Lanes<T, N> maximum(Lanes<T, N> a, Lanes<T, N> b) {
+  return or_nan(greater(a, b), b);
+}
+template <class T, int N>
+inline Lanes<T, N> minimum(Lanes<T, N> a, Lanes<T, N> b) {
+  return or_nan(lesser(a, b), b);
+}
+template <class T, int N>
+inline Lanes<T, N> maximum(Lanes<T, N> a, std::common_type_t<T> b) {
+  return b != b ? Lanes<T, N>(b) : greater(a, opaque<T, N>(b));
+}
+template <class T, int N>
+inline Lanes<T, N> minimum(Lanes<T, N> a, std::common_type_t<T> b) {
+  return b != b ? Lanes<T, N>(b) : lesser(a, opaque<T, N>(b));
+}
+template <class T, int N>
+inline Lanes<T, N> maximum(std::common_type_t<T> a, Lanes<T, N> b) {
+  return maximum(Lanes<T, N>(a), b);
+}
+template <class T, int N>
+inline Lanes<T, N> minimum(std::common_type_t<T> a, Lanes<T, N> b) {
+  return minimum(Lanes<T, N>(a), b);
 }
 
 // One half of the lanes, from `kFirst` on.

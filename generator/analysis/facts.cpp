@@ -4,6 +4,7 @@
 
 #include "analysis/bounds.h"
 #include "analysis/flow.h"
+#include "analysis/nans.h"
 
 namespace kgen {
 
@@ -22,6 +23,7 @@ Facts analyze(Kernel &kernel, Diagnostics &diags) {
   using namespace analysis;
   Context context(kernel, diags);
   find_bounds(kernel);
+  find_shown_nans(kernel);
   find_moves(context);
   WholeWrites complete = judge_scatters(context);
   add_whole_writes(context, complete);

@@ -91,6 +91,8 @@ private:
   DifferentialReport &report_;
 };
 
+constexpr RandomData kInTurn[] = {RandomData::nans, RandomData::real, RandomData::integers};
+
 struct NativeCase {
   NativeRunOptions options;
   std::string name;
@@ -243,7 +245,9 @@ DifferentialReport verify_native(const Compiled &compiled, const NativeKernel &n
         input.sizes = sizes;
         RandomOptions random;
         random.seed = seed;
-        random.integers = options.data == RandomData::both ? seed % 2 == 0 : options.data == RandomData::integers;
+        const RandomData data = options.data == RandomData::all ? kInTurn[seed % std::size(kInTurn)] : options.data;
+        random.nans = data == RandomData::nans;
+        random.integers = data != RandomData::real;
         random.optional_operands = seed % 2 == 1;
         random.partial_outputs = true;
         std::string reason;

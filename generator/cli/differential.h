@@ -11,12 +11,13 @@
 
 namespace kgen {
 
-enum class RandomData { real, integers, both }; // of floats; both: by turns
+// Of floats: real ones; small integers; those, with some NaN; or each in turn.
+enum class RandomData { real, integers, nans, all };
 
 struct DifferentialOptions {
   int64_t work = 2'000'000; // element operations of the interpreter that one case may take
-  std::vector<uint64_t> seeds = {1, 2};
-  RandomData data = RandomData::both;
+  std::vector<uint64_t> seeds = {1, 2, 3};
+  RandomData data = RandomData::all;
   std::vector<int> threads = {1, 2, 3}; // all bitwise equal
   bool unaligned = true;
   int timeout_s = 60;

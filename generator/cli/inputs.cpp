@@ -1,6 +1,7 @@
 #include "cli/inputs.h"
 
 #include <algorithm>
+#include <limits>
 #include <random>
 #include <set>
 
@@ -216,6 +217,8 @@ private:
       return integer_value(below(2));
     if (is_integer(type))
       return integer_value(is_unsigned(type) ? below(8) : below(9) - 4);
+    if (options_.nans && below(16) == 0)
+      return number_value(std::numeric_limits<double>::quiet_NaN());
     return number_value(options_.integers ? static_cast<double>(below(7) - 3) : round_to(2 * unit() - 1, type));
   }
 

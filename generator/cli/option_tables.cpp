@@ -85,8 +85,8 @@ const OptionRow kOptions[] = {
     {"--model-library", kRuns, &Options::model_library, "the compiled CUDA model; default $KGEN_CUDA_MODEL_LIBRARY"},
     {"--work", bit(Command::verify), &Options::work, "element operations that one case may take"},
     {"--seeds", bit(Command::verify), &Options::seeds, "random inputs for each choice of sizes"},
-    {"--data", bit(Command::verify), &Options::data, "random floats: real ones, small integers, or both in turn",
-     "real integers both"},
+    {"--data", bit(Command::verify), &Options::data,
+     "random floats: real ones, small integers, those with some NaN, or each in turn", "real integers nans all"},
 };
 
 } // namespace

@@ -42,8 +42,8 @@ struct Options {
   bool trace = false, reference = false;
   int64_t threads = 0;
   std::string cxx, cxx_flags, model, model_library;
-  std::string data = "both";
-  int64_t work = 2'000'000, seeds = 2;
+  std::string data = "all";
+  int64_t work = 2'000'000, seeds = 3;
 };
 
 struct CommandRow {

@@ -313,9 +313,11 @@ int verify(const Options &options) {
     return complain(reason, kDrift);
   DifferentialOptions how;
   how.work = options.work;
-  how.data = options.data == "both"   ? RandomData::both
-             : options.data == "real" ? RandomData::real
-                                      : RandomData::integers;
+  static const std::map<std::string, RandomData> kData = {{"real", RandomData::real},
+                                                          {"integers", RandomData::integers},
+                                                          {"nans", RandomData::nans},
+                                                          {"all", RandomData::all}};
+  how.data = kData.at(options.data);
   how.seeds.clear();
   for (int64_t seed = 1; seed <= options.seeds; ++seed)
     how.seeds.push_back(static_cast<uint64_t>(seed));

@@ -115,9 +115,10 @@ std::vector<std::string> helper_texts(const Templates &templates, TargetKind tar
   HelperSections sections;
   sections.add(templates.text("common/helpers.h"));
   const std::vector<std::string> files =
-      target == TargetKind::cuda ? std::vector<std::string>{"cuda/helpers.h", "cuda/scans.h"}
-                                 : std::vector<std::string>{"openmp/helpers.h", "openmp/lanes.h", "openmp/folds.h",
-                                                            "openmp/conversions.h", "openmp/maths.h"};
+      target == TargetKind::cuda
+          ? std::vector<std::string>{"cuda/helpers.h", "cuda/scans.h"}
+          : std::vector<std::string>{"openmp/helpers.h", "openmp/lanes.h",       "openmp/extremes.h",
+                                     "openmp/folds.h",   "openmp/conversions.h", "openmp/maths.h"};
   for (const std::string &file : files)
     sections.add(templates.text(file));
   std::set<std::string> needed;

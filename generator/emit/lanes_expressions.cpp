@@ -427,12 +427,14 @@ Code LanePrinter::operation(const Expr &e, ExprId id) {
       args.push_back(expression(arg));
     return printer_.spelling.infix(e.op, args);
   }
+  const bool extreme = e.op == Op::min || e.op == Op::max;
   const char *width = !is_maths(e.op) ? "" : e.type == Type::f64 ? "_f64" : "_f32";
-  helper(form == "minimum" || form == "maximum" ? "Lanes" : "lanes_" + form + width);
-  const bool mixes = form == "minimum" || form == "maximum";
-  std::string text = form + "(";
+  helper(extreme ? "extremes" : "lanes_" + form + width);
+  const bool loose = e.nan_shows && varies(e.args[0]) && varies(e.args[1]);
+  std::string text = (!loose ? form : e.op == Op::min ? "lesser" : "greater") + "(";
   for (size_t i = 0; i < e.args.size(); ++i)
-    text += (i > 0 ? ", " : "") + (varies(e.args[i]) || mixes ? expression(e.args[i]).text : widened(e.args[i], type));
+    text +=
+        (i > 0 ? ", " : "") + (varies(e.args[i]) || extreme ? expression(e.args[i]).text : widened(e.args[i], type));
   return {text + ")"};
 }
 

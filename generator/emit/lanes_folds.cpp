@@ -102,8 +102,8 @@ void LanePrinter::combine(const Accumulator &a) {
 }
 
 std::string LanePrinter::combined(Monoid monoid, Type type, const std::string &total, const std::string &value) {
-  if (type == Type::boolean && (monoid == Monoid::min || monoid == Monoid::max))
-    helper("mask_order");
+  if (monoid == Monoid::min || monoid == Monoid::max)
+    helper(type == Type::boolean ? "mask_order" : "extremes");
   switch (monoid) {
   case Monoid::sum:
   case Monoid::mean:

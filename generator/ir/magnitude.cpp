@@ -1,5 +1,6 @@
 #include "ir/magnitude.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace kgen {
@@ -183,7 +184,8 @@ void floating_marks(Op op, Type result, int arity, const ReferenceRow *args, Ref
     v = std::copysign(INFINITY, v);
   bool was_exact = (flags & kInexact) == 0;
   bool exact = decides(op) || (was_exact && keeps_exact(op) && (std::isinf(v) || std::isnan(v) || is_exact(v, result)));
-  if (!was_exact && jumps(op, a))
+  const bool nan = std::any_of(a, a + arity, [](const Known &one) { return std::isnan(one.value); });
+  if (!was_exact && !nan && jumps(op, a))
     flags |= kUndecided;
   double magnitude = std::isfinite(v) ? magnitude_of(op, a, v, slack) : 0;
   out.magnitude[i] = std::isnan(magnitude) ? INFINITY : std::max(magnitude, std::isfinite(v) ? std::fabs(v) : 0);

@@ -49,7 +49,7 @@ bool same(const Kernel &kernel, ExprId a, ExprId b) {
   const Expr &x = kernel.expr(a), &y = kernel.expr(b);
   if (x.op != y.op || x.type != y.type || x.ref != y.ref || x.axis != y.axis || x.integer != y.integer ||
       x.number != y.number || x.monoid != y.monoid || x.reduced != y.reduced || x.scan != y.scan ||
-      x.reverse != y.reverse || x.exclusive != y.exclusive || x.element != y.element ||
+      x.reverse != y.reverse || x.exclusive != y.exclusive || x.element != y.element || x.nan_shows != y.nan_shows ||
       x.args.size() != y.args.size() || x.coords.size() != y.coords.size())
     return false;
   for (size_t i = 0; i < x.args.size(); ++i)

@@ -109,16 +109,6 @@ template <class T, int N> struct Lanes {
   friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
-  // What machines choose has `a` where either is NaN: with all bits set where `b` is, it is NaN.
-  static Lanes or_nan(Vector chosen, Vector b) {
-    using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
-    return (Vector)((Bits)chosen | (Bits)(b != b));
-  }
-  // NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of them.
-  friend Lanes maximum(Lanes a, Lanes b) { return or_nan(b.v > a.v ? b.v : a.v, b.v); }
-  friend Lanes minimum(Lanes a, Lanes b) { return or_nan(b.v < a.v ? b.v : a.v, b.v); }
-  friend Lanes maximum(Lanes a, T b) { return b != b ? Lanes(b) : Lanes(Lanes(b).v > a.v ? Lanes(b).v : a.v); }
-  friend Lanes minimum(Lanes a, T b) { return b != b ? Lanes(b) : Lanes(Lanes(b).v < a.v ? Lanes(b).v : a.v); }
 };
 template <class T, int N> struct LanesOf {
   using type = Lanes<T, N>;
@@ -477,11 +467,6 @@ template <class Active, class V> inline V keep(Active active, V value, typename 
 template <class Active> inline Mask<Active::kLanes> operator&&(Active active, Mask<Active::kLanes> condition) {
   return mask_of(active) && condition;
 }
-//@ mask_order: Mask
-template <int N> inline Mask<N> operator<(Mask<N> a, Mask<N> b) { return !a && b; }
-template <int N> inline Mask<N> operator>(Mask<N> a, Mask<N> b) { return a && !b; }
-template <int N> inline Mask<N> minimum(Mask<N> a, Mask<N> b) { return a && b; }
-template <int N> inline Mask<N> maximum(Mask<N> a, Mask<N> b) { return a || b; }
 //@ any_lane: Mask
 template <int N> inline bool any_lane(Mask<N> mask) {
 #if defined(__clang__)

@@ -19,7 +19,7 @@ template <class T, int N> inline Lanes<T, N> absolute(Lanes<T, N> value) {
 template <class T, int N> inline Lanes<T, N> sign(Lanes<T, N> value) {
   return choose(value > T(0), T(1), choose(value < T(0), Lanes<T, N>(T(-1)), value));
 }
-//@ lanes_clamp: Lanes
+//@ lanes_clamp: extremes
 template <class T, int N> inline Lanes<T, N> clamp(Lanes<T, N> value, Lanes<T, N> low, Lanes<T, N> high) {
   return minimum(maximum(value, low), high);
 }

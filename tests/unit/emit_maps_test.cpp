@@ -1,4 +1,5 @@
-// How the threads of CUDA maps reach memory: several positions in one access, and tiles where arrays lie crosswise.
+// How maps are written: how CUDA threads reach memory, several positions in one access and tiles where arrays lie
+// crosswise; and how vectors do what has several forms.
 #include <doctest/doctest.h>
 
 #include "emit_testing.h"
@@ -98,6 +99,23 @@ outputs.y = "f32[N, M]"
   CHECK(has(text, "__shared__ Tile<float, 32> x_tile;"));
   CHECK(has(text, "x_tile.at[i][column] = x[m * N + n]; } } __syncthreads();"));
   CHECK(has(text, "y[n * M + m] = x_tile.at[column][i];"));
+}
+
+TEST_CASE("a minimum on vectors cares for NaN only where that shows nowhere else") {
+  const std::string text = emitted_text(R"(
+kernel = "between"
+inputs.a = "f32[N]"
+inputs.b = "f32[N]"
+outputs.gap = "f32[N]"
+outputs.least = "f32[N]"
+body = '''
+gap = (max(a, b) - 1) / (a + b);
+least = min(a, b);
+'''
+)",
+                                        ".cpp", "\nvoid ");
+  CHECK(has(text, "(greater(load(&a[n], active), load(&b[n], active)) - 1.0f)"));
+  CHECK(has(text, "minimum(load(&a[n], active), load(&b[n], active))"));
 }
 
 } // namespace

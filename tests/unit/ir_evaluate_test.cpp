@@ -203,6 +203,19 @@ TEST_CASE("magnitudes: a difference keeps what cancelled; comparisons within it 
   CHECK(marks == 0);
 }
 
+TEST_CASE("magnitudes: NaN is near no jump") {
+  ErrorModel model{8 * 0x1p-24, 8 * 0x1p-24};
+  Value value = number_value(2.9999999), out;
+  double magnitude = 3;
+  uint8_t flags = kInexact, marks;
+  ReferenceRow row{&value, &magnitude, &flags, 0};
+  evaluate_reference_row(Op::floor, Type::f32, Type::f32, &row, {&out, &magnitude, &marks}, 1, model);
+  CHECK(marks == kUndecided);
+  value = number_value(NAN);
+  evaluate_reference_row(Op::floor, Type::f32, Type::f32, &row, {&out, &magnitude, &marks}, 1, model);
+  CHECK((marks & kUndecided) == 0);
+}
+
 TEST_CASE("the agreement formula") {
   CHECK(agrees(1.0, 1.0 + 0x1p-23, 1, Type::f32, Type::f32, 1));
   CHECK_FALSE(agrees(1.0, 1.0 + 0x1p-18, 1, Type::f32, Type::f32, 1));
