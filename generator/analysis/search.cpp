@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <random>
 #include <set>
 
 #include "analysis/symbols.h"
@@ -17,6 +18,7 @@ constexpr size_t kMostSteps = 300;
 constexpr int64_t kMostCells = 1 << 16;
 constexpr int64_t kMostWork = 1 << 21; // cells touched, over all trials of one question
 constexpr int64_t kMostEntries = 4096;
+constexpr int kTablePatterns = 8;
 
 // Constant blocks make interesting sizes: one more than a block, two blocks and one.
 std::set<int64_t> block_sizes(const Kernel &kernel, AxisId axis) {
@@ -193,13 +195,18 @@ void Search::fill_tables(Trial &trial, int pattern) const {
     for (size_t a = 0; a < kernel_.axes.size(); ++a)
       if (kernel_.axes[a].ragged == static_cast<int>(t))
         ragged = &kernel_.axes[a];
-    const int64_t range = std::max<int64_t>(table.range ? value(trial, *table.range, {}).value_or(1) : 4, 1);
+    // The later patterns have few values, so that they fit where nothing is said of them; no two tables are alike.
+    const bool few = pattern >= kTablePatterns / 2;
+    const size_t own = few ? pattern + t : pattern;
+    int64_t range = std::max<int64_t>(table.range ? value(trial, *table.range, {}).value_or(1) : 4, 1);
+    if (few)
+      range = std::min<int64_t>(range, 2);
     for (int64_t i = 0; i < count; ++i) {
-      int64_t entry = std::array<int64_t, 4>{i % range, i / 2 % range, (i * 7 + 3) % range, 0}[pattern % 4];
+      int64_t entry = std::array<int64_t, 4>{i % range, i / 2 % range, (i * 7 + 3) % range, 0}[own % 4];
       if (table.sorted)
-        entry = std::min(pattern % 2 == 0 ? i : i / 2, range - 1);
+        entry = std::min(own % 2 == 0 ? i : i / 2, range - 1);
       if (table.unique)
-        entry = pattern % 2 == 0 || table.sorted ? i : count - 1 - i;
+        entry = own % 2 == 0 || table.sorted ? i : count - 1 - i;
       if (ragged != nullptr)
         entry = i * value(trial, ragged->size, {}).value_or(0) / std::max<int64_t>(count - 1, 1);
       trial.tables[t].push_back(entry);
@@ -222,14 +229,21 @@ const std::vector<Trial> &Search::trials() {
       fitting.insert((v + axis.multiple_of - 1) / axis.multiple_of * axis.multiple_of);
     choices.emplace_back(a, std::vector<int64_t>(fitting.begin(), fitting.end()));
   }
-  for (size_t n = 0; n < kMostTrials; ++n) {
+  // The first trials go up the lists together; then come all combinations where they are few, else some of them.
+  constexpr size_t kTogether = 8;
+  size_t combinations = 1;
+  for (const auto &choice : choices)
+    combinations = std::min(combinations * choice.second.size(), kMostTrials);
+  const bool all = combinations + kTogether <= kMostTrials;
+  std::minstd_rand draw(1);
+  for (size_t n = 0; n < (all ? kTogether + combinations : kMostTrials); ++n) {
     Trial trial;
     trial.axes.assign(kernel_.axes.size(), std::nullopt);
-    // The first trials go up the lists together, later ones with a different stride for each axis.
-    for (size_t c = 0; c < choices.size(); ++c) {
-      const auto &list = choices[c].second;
-      const size_t at = n < 8 ? n : n / 2 + n * (c * 2 + 1) * 3 + c;
-      trial.axes[choices[c].first] = list[(n < 8 ? std::min(at, list.size() - 1) : at % list.size())];
+    size_t rest = n - kTogether;
+    for (const auto &[axis, list] : choices) {
+      const size_t at = n < kTogether ? std::min(n, list.size() - 1) : (all ? rest : draw()) % list.size();
+      rest /= list.size();
+      trial.axes[axis] = list[at];
     }
     bool valid = true;
     for (size_t a = 0; a < kernel_.axes.size(); ++a)
@@ -237,7 +251,7 @@ const std::vector<Trial> &Search::trials() {
         valid &= (trial.axes[a] = value(trial, expand_axes(kernel_, kernel_.axes[a].size), {})).value_or(-1) >= 0;
     if (!valid)
       continue;
-    for (int pattern = 0; pattern < (kernel_.tables.empty() ? 1 : 4); ++pattern) {
+    for (int pattern = 0; pattern < (kernel_.tables.empty() ? 1 : kTablePatterns); ++pattern) {
       fill_tables(trial, pattern);
       trials_.push_back(trial);
     }

@@ -206,7 +206,9 @@ void judge_reads(Context &context, const Flow &flow, VarId v) {
   fact.initialised = {Verdict::refuted, "read before it is written", context.search.example()};
   Diagnostic &error = context.diags.add(DiagId::undefined_read, *read, {var.name});
   error.help = "it starts undefined; begin with " + first_guard(context, run, v) + var.name + " = 0;";
-  if (fact.initialised.witness)
+  if (const auto gap = context.gaps.find(v); gap != context.gaps.end())
+    error.help = gap->second + "; " + error.help;
+  else if (fact.initialised.witness)
     error.help = to_string(context.kernel, *fact.initialised.witness) + "; " + error.help;
 }
 
