@@ -222,7 +222,8 @@ __global__ void __launch_bounds__(512)
       s_[r] = scale * total;
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
+        maximum(greatest,
+                block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     __syncthreads();
     float total2 = 0.0f;
     float total2_own = 0.0f;
@@ -240,7 +241,7 @@ __global__ void __launch_bounds__(512)
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
-    total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+    total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
     const float l = total2;
     for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
@@ -315,7 +316,8 @@ __global__ void __launch_bounds__(512)
       s_[r] = scale * total;
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
+        maximum(greatest,
+                block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     __syncthreads();
     float total2 = 0.0f;
     float total2_own = 0.0f;
@@ -333,7 +335,7 @@ __global__ void __launch_bounds__(512)
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
-    total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+    total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
     const float l = total2;
     for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
@@ -410,7 +412,8 @@ __global__ void __launch_bounds__(512)
       s_[r] = scale * total;
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
+        maximum(greatest,
+                block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     __syncthreads();
     float total2 = 0.0f;
     float total2_own = 0.0f;
@@ -428,7 +431,7 @@ __global__ void __launch_bounds__(512)
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
-    total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+    total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
     const float l = total2;
     for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
@@ -505,7 +508,8 @@ __global__ void __launch_bounds__(512)
       s_[r] = scale * total;
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
+        maximum(greatest,
+                block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     __syncthreads();
     float total2 = 0.0f;
     float total2_own = 0.0f;
@@ -523,7 +527,7 @@ __global__ void __launch_bounds__(512)
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
-    total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+    total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
     const float l = total2;
     for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {

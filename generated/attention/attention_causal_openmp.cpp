@@ -615,7 +615,7 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
                 active, load(&q[(bh * S + s_3) * 64 + d], active) * load(&k[(bh * R + r) * 64 + d], active),
                 0.0f);
           });
-          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+          total += across(total_lanes, [](auto one, auto other) { return one + other; });
           const float s = scale * total;
           if (r <= s_3) {
             greatest = maximum(greatest, s);
@@ -631,7 +631,7 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
                                 const auto chosen = active && positions<kLanes64>(r) <= s_3;
                                 total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
                               });
-          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         }
         const float l = total2;
         for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) {
@@ -691,7 +691,7 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
                 active, load(&q[(bh * S + s_3) * 128 + d], active) * load(&k[(bh * R + r) * 128 + d], active),
                 0.0f);
           });
-          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+          total += across(total_lanes, [](auto one, auto other) { return one + other; });
           const float s = scale * total;
           if (r <= s_3) {
             greatest = maximum(greatest, s);
@@ -707,7 +707,7 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
                                 const auto chosen = active && positions<kLanes64>(r) <= s_3;
                                 total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
                               });
-          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         }
         const float l = total2;
         for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) {
@@ -769,7 +769,7 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
                                     from_bf16(load(&k[(bh * R + r) * 64 + d], active)),
                                 0.0f);
           });
-          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+          total += across(total_lanes, [](auto one, auto other) { return one + other; });
           const float s = scale * total;
           if (r <= s_3) {
             greatest = maximum(greatest, s);
@@ -785,7 +785,7 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
                                 const auto chosen = active && positions<kLanes64>(r) <= s_3;
                                 total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
                               });
-          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         }
         const float l = total2;
         for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) {
@@ -847,7 +847,7 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
                                     from_bf16(load(&k[(bh * R + r) * 128 + d], active)),
                                 0.0f);
           });
-          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+          total += across(total_lanes, [](auto one, auto other) { return one + other; });
           const float s = scale * total;
           if (r <= s_3) {
             greatest = maximum(greatest, s);
@@ -863,7 +863,7 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
                                 const auto chosen = active && positions<kLanes64>(r) <= s_3;
                                 total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
                               });
-          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         }
         const float l = total2;
         for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) {

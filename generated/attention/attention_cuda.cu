@@ -225,7 +225,8 @@ __global__ void __launch_bounds__(512)
       s_[r] = scale * total;
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
+        maximum(greatest,
+                block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     __syncthreads();
     float total3 = 0.0f;
     float total3_own = 0.0f;
@@ -242,7 +243,7 @@ __global__ void __launch_bounds__(512)
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
-    total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
+    total3 = total3 + block_fold(total3_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
       float total2 = 0.0f;
@@ -312,7 +313,8 @@ __global__ void __launch_bounds__(512)
       s_[r] = scale * total;
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
+        maximum(greatest,
+                block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     __syncthreads();
     float total3 = 0.0f;
     float total3_own = 0.0f;
@@ -329,7 +331,7 @@ __global__ void __launch_bounds__(512)
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
-    total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
+    total3 = total3 + block_fold(total3_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
       float total2 = 0.0f;
@@ -400,7 +402,8 @@ __global__ void __launch_bounds__(512)
       s_[r] = scale * total;
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
+        maximum(greatest,
+                block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     __syncthreads();
     float total3 = 0.0f;
     float total3_own = 0.0f;
@@ -417,7 +420,7 @@ __global__ void __launch_bounds__(512)
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
-    total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
+    total3 = total3 + block_fold(total3_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
       float total2 = 0.0f;
@@ -488,7 +491,8 @@ __global__ void __launch_bounds__(512)
       s_[r] = scale * total;
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
+        maximum(greatest,
+                block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     __syncthreads();
     float total3 = 0.0f;
     float total3_own = 0.0f;
@@ -505,7 +509,7 @@ __global__ void __launch_bounds__(512)
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
-    total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
+    total3 = total3 + block_fold(total3_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
       float total2 = 0.0f;
@@ -576,7 +580,8 @@ __global__ void __launch_bounds__(512)
       s_[r] = scale * total;
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
+        maximum(greatest,
+                block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     __syncthreads();
     float total3 = 0.0f;
     float total3_own = 0.0f;
@@ -593,7 +598,7 @@ __global__ void __launch_bounds__(512)
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
-    total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
+    total3 = total3 + block_fold(total3_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
       float total2 = 0.0f;
@@ -664,7 +669,8 @@ __global__ void __launch_bounds__(512)
       s_[r] = scale * total;
     }
     greatest =
-        maximum(greatest, block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
+        maximum(greatest,
+                block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     __syncthreads();
     float total3 = 0.0f;
     float total3_own = 0.0f;
@@ -681,7 +687,7 @@ __global__ void __launch_bounds__(512)
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
-    total3 = total3 + block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
+    total3 = total3 + block_fold(total3_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
       float total2 = 0.0f;

@@ -247,8 +247,9 @@ __global__ void __launch_bounds__(512)
         s[r - j * 64] = int64_t(r) <= int64_t(s_) ? scale * total : -INFINITY;
         greatest_own = maximum(greatest_own, s[r - j * 64]);
       }
-      greatest = maximum(greatest,
-                         block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
+      greatest = maximum(greatest, block_fold(greatest_own, [](float one, float other) {
+                           return float(maximum(one, other));
+                         }));
       __syncthreads();
       const float m_new = maximum(m, greatest);
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
@@ -260,7 +261,7 @@ __global__ void __launch_bounds__(512)
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
         total2_own += p[r - j * 64];
       }
-      total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+      total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
       __syncthreads();
       l = l * fix + total2;
       for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
@@ -354,8 +355,9 @@ __global__ void __launch_bounds__(512)
         s[r - j * 64] = int64_t(r) <= int64_t(s_) ? scale * total : -INFINITY;
         greatest_own = maximum(greatest_own, s[r - j * 64]);
       }
-      greatest = maximum(greatest,
-                         block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
+      greatest = maximum(greatest, block_fold(greatest_own, [](float one, float other) {
+                           return float(maximum(one, other));
+                         }));
       __syncthreads();
       const float m_new = maximum(m, greatest);
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
@@ -367,7 +369,7 @@ __global__ void __launch_bounds__(512)
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
         total2_own += p[r - j * 64];
       }
-      total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+      total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
       __syncthreads();
       l = l * fix + total2;
       for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
@@ -463,8 +465,9 @@ __global__ void __launch_bounds__(512)
         s[r - j * 64] = int64_t(r) <= int64_t(s_) ? scale * total : -INFINITY;
         greatest_own = maximum(greatest_own, s[r - j * 64]);
       }
-      greatest = maximum(greatest,
-                         block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
+      greatest = maximum(greatest, block_fold(greatest_own, [](float one, float other) {
+                           return float(maximum(one, other));
+                         }));
       __syncthreads();
       const float m_new = maximum(m, greatest);
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
@@ -476,7 +479,7 @@ __global__ void __launch_bounds__(512)
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
         total2_own += p[r - j * 64];
       }
-      total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+      total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
       __syncthreads();
       l = l * fix + total2;
       for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
@@ -572,8 +575,9 @@ __global__ void __launch_bounds__(512)
         s[r - j * 64] = int64_t(r) <= int64_t(s_) ? scale * total : -INFINITY;
         greatest_own = maximum(greatest_own, s[r - j * 64]);
       }
-      greatest = maximum(greatest,
-                         block_fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
+      greatest = maximum(greatest, block_fold(greatest_own, [](float one, float other) {
+                           return float(maximum(one, other));
+                         }));
       __syncthreads();
       const float m_new = maximum(m, greatest);
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
@@ -585,7 +589,7 @@ __global__ void __launch_bounds__(512)
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
         total2_own += p[r - j * 64];
       }
-      total2 = total2 + block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+      total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
       __syncthreads();
       l = l * fix + total2;
       for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {

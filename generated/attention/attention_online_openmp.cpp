@@ -556,7 +556,7 @@ void attention_online_f32_d64(float scale, const float* q, const float* k, const
                 active, load(&q[(bh * S + s_) * 64 + d], active) * load(&k[(bh * R + r) * 64 + d], active),
                 0.0f);
           });
-          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+          total += across(total_lanes, [](auto one, auto other) { return one + other; });
           s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
           greatest = maximum(greatest, s[r - j * 64]);
         }
@@ -573,7 +573,7 @@ void attention_online_f32_d64(float scale, const float* q, const float* k, const
                                                        : exp(load(&s[r - j * 64], active) - m_new));
                               total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
                             });
-        total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+        total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         l = l * fix + total2;
         for_lanes<kLanes32>(0, 64, [=, &p, &acc](int64_t d, auto active) {
           Lanes<float, kLanes32> total3 = 0.0f;
@@ -638,7 +638,7 @@ void attention_online_f32_d128(float scale, const float* q, const float* k, cons
                   active,
                   load(&q[(bh * S + s_) * 128 + d], active) * load(&k[(bh * R + r) * 128 + d], active), 0.0f);
             });
-            total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+            total += across(total_lanes, [](auto one, auto other) { return one + other; });
             s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
             greatest = maximum(greatest, s[r - j * 64]);
           }
@@ -655,7 +655,7 @@ void attention_online_f32_d128(float scale, const float* q, const float* k, cons
                                                          : exp(load(&s[r - j * 64], active) - m_new));
                                 total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
                               });
-          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
           l = l * fix + total2;
           for_lanes<kLanes32>(0, 128, [=, &p](int64_t d, auto active) {
             Lanes<float, kLanes32> total3 = 0.0f;
@@ -700,7 +700,7 @@ void attention_online_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
                                     from_bf16(load(&k[(bh * R + r) * 64 + d], active)),
                                 0.0f);
           });
-          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+          total += across(total_lanes, [](auto one, auto other) { return one + other; });
           s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
           greatest = maximum(greatest, s[r - j * 64]);
         }
@@ -717,7 +717,7 @@ void attention_online_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
                                                        : exp(load(&s[r - j * 64], active) - m_new));
                               total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
                             });
-        total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+        total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         l = l * fix + total2;
         for_lanes<kLanes32>(0, 64, [=, &p, &acc](int64_t d, auto active) {
           Lanes<float, kLanes32> total3 = 0.0f;
@@ -784,7 +784,7 @@ void attention_online_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
                                       from_bf16(load(&k[(bh * R + r) * 128 + d], active)),
                                   0.0f);
             });
-            total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+            total += across(total_lanes, [](auto one, auto other) { return one + other; });
             s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
             greatest = maximum(greatest, s[r - j * 64]);
           }
@@ -801,7 +801,7 @@ void attention_online_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
                                                          : exp(load(&s[r - j * 64], active) - m_new));
                                 total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
                               });
-          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
           l = l * fix + total2;
           for_lanes<kLanes32>(0, 128, [=, &p](int64_t d, auto active) {
             Lanes<float, kLanes32> total3 = 0.0f;

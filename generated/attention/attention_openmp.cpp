@@ -697,7 +697,7 @@ void attention_f32_d64(const float* q, const float* k, const float* v, float sca
                 active, load(&q[(bh * S + s_3) * 64 + d], active) * load(&k[(bh * R + r) * 64 + d], active),
                 0.0f);
           });
-          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+          total += across(total_lanes, [](auto one, auto other) { return one + other; });
           const float s = scale * total;
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
@@ -710,7 +710,7 @@ void attention_f32_d64(const float* q, const float* k, const float* v, float sca
                                 store(&p[r], active, exp(load(&s_[r], active) - greatest));
                                 total3_lanes += keep(active, load(&p[r], active), 0.0f);
                               });
-          total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
+          total3 += across(total3_lanes, [](auto one, auto other) { return one + other; });
         }
         for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) {
           Lanes<float, kLanes32> total2 = 0.0f;
@@ -766,7 +766,7 @@ void attention_f32_d128(const float* q, const float* k, const float* v, float sc
                 active, load(&q[(bh * S + s_3) * 128 + d], active) * load(&k[(bh * R + r) * 128 + d], active),
                 0.0f);
           });
-          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+          total += across(total_lanes, [](auto one, auto other) { return one + other; });
           const float s = scale * total;
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
@@ -779,7 +779,7 @@ void attention_f32_d128(const float* q, const float* k, const float* v, float sc
                                 store(&p[r], active, exp(load(&s_[r], active) - greatest));
                                 total3_lanes += keep(active, load(&p[r], active), 0.0f);
                               });
-          total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
+          total3 += across(total3_lanes, [](auto one, auto other) { return one + other; });
         }
         for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) {
           Lanes<float, kLanes32> total2 = 0.0f;
@@ -836,7 +836,7 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
                                     from_bf16(load(&k[(bh * R + r) * 64 + d], active)),
                                 0.0f);
           });
-          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+          total += across(total_lanes, [](auto one, auto other) { return one + other; });
           const float s = scale * total;
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
@@ -849,7 +849,7 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
                                 store(&p[r], active, exp(load(&s_[r], active) - greatest));
                                 total3_lanes += keep(active, load(&p[r], active), 0.0f);
                               });
-          total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
+          total3 += across(total3_lanes, [](auto one, auto other) { return one + other; });
         }
         for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) {
           Lanes<float, kLanes32> total2 = 0.0f;
@@ -906,7 +906,7 @@ void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v
                                     from_bf16(load(&k[(bh * R + r) * 128 + d], active)),
                                 0.0f);
           });
-          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+          total += across(total_lanes, [](auto one, auto other) { return one + other; });
           const float s = scale * total;
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
@@ -919,7 +919,7 @@ void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v
                                 store(&p[r], active, exp(load(&s_[r], active) - greatest));
                                 total3_lanes += keep(active, load(&p[r], active), 0.0f);
                               });
-          total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
+          total3 += across(total3_lanes, [](auto one, auto other) { return one + other; });
         }
         for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) {
           Lanes<float, kLanes32> total2 = 0.0f;
@@ -977,7 +977,7 @@ void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, 
                                     from_f16(load(&k[(bh * R + r) * 64 + d], active)),
                                 0.0f);
           });
-          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+          total += across(total_lanes, [](auto one, auto other) { return one + other; });
           const float s = scale * total;
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
@@ -990,7 +990,7 @@ void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, 
                                 store(&p[r], active, exp(load(&s_[r], active) - greatest));
                                 total3_lanes += keep(active, load(&p[r], active), 0.0f);
                               });
-          total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
+          total3 += across(total3_lanes, [](auto one, auto other) { return one + other; });
         }
         for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) {
           Lanes<float, kLanes32> total2 = 0.0f;
@@ -1047,7 +1047,7 @@ void attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v,
                                     from_f16(load(&k[(bh * R + r) * 128 + d], active)),
                                 0.0f);
           });
-          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+          total += across(total_lanes, [](auto one, auto other) { return one + other; });
           const float s = scale * total;
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
@@ -1060,7 +1060,7 @@ void attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v,
                                 store(&p[r], active, exp(load(&s_[r], active) - greatest));
                                 total3_lanes += keep(active, load(&p[r], active), 0.0f);
                               });
-          total3 += across(total3_lanes, [](auto a, auto b_) { return a + b_; });
+          total3 += across(total3_lanes, [](auto one, auto other) { return one + other; });
         }
         for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) {
           Lanes<float, kLanes32> total2 = 0.0f;

@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(512)
         total2_own = total2_own + 1;
       }
     }
-    total2 = total2 + block_fold(total2_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+    total2 = total2 + block_fold(total2_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
     for (Index bc = Index(threadIdx.x); bc < B * C; bc += Index(blockDim.x)) {
       float total = 0.0f;
       for (Index j = 0; j < 3; ++j) {
@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(512)
         total2_own = total2_own + 1;
       }
     }
-    total2 = total2 + block_fold(total2_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+    total2 = total2 + block_fold(total2_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
     for (Index bc = Index(threadIdx.x); bc < B * C; bc += Index(blockDim.x)) {
       float total = 0.0f;
       for (Index j = 0; j < 3; ++j) {

@@ -617,8 +617,8 @@ void box_measures_intersection_over_union_f32(const float* p, const float* t, fl
             const auto tt = load_field<4, 1>(&t[n * 4], active);
             const auto rt = load_field<4, 2>(&t[n * 4], active);
             const auto bt = load_field<4, 3>(&t[n * 4], active);
-            const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
-                                 maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
+            const auto overlap = maximum(lesser(rp, rt) - greater(lp, lt), 0.0f) *
+                                 maximum(lesser(bp, bt) - greater(tp, tt), 0.0f);
             store_around(&result[n], active,
                          overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f),
                          around_caches);
@@ -644,8 +644,8 @@ void box_measures_intersection_over_union_f64(const double* p, const double* t, 
             const auto tt = load_field<4, 1>(&t[n * 4], active);
             const auto rt = load_field<4, 2>(&t[n * 4], active);
             const auto bt = load_field<4, 3>(&t[n * 4], active);
-            const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0) *
-                                 maximum(minimum(bp, bt) - maximum(tp, tt), 0.0);
+            const auto overlap = maximum(lesser(rp, rt) - greater(lp, lt), 0.0) *
+                                 maximum(lesser(bp, bt) - greater(tp, tt), 0.0);
             store_around(&result[n], active,
                          overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07),
                          around_caches);
@@ -672,8 +672,8 @@ void box_measures_intersection_over_union_bf16(const uint16_t* p, const uint16_t
             const auto tt = from_bf16(load_field<4, 1>(&t[n * 4], active));
             const auto rt = from_bf16(load_field<4, 2>(&t[n * 4], active));
             const auto bt = from_bf16(load_field<4, 3>(&t[n * 4], active));
-            const auto overlap = maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) *
-                                 maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
+            const auto overlap = maximum(lesser(rp, rt) - greater(lp, lt), 0.0f) *
+                                 maximum(lesser(bp, bt) - greater(tp, tt), 0.0f);
             store_around(
                 &result[n], active,
                 to_bf16(overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f)),

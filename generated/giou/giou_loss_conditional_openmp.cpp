@@ -732,8 +732,8 @@ void giou_loss_conditional_f32(const float* pred, const float* target, float* gi
               total_lanes += keep(active, each, 0.0f);
               total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
             });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-        total2 = total2 + across(total2_lanes, [](int32_t a, int32_t b_) { return a + b_; });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
+        total2 = total2 + across(total2_lanes, [](int32_t one, int32_t other) { return one + other; });
       }
       total_parts[bn_first / bn_chunk] = total;
       total2_parts[bn_first / bn_chunk] = total2;
@@ -812,8 +812,8 @@ void giou_loss_conditional_f16(const uint16_t* pred, const uint16_t* target, uin
               total_lanes += keep(active, each, 0.0f);
               total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
             });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-        total2 = total2 + across(total2_lanes, [](int32_t a, int32_t b_) { return a + b_; });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
+        total2 = total2 + across(total2_lanes, [](int32_t one, int32_t other) { return one + other; });
       }
       total_parts[bn_first / bn_chunk] = total;
       total2_parts[bn_first / bn_chunk] = total2;
@@ -892,8 +892,8 @@ void giou_loss_conditional_bf16(const uint16_t* pred, const uint16_t* target, ui
               total_lanes += keep(active, each, 0.0f);
               total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
             });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-        total2 = total2 + across(total2_lanes, [](int32_t a, int32_t b_) { return a + b_; });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
+        total2 = total2 + across(total2_lanes, [](int32_t one, int32_t other) { return one + other; });
       }
       total_parts[bn_first / bn_chunk] = total;
       total2_parts[bn_first / bn_chunk] = total2;
@@ -971,8 +971,8 @@ void giou_loss_conditional_f64(const double* pred, const double* target, double*
               total_lanes += keep(active, each, 0.0);
               total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
             });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-        total2 = total2 + across(total2_lanes, [](int32_t a, int32_t b_) { return a + b_; });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
+        total2 = total2 + across(total2_lanes, [](int32_t one, int32_t other) { return one + other; });
       }
       total_parts[bn_first / bn_chunk] = total;
       total2_parts[bn_first / bn_chunk] = total2;

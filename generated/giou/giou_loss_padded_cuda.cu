@@ -258,8 +258,9 @@ __global__ void __launch_bounds__(512)
     store_pack<kWide>(&mask[bn_first], mask_pack, remaining);
     store_pack<kWide>(&giou[bn_first], giou_pack, remaining);
   }
-  const float total_part = block_fold(total_own, [](float a, float b_) { return float(a + b_); });
-  const int64_t total2_part = block_fold(total2_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
+  const int64_t total2_part =
+      block_fold(total2_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
   if (threadIdx.x == 0) {
     total_parts[blockIdx.x] = total_part;
     total2_parts[blockIdx.x] = total2_part;
@@ -271,8 +272,9 @@ __global__ void __launch_bounds__(512)
     total_own2 = total_own2 + total_parts[part];
     total2_own2 = total2_own2 + total2_parts[part];
   }
-  const float total = block_fold(total_own2, [](float a, float b_) { return float(a + b_); });
-  const int64_t total2 = block_fold(total2_own2, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
+  const int64_t total2 =
+      block_fold(total2_own2, [](int64_t one, int64_t other) { return int64_t(one + other); });
   if (threadIdx.x == 0) {
     loss[0] = total / float(maximum(total2, int64_t{1}));
   }
@@ -361,8 +363,9 @@ __global__ void __launch_bounds__(512)
     store_pack<kWide>(&mask[bn_first], mask_pack, remaining);
     store_pack<kWide>(&giou[bn_first], giou_pack, remaining);
   }
-  const float total_part = block_fold(total_own, [](float a, float b_) { return float(a + b_); });
-  const int64_t total2_part = block_fold(total2_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
+  const int64_t total2_part =
+      block_fold(total2_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
   if (threadIdx.x == 0) {
     total_parts[blockIdx.x] = total_part;
     total2_parts[blockIdx.x] = total2_part;
@@ -374,8 +377,9 @@ __global__ void __launch_bounds__(512)
     total_own2 = total_own2 + total_parts[part];
     total2_own2 = total2_own2 + total2_parts[part];
   }
-  const float total = block_fold(total_own2, [](float a, float b_) { return float(a + b_); });
-  const int64_t total2 = block_fold(total2_own2, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
+  const int64_t total2 =
+      block_fold(total2_own2, [](int64_t one, int64_t other) { return int64_t(one + other); });
   if (threadIdx.x == 0) {
     loss[0] = to_f16(total / float(maximum(total2, int64_t{1})));
   }
@@ -464,8 +468,9 @@ __global__ void __launch_bounds__(512)
     store_pack<kWide>(&mask[bn_first], mask_pack, remaining);
     store_pack<kWide>(&giou[bn_first], giou_pack, remaining);
   }
-  const float total_part = block_fold(total_own, [](float a, float b_) { return float(a + b_); });
-  const int64_t total2_part = block_fold(total2_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
+  const int64_t total2_part =
+      block_fold(total2_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
   if (threadIdx.x == 0) {
     total_parts[blockIdx.x] = total_part;
     total2_parts[blockIdx.x] = total2_part;
@@ -477,8 +482,9 @@ __global__ void __launch_bounds__(512)
     total_own2 = total_own2 + total_parts[part];
     total2_own2 = total2_own2 + total2_parts[part];
   }
-  const float total = block_fold(total_own2, [](float a, float b_) { return float(a + b_); });
-  const int64_t total2 = block_fold(total2_own2, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
+  const int64_t total2 =
+      block_fold(total2_own2, [](int64_t one, int64_t other) { return int64_t(one + other); });
   if (threadIdx.x == 0) {
     loss[0] = to_bf16(total / float(maximum(total2, int64_t{1})));
   }
@@ -568,8 +574,10 @@ __global__ void __launch_bounds__(512, 1)
     store_pack<kWide>(&mask[bn_first], mask_pack, remaining);
     store_pack<kWide>(&giou[bn_first], giou_pack, remaining);
   }
-  const double total_part = block_fold(total_own, [](double a, double b_) { return double(a + b_); });
-  const int64_t total2_part = block_fold(total2_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+  const double total_part =
+      block_fold(total_own, [](double one, double other) { return double(one + other); });
+  const int64_t total2_part =
+      block_fold(total2_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
   if (threadIdx.x == 0) {
     total_parts[blockIdx.x] = total_part;
     total2_parts[blockIdx.x] = total2_part;
@@ -581,8 +589,9 @@ __global__ void __launch_bounds__(512, 1)
     total_own2 = total_own2 + total_parts[part];
     total2_own2 = total2_own2 + total2_parts[part];
   }
-  const double total = block_fold(total_own2, [](double a, double b_) { return double(a + b_); });
-  const int64_t total2 = block_fold(total2_own2, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
+  const double total = block_fold(total_own2, [](double one, double other) { return double(one + other); });
+  const int64_t total2 =
+      block_fold(total2_own2, [](int64_t one, int64_t other) { return int64_t(one + other); });
   if (threadIdx.x == 0) {
     loss[0] = total / double(maximum(total2, int64_t{1}));
   }

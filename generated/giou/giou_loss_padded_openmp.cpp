@@ -704,8 +704,8 @@ void giou_loss_padded_f32(const float* pred, const float* target, float* giou, b
               total_lanes += keep(active, each, 0.0f);
               total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
             });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-        total2 = total2 + across(total2_lanes, [](int32_t a, int32_t b_) { return a + b_; });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
+        total2 = total2 + across(total2_lanes, [](int32_t one, int32_t other) { return one + other; });
       }
       total_parts[bn_first / bn_chunk] = total;
       total2_parts[bn_first / bn_chunk] = total2;
@@ -779,8 +779,8 @@ void giou_loss_padded_f16(const uint16_t* pred, const uint16_t* target, uint16_t
               total_lanes += keep(active, each, 0.0f);
               total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
             });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-        total2 = total2 + across(total2_lanes, [](int32_t a, int32_t b_) { return a + b_; });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
+        total2 = total2 + across(total2_lanes, [](int32_t one, int32_t other) { return one + other; });
       }
       total_parts[bn_first / bn_chunk] = total;
       total2_parts[bn_first / bn_chunk] = total2;
@@ -854,8 +854,8 @@ void giou_loss_padded_bf16(const uint16_t* pred, const uint16_t* target, uint16_
               total_lanes += keep(active, each, 0.0f);
               total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
             });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-        total2 = total2 + across(total2_lanes, [](int32_t a, int32_t b_) { return a + b_; });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
+        total2 = total2 + across(total2_lanes, [](int32_t one, int32_t other) { return one + other; });
       }
       total_parts[bn_first / bn_chunk] = total;
       total2_parts[bn_first / bn_chunk] = total2;
@@ -929,8 +929,8 @@ void giou_loss_padded_f64(const double* pred, const double* target, double* giou
                               total_lanes += keep(active, each, 0.0);
                               total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
                             });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-        total2 = total2 + across(total2_lanes, [](int32_t a, int32_t b_) { return a + b_; });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
+        total2 = total2 + across(total2_lanes, [](int32_t one, int32_t other) { return one + other; });
       }
       total_parts[bn_first / bn_chunk] = total;
       total2_parts[bn_first / bn_chunk] = total2;

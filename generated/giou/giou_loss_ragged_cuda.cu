@@ -208,13 +208,14 @@ __global__ void __launch_bounds__(512)
       total_own += each;
       total2_own += each;
     }
-    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total = total + block_fold(total_own, [](float one, float other) { return float(one + other); });
     if (threadIdx.x == 0) {
       picture_loss[b] = total / float(maximum(n_count, int64_t{1}));
     }
   }
-  const int64_t total3_part = block_fold(total3_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
-  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+  const int64_t total3_part =
+      block_fold(total3_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
+  const float total2_part = block_fold(total2_own, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     total3_parts[blockIdx.x] = total3_part;
     total2_parts[blockIdx.x] = total2_part;
@@ -226,8 +227,9 @@ __global__ void __launch_bounds__(512)
     total3_own2 = total3_own2 + total3_parts[part];
     total2_own2 = total2_own2 + total2_parts[part];
   }
-  const int64_t total3 = block_fold(total3_own2, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
-  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
+  const int64_t total3 =
+      block_fold(total3_own2, [](int64_t one, int64_t other) { return int64_t(one + other); });
+  const float total2 = block_fold(total2_own2, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     loss[0] = total2 / float(maximum(total3, int64_t{1}));
   }
@@ -308,13 +310,14 @@ __global__ void __launch_bounds__(512)
       total_own += each;
       total2_own += each;
     }
-    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total = total + block_fold(total_own, [](float one, float other) { return float(one + other); });
     if (threadIdx.x == 0) {
       picture_loss[b] = to_f16(total / float(maximum(n_count, int64_t{1})));
     }
   }
-  const int64_t total3_part = block_fold(total3_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
-  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+  const int64_t total3_part =
+      block_fold(total3_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
+  const float total2_part = block_fold(total2_own, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     total3_parts[blockIdx.x] = total3_part;
     total2_parts[blockIdx.x] = total2_part;
@@ -326,8 +329,9 @@ __global__ void __launch_bounds__(512)
     total3_own2 = total3_own2 + total3_parts[part];
     total2_own2 = total2_own2 + total2_parts[part];
   }
-  const int64_t total3 = block_fold(total3_own2, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
-  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
+  const int64_t total3 =
+      block_fold(total3_own2, [](int64_t one, int64_t other) { return int64_t(one + other); });
+  const float total2 = block_fold(total2_own2, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     loss[0] = to_f16(total2 / float(maximum(total3, int64_t{1})));
   }
@@ -408,13 +412,14 @@ __global__ void __launch_bounds__(512)
       total_own += each;
       total2_own += each;
     }
-    total = total + block_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total = total + block_fold(total_own, [](float one, float other) { return float(one + other); });
     if (threadIdx.x == 0) {
       picture_loss[b] = to_bf16(total / float(maximum(n_count, int64_t{1})));
     }
   }
-  const int64_t total3_part = block_fold(total3_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
-  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+  const int64_t total3_part =
+      block_fold(total3_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
+  const float total2_part = block_fold(total2_own, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     total3_parts[blockIdx.x] = total3_part;
     total2_parts[blockIdx.x] = total2_part;
@@ -426,8 +431,9 @@ __global__ void __launch_bounds__(512)
     total3_own2 = total3_own2 + total3_parts[part];
     total2_own2 = total2_own2 + total2_parts[part];
   }
-  const int64_t total3 = block_fold(total3_own2, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
-  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
+  const int64_t total3 =
+      block_fold(total3_own2, [](int64_t one, int64_t other) { return int64_t(one + other); });
+  const float total2 = block_fold(total2_own2, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     loss[0] = to_bf16(total2 / float(maximum(total3, int64_t{1})));
   }
@@ -508,13 +514,15 @@ __global__ void __launch_bounds__(512, 1)
       total_own += each;
       total2_own += each;
     }
-    total = total + block_fold(total_own, [](double a, double b_) { return double(a + b_); });
+    total = total + block_fold(total_own, [](double one, double other) { return double(one + other); });
     if (threadIdx.x == 0) {
       picture_loss[b] = total / double(maximum(n_count, int64_t{1}));
     }
   }
-  const int64_t total3_part = block_fold(total3_own, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
-  const double total2_part = block_fold(total2_own, [](double a, double b_) { return double(a + b_); });
+  const int64_t total3_part =
+      block_fold(total3_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
+  const double total2_part =
+      block_fold(total2_own, [](double one, double other) { return double(one + other); });
   if (threadIdx.x == 0) {
     total3_parts[blockIdx.x] = total3_part;
     total2_parts[blockIdx.x] = total2_part;
@@ -526,8 +534,9 @@ __global__ void __launch_bounds__(512, 1)
     total3_own2 = total3_own2 + total3_parts[part];
     total2_own2 = total2_own2 + total2_parts[part];
   }
-  const int64_t total3 = block_fold(total3_own2, [](int64_t a, int64_t b_) { return int64_t(a + b_); });
-  const double total2 = block_fold(total2_own2, [](double a, double b_) { return double(a + b_); });
+  const int64_t total3 =
+      block_fold(total3_own2, [](int64_t one, int64_t other) { return int64_t(one + other); });
+  const double total2 = block_fold(total2_own2, [](double one, double other) { return double(one + other); });
   if (threadIdx.x == 0) {
     loss[0] = total2 / double(maximum(total3, int64_t{1}));
   }

@@ -691,8 +691,8 @@ void giou_loss_ragged_f32(const int64_t* box_start, const float* pred, const flo
                                 total_lanes += keep(active, each, 0.0f);
                                 total2_lanes += keep(active, each, 0.0f);
                               });
-          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+          total += across(total_lanes, [](auto one, auto other) { return one + other; });
+          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         }
         picture_loss[b] = total / float(maximum(n_count, int64_t{1}));
       }
@@ -771,8 +771,8 @@ void giou_loss_ragged_f16(const int64_t* box_start, const uint16_t* pred, const 
                 total_lanes += keep(active, each, 0.0f);
                 total2_lanes += keep(active, each, 0.0f);
               });
-          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+          total += across(total_lanes, [](auto one, auto other) { return one + other; });
+          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         }
         picture_loss[b] = to_f16(total / float(maximum(n_count, int64_t{1})));
       }
@@ -851,8 +851,8 @@ void giou_loss_ragged_bf16(const int64_t* box_start, const uint16_t* pred, const
                 total_lanes += keep(active, each, 0.0f);
                 total2_lanes += keep(active, each, 0.0f);
               });
-          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+          total += across(total_lanes, [](auto one, auto other) { return one + other; });
+          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         }
         picture_loss[b] = to_bf16(total / float(maximum(n_count, int64_t{1})));
       }
@@ -930,8 +930,8 @@ void giou_loss_ragged_f64(const int64_t* box_start, const double* pred, const do
                                 total_lanes += keep(active, each, 0.0);
                                 total2_lanes += keep(active, each, 0.0);
                               });
-          total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+          total += across(total_lanes, [](auto one, auto other) { return one + other; });
+          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         }
         picture_loss[b] = total / double(maximum(n_count, int64_t{1}));
       }

@@ -460,25 +460,23 @@ void giou_planes_f32(const float* left_p, const float* top_p, const float* right
           around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
           [=](int64_t mn, auto active) {
             if (around_caches)
-              prefetch_soon(2048, &right_p[mn], &left_p[mn], &bottom_p[mn], &top_p[mn], &right_t[mn],
-                            &left_t[mn], &bottom_t[mn], &top_t[mn]);
-            const auto area_p = (load(&right_p[mn], active) - load(&left_p[mn], active)) *
-                                (load(&bottom_p[mn], active) - load(&top_p[mn], active));
-            const auto area_t = (load(&right_t[mn], active) - load(&left_t[mn], active)) *
-                                (load(&bottom_t[mn], active) - load(&top_t[mn], active));
-            const auto overlap = maximum(lesser(load(&right_p[mn], active), load(&right_t[mn], active)) -
-                                             greater(load(&left_p[mn], active), load(&left_t[mn], active)),
-                                         0.0f) *
-                                 maximum(lesser(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
-                                             greater(load(&top_p[mn], active), load(&top_t[mn], active)),
-                                         0.0f);
+              prefetch_soon(2048, &left_p[mn], &top_p[mn], &right_p[mn], &bottom_p[mn], &left_t[mn],
+                            &top_t[mn], &right_t[mn], &bottom_t[mn]);
+            const auto left_p_ = load(&left_p[mn], active);
+            const auto top_p_ = load(&top_p[mn], active);
+            const auto right_p_ = load(&right_p[mn], active);
+            const auto bottom_p_ = load(&bottom_p[mn], active);
+            const auto area_p = (right_p_ - left_p_) * (bottom_p_ - top_p_);
+            const auto left_t_ = load(&left_t[mn], active);
+            const auto top_t_ = load(&top_t[mn], active);
+            const auto right_t_ = load(&right_t[mn], active);
+            const auto bottom_t_ = load(&bottom_t[mn], active);
+            const auto area_t = (right_t_ - left_t_) * (bottom_t_ - top_t_);
+            const auto overlap = maximum(lesser(right_p_, right_t_) - greater(left_p_, left_t_), 0.0f) *
+                                 maximum(lesser(bottom_p_, bottom_t_) - greater(top_p_, top_t_), 0.0f);
             const auto joined = area_p + area_t - overlap;
-            const auto hull = maximum(greater(load(&right_p[mn], active), load(&right_t[mn], active)) -
-                                          lesser(load(&left_p[mn], active), load(&left_t[mn], active)),
-                                      0.0f) *
-                              maximum(greater(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
-                                          lesser(load(&top_p[mn], active), load(&top_t[mn], active)),
-                                      0.0f);
+            const auto hull = maximum(greater(right_p_, right_t_) - lesser(left_p_, left_t_), 0.0f) *
+                              maximum(greater(bottom_p_, bottom_t_) - lesser(top_p_, top_t_), 0.0f);
             store_around(&giou[mn], active,
                          overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f),
                          around_caches);
@@ -501,28 +499,23 @@ void giou_planes_f16(const uint16_t* left_p, const uint16_t* top_p, const uint16
           around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
           [=](int64_t mn, auto active) {
             if (around_caches)
-              prefetch_soon(2048, &right_p[mn], &left_p[mn], &bottom_p[mn], &top_p[mn], &right_t[mn],
-                            &left_t[mn], &bottom_t[mn], &top_t[mn]);
-            const auto area_p = (from_f16(load(&right_p[mn], active)) - from_f16(load(&left_p[mn], active))) *
-                                (from_f16(load(&bottom_p[mn], active)) - from_f16(load(&top_p[mn], active)));
-            const auto area_t = (from_f16(load(&right_t[mn], active)) - from_f16(load(&left_t[mn], active))) *
-                                (from_f16(load(&bottom_t[mn], active)) - from_f16(load(&top_t[mn], active)));
-            const auto overlap =
-                maximum(lesser(from_f16(load(&right_p[mn], active)), from_f16(load(&right_t[mn], active))) -
-                            greater(from_f16(load(&left_p[mn], active)), from_f16(load(&left_t[mn], active))),
-                        0.0f) *
-                maximum(lesser(from_f16(load(&bottom_p[mn], active)), from_f16(load(&bottom_t[mn], active))) -
-                            greater(from_f16(load(&top_p[mn], active)), from_f16(load(&top_t[mn], active))),
-                        0.0f);
+              prefetch_soon(2048, &left_p[mn], &top_p[mn], &right_p[mn], &bottom_p[mn], &left_t[mn],
+                            &top_t[mn], &right_t[mn], &bottom_t[mn]);
+            const auto left_p_ = from_f16(load(&left_p[mn], active));
+            const auto top_p_ = from_f16(load(&top_p[mn], active));
+            const auto right_p_ = from_f16(load(&right_p[mn], active));
+            const auto bottom_p_ = from_f16(load(&bottom_p[mn], active));
+            const auto area_p = (right_p_ - left_p_) * (bottom_p_ - top_p_);
+            const auto left_t_ = from_f16(load(&left_t[mn], active));
+            const auto top_t_ = from_f16(load(&top_t[mn], active));
+            const auto right_t_ = from_f16(load(&right_t[mn], active));
+            const auto bottom_t_ = from_f16(load(&bottom_t[mn], active));
+            const auto area_t = (right_t_ - left_t_) * (bottom_t_ - top_t_);
+            const auto overlap = maximum(lesser(right_p_, right_t_) - greater(left_p_, left_t_), 0.0f) *
+                                 maximum(lesser(bottom_p_, bottom_t_) - greater(top_p_, top_t_), 0.0f);
             const auto joined = area_p + area_t - overlap;
-            const auto hull =
-                maximum(greater(from_f16(load(&right_p[mn], active)), from_f16(load(&right_t[mn], active))) -
-                            lesser(from_f16(load(&left_p[mn], active)), from_f16(load(&left_t[mn], active))),
-                        0.0f) *
-                maximum(
-                    greater(from_f16(load(&bottom_p[mn], active)), from_f16(load(&bottom_t[mn], active))) -
-                        lesser(from_f16(load(&top_p[mn], active)), from_f16(load(&top_t[mn], active))),
-                    0.0f);
+            const auto hull = maximum(greater(right_p_, right_t_) - lesser(left_p_, left_t_), 0.0f) *
+                              maximum(greater(bottom_p_, bottom_t_) - lesser(top_p_, top_t_), 0.0f);
             store_around(&giou[mn], active,
                          to_f16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f)),
                          around_caches);
@@ -545,33 +538,23 @@ void giou_planes_bf16(const uint16_t* left_p, const uint16_t* top_p, const uint1
           around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
           [=](int64_t mn, auto active) {
             if (around_caches)
-              prefetch_soon(2048, &right_p[mn], &left_p[mn], &bottom_p[mn], &top_p[mn], &right_t[mn],
-                            &left_t[mn], &bottom_t[mn], &top_t[mn]);
-            const auto area_p =
-                (from_bf16(load(&right_p[mn], active)) - from_bf16(load(&left_p[mn], active))) *
-                (from_bf16(load(&bottom_p[mn], active)) - from_bf16(load(&top_p[mn], active)));
-            const auto area_t =
-                (from_bf16(load(&right_t[mn], active)) - from_bf16(load(&left_t[mn], active))) *
-                (from_bf16(load(&bottom_t[mn], active)) - from_bf16(load(&top_t[mn], active)));
-            const auto overlap =
-                maximum(
-                    lesser(from_bf16(load(&right_p[mn], active)), from_bf16(load(&right_t[mn], active))) -
-                        greater(from_bf16(load(&left_p[mn], active)), from_bf16(load(&left_t[mn], active))),
-                    0.0f) *
-                maximum(
-                    lesser(from_bf16(load(&bottom_p[mn], active)), from_bf16(load(&bottom_t[mn], active))) -
-                        greater(from_bf16(load(&top_p[mn], active)), from_bf16(load(&top_t[mn], active))),
-                    0.0f);
+              prefetch_soon(2048, &left_p[mn], &top_p[mn], &right_p[mn], &bottom_p[mn], &left_t[mn],
+                            &top_t[mn], &right_t[mn], &bottom_t[mn]);
+            const auto left_p_ = from_bf16(load(&left_p[mn], active));
+            const auto top_p_ = from_bf16(load(&top_p[mn], active));
+            const auto right_p_ = from_bf16(load(&right_p[mn], active));
+            const auto bottom_p_ = from_bf16(load(&bottom_p[mn], active));
+            const auto area_p = (right_p_ - left_p_) * (bottom_p_ - top_p_);
+            const auto left_t_ = from_bf16(load(&left_t[mn], active));
+            const auto top_t_ = from_bf16(load(&top_t[mn], active));
+            const auto right_t_ = from_bf16(load(&right_t[mn], active));
+            const auto bottom_t_ = from_bf16(load(&bottom_t[mn], active));
+            const auto area_t = (right_t_ - left_t_) * (bottom_t_ - top_t_);
+            const auto overlap = maximum(lesser(right_p_, right_t_) - greater(left_p_, left_t_), 0.0f) *
+                                 maximum(lesser(bottom_p_, bottom_t_) - greater(top_p_, top_t_), 0.0f);
             const auto joined = area_p + area_t - overlap;
-            const auto hull =
-                maximum(
-                    greater(from_bf16(load(&right_p[mn], active)), from_bf16(load(&right_t[mn], active))) -
-                        lesser(from_bf16(load(&left_p[mn], active)), from_bf16(load(&left_t[mn], active))),
-                    0.0f) *
-                maximum(
-                    greater(from_bf16(load(&bottom_p[mn], active)), from_bf16(load(&bottom_t[mn], active))) -
-                        lesser(from_bf16(load(&top_p[mn], active)), from_bf16(load(&top_t[mn], active))),
-                    0.0f);
+            const auto hull = maximum(greater(right_p_, right_t_) - lesser(left_p_, left_t_), 0.0f) *
+                              maximum(greater(bottom_p_, bottom_t_) - lesser(top_p_, top_t_), 0.0f);
             store_around(&giou[mn], active,
                          to_bf16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f)),
                          around_caches);
@@ -593,25 +576,23 @@ void giou_planes_f64(const double* left_p, const double* top_p, const double* ri
           around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
           [=](int64_t mn, auto active) {
             if (around_caches)
-              prefetch_soon(2048, &right_p[mn], &left_p[mn], &bottom_p[mn], &top_p[mn], &right_t[mn],
-                            &left_t[mn], &bottom_t[mn], &top_t[mn]);
-            const auto area_p = (load(&right_p[mn], active) - load(&left_p[mn], active)) *
-                                (load(&bottom_p[mn], active) - load(&top_p[mn], active));
-            const auto area_t = (load(&right_t[mn], active) - load(&left_t[mn], active)) *
-                                (load(&bottom_t[mn], active) - load(&top_t[mn], active));
-            const auto overlap = maximum(lesser(load(&right_p[mn], active), load(&right_t[mn], active)) -
-                                             greater(load(&left_p[mn], active), load(&left_t[mn], active)),
-                                         0.0) *
-                                 maximum(lesser(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
-                                             greater(load(&top_p[mn], active), load(&top_t[mn], active)),
-                                         0.0);
+              prefetch_soon(2048, &left_p[mn], &top_p[mn], &right_p[mn], &bottom_p[mn], &left_t[mn],
+                            &top_t[mn], &right_t[mn], &bottom_t[mn]);
+            const auto left_p_ = load(&left_p[mn], active);
+            const auto top_p_ = load(&top_p[mn], active);
+            const auto right_p_ = load(&right_p[mn], active);
+            const auto bottom_p_ = load(&bottom_p[mn], active);
+            const auto area_p = (right_p_ - left_p_) * (bottom_p_ - top_p_);
+            const auto left_t_ = load(&left_t[mn], active);
+            const auto top_t_ = load(&top_t[mn], active);
+            const auto right_t_ = load(&right_t[mn], active);
+            const auto bottom_t_ = load(&bottom_t[mn], active);
+            const auto area_t = (right_t_ - left_t_) * (bottom_t_ - top_t_);
+            const auto overlap = maximum(lesser(right_p_, right_t_) - greater(left_p_, left_t_), 0.0) *
+                                 maximum(lesser(bottom_p_, bottom_t_) - greater(top_p_, top_t_), 0.0);
             const auto joined = area_p + area_t - overlap;
-            const auto hull = maximum(greater(load(&right_p[mn], active), load(&right_t[mn], active)) -
-                                          lesser(load(&left_p[mn], active), load(&left_t[mn], active)),
-                                      0.0) *
-                              maximum(greater(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
-                                          lesser(load(&top_p[mn], active), load(&top_t[mn], active)),
-                                      0.0);
+            const auto hull = maximum(greater(right_p_, right_t_) - lesser(left_p_, left_t_), 0.0) *
+                              maximum(greater(bottom_p_, bottom_t_) - lesser(top_p_, top_t_), 0.0);
             store_around(&giou[mn], active,
                          overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05),
                          around_caches);

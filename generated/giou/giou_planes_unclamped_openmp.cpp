@@ -457,29 +457,31 @@ void giou_planes_unclamped_f32(const float* left_p, const float* top_p, const fl
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
-      for_lines<kLanes32>(
-          around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
-          [=](int64_t mn, auto active) {
-            if (around_caches)
-              prefetch_soon(2048, &right_p[mn], &left_p[mn], &bottom_p[mn], &top_p[mn], &right_t[mn],
-                            &left_t[mn], &bottom_t[mn], &top_t[mn]);
-            const auto area_p = (load(&right_p[mn], active) - load(&left_p[mn], active)) *
-                                (load(&bottom_p[mn], active) - load(&top_p[mn], active));
-            const auto area_t = (load(&right_t[mn], active) - load(&left_t[mn], active)) *
-                                (load(&bottom_t[mn], active) - load(&top_t[mn], active));
-            const auto overlap = (lesser(load(&right_p[mn], active), load(&right_t[mn], active)) -
-                                  greater(load(&left_p[mn], active), load(&left_t[mn], active))) *
-                                 (lesser(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
-                                  greater(load(&top_p[mn], active), load(&top_t[mn], active)));
-            const auto joined = area_p + area_t - overlap;
-            const auto hull = (greater(load(&right_p[mn], active), load(&right_t[mn], active)) -
-                               lesser(load(&left_p[mn], active), load(&left_t[mn], active))) *
-                              (greater(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
-                               lesser(load(&top_p[mn], active), load(&top_t[mn], active)));
-            store_around(&giou[mn], active,
-                         overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f),
-                         around_caches);
-          });
+      for_lines<kLanes32>(around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
+                          [=](int64_t mn, auto active) {
+                            if (around_caches)
+                              prefetch_soon(2048, &left_p[mn], &top_p[mn], &right_p[mn], &bottom_p[mn],
+                                            &left_t[mn], &top_t[mn], &right_t[mn], &bottom_t[mn]);
+                            const auto left_p_ = load(&left_p[mn], active);
+                            const auto top_p_ = load(&top_p[mn], active);
+                            const auto right_p_ = load(&right_p[mn], active);
+                            const auto bottom_p_ = load(&bottom_p[mn], active);
+                            const auto area_p = (right_p_ - left_p_) * (bottom_p_ - top_p_);
+                            const auto left_t_ = load(&left_t[mn], active);
+                            const auto top_t_ = load(&top_t[mn], active);
+                            const auto right_t_ = load(&right_t[mn], active);
+                            const auto bottom_t_ = load(&bottom_t[mn], active);
+                            const auto area_t = (right_t_ - left_t_) * (bottom_t_ - top_t_);
+                            const auto overlap = (lesser(right_p_, right_t_) - greater(left_p_, left_t_)) *
+                                                 (lesser(bottom_p_, bottom_t_) - greater(top_p_, top_t_));
+                            const auto joined = area_p + area_t - overlap;
+                            const auto hull = (greater(right_p_, right_t_) - lesser(left_p_, left_t_)) *
+                                              (greater(bottom_p_, bottom_t_) - lesser(top_p_, top_t_));
+                            store_around(
+                                &giou[mn], active,
+                                overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f),
+                                around_caches);
+                          });
     }
     if (around_caches) finish_stores();
   }
@@ -498,23 +500,23 @@ void giou_planes_unclamped_f16(const uint16_t* left_p, const uint16_t* top_p, co
           around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
           [=](int64_t mn, auto active) {
             if (around_caches)
-              prefetch_soon(2048, &right_p[mn], &left_p[mn], &bottom_p[mn], &top_p[mn], &right_t[mn],
-                            &left_t[mn], &bottom_t[mn], &top_t[mn]);
-            const auto area_p = (from_f16(load(&right_p[mn], active)) - from_f16(load(&left_p[mn], active))) *
-                                (from_f16(load(&bottom_p[mn], active)) - from_f16(load(&top_p[mn], active)));
-            const auto area_t = (from_f16(load(&right_t[mn], active)) - from_f16(load(&left_t[mn], active))) *
-                                (from_f16(load(&bottom_t[mn], active)) - from_f16(load(&top_t[mn], active)));
-            const auto overlap =
-                (lesser(from_f16(load(&right_p[mn], active)), from_f16(load(&right_t[mn], active))) -
-                 greater(from_f16(load(&left_p[mn], active)), from_f16(load(&left_t[mn], active)))) *
-                (lesser(from_f16(load(&bottom_p[mn], active)), from_f16(load(&bottom_t[mn], active))) -
-                 greater(from_f16(load(&top_p[mn], active)), from_f16(load(&top_t[mn], active))));
+              prefetch_soon(2048, &left_p[mn], &top_p[mn], &right_p[mn], &bottom_p[mn], &left_t[mn],
+                            &top_t[mn], &right_t[mn], &bottom_t[mn]);
+            const auto left_p_ = from_f16(load(&left_p[mn], active));
+            const auto top_p_ = from_f16(load(&top_p[mn], active));
+            const auto right_p_ = from_f16(load(&right_p[mn], active));
+            const auto bottom_p_ = from_f16(load(&bottom_p[mn], active));
+            const auto area_p = (right_p_ - left_p_) * (bottom_p_ - top_p_);
+            const auto left_t_ = from_f16(load(&left_t[mn], active));
+            const auto top_t_ = from_f16(load(&top_t[mn], active));
+            const auto right_t_ = from_f16(load(&right_t[mn], active));
+            const auto bottom_t_ = from_f16(load(&bottom_t[mn], active));
+            const auto area_t = (right_t_ - left_t_) * (bottom_t_ - top_t_);
+            const auto overlap = (lesser(right_p_, right_t_) - greater(left_p_, left_t_)) *
+                                 (lesser(bottom_p_, bottom_t_) - greater(top_p_, top_t_));
             const auto joined = area_p + area_t - overlap;
-            const auto hull =
-                (greater(from_f16(load(&right_p[mn], active)), from_f16(load(&right_t[mn], active))) -
-                 lesser(from_f16(load(&left_p[mn], active)), from_f16(load(&left_t[mn], active)))) *
-                (greater(from_f16(load(&bottom_p[mn], active)), from_f16(load(&bottom_t[mn], active))) -
-                 lesser(from_f16(load(&top_p[mn], active)), from_f16(load(&top_t[mn], active))));
+            const auto hull = (greater(right_p_, right_t_) - lesser(left_p_, left_t_)) *
+                              (greater(bottom_p_, bottom_t_) - lesser(top_p_, top_t_));
             store_around(&giou[mn], active,
                          to_f16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f)),
                          around_caches);
@@ -537,25 +539,23 @@ void giou_planes_unclamped_bf16(const uint16_t* left_p, const uint16_t* top_p, c
           around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
           [=](int64_t mn, auto active) {
             if (around_caches)
-              prefetch_soon(2048, &right_p[mn], &left_p[mn], &bottom_p[mn], &top_p[mn], &right_t[mn],
-                            &left_t[mn], &bottom_t[mn], &top_t[mn]);
-            const auto area_p =
-                (from_bf16(load(&right_p[mn], active)) - from_bf16(load(&left_p[mn], active))) *
-                (from_bf16(load(&bottom_p[mn], active)) - from_bf16(load(&top_p[mn], active)));
-            const auto area_t =
-                (from_bf16(load(&right_t[mn], active)) - from_bf16(load(&left_t[mn], active))) *
-                (from_bf16(load(&bottom_t[mn], active)) - from_bf16(load(&top_t[mn], active)));
-            const auto overlap =
-                (lesser(from_bf16(load(&right_p[mn], active)), from_bf16(load(&right_t[mn], active))) -
-                 greater(from_bf16(load(&left_p[mn], active)), from_bf16(load(&left_t[mn], active)))) *
-                (lesser(from_bf16(load(&bottom_p[mn], active)), from_bf16(load(&bottom_t[mn], active))) -
-                 greater(from_bf16(load(&top_p[mn], active)), from_bf16(load(&top_t[mn], active))));
+              prefetch_soon(2048, &left_p[mn], &top_p[mn], &right_p[mn], &bottom_p[mn], &left_t[mn],
+                            &top_t[mn], &right_t[mn], &bottom_t[mn]);
+            const auto left_p_ = from_bf16(load(&left_p[mn], active));
+            const auto top_p_ = from_bf16(load(&top_p[mn], active));
+            const auto right_p_ = from_bf16(load(&right_p[mn], active));
+            const auto bottom_p_ = from_bf16(load(&bottom_p[mn], active));
+            const auto area_p = (right_p_ - left_p_) * (bottom_p_ - top_p_);
+            const auto left_t_ = from_bf16(load(&left_t[mn], active));
+            const auto top_t_ = from_bf16(load(&top_t[mn], active));
+            const auto right_t_ = from_bf16(load(&right_t[mn], active));
+            const auto bottom_t_ = from_bf16(load(&bottom_t[mn], active));
+            const auto area_t = (right_t_ - left_t_) * (bottom_t_ - top_t_);
+            const auto overlap = (lesser(right_p_, right_t_) - greater(left_p_, left_t_)) *
+                                 (lesser(bottom_p_, bottom_t_) - greater(top_p_, top_t_));
             const auto joined = area_p + area_t - overlap;
-            const auto hull =
-                (greater(from_bf16(load(&right_p[mn], active)), from_bf16(load(&right_t[mn], active))) -
-                 lesser(from_bf16(load(&left_p[mn], active)), from_bf16(load(&left_t[mn], active)))) *
-                (greater(from_bf16(load(&bottom_p[mn], active)), from_bf16(load(&bottom_t[mn], active))) -
-                 lesser(from_bf16(load(&top_p[mn], active)), from_bf16(load(&top_t[mn], active))));
+            const auto hull = (greater(right_p_, right_t_) - lesser(left_p_, left_t_)) *
+                              (greater(bottom_p_, bottom_t_) - lesser(top_p_, top_t_));
             store_around(&giou[mn], active,
                          to_bf16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f)),
                          around_caches);
@@ -574,29 +574,31 @@ void giou_planes_unclamped_f64(const double* left_p, const double* top_p, const 
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
-      for_lines<kLanes64>(
-          around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
-          [=](int64_t mn, auto active) {
-            if (around_caches)
-              prefetch_soon(2048, &right_p[mn], &left_p[mn], &bottom_p[mn], &top_p[mn], &right_t[mn],
-                            &left_t[mn], &bottom_t[mn], &top_t[mn]);
-            const auto area_p = (load(&right_p[mn], active) - load(&left_p[mn], active)) *
-                                (load(&bottom_p[mn], active) - load(&top_p[mn], active));
-            const auto area_t = (load(&right_t[mn], active) - load(&left_t[mn], active)) *
-                                (load(&bottom_t[mn], active) - load(&top_t[mn], active));
-            const auto overlap = (lesser(load(&right_p[mn], active), load(&right_t[mn], active)) -
-                                  greater(load(&left_p[mn], active), load(&left_t[mn], active))) *
-                                 (lesser(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
-                                  greater(load(&top_p[mn], active), load(&top_t[mn], active)));
-            const auto joined = area_p + area_t - overlap;
-            const auto hull = (greater(load(&right_p[mn], active), load(&right_t[mn], active)) -
-                               lesser(load(&left_p[mn], active), load(&left_t[mn], active))) *
-                              (greater(load(&bottom_p[mn], active), load(&bottom_t[mn], active)) -
-                               lesser(load(&top_p[mn], active), load(&top_t[mn], active)));
-            store_around(&giou[mn], active,
-                         overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05),
-                         around_caches);
-          });
+      for_lines<kLanes64>(around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
+                          [=](int64_t mn, auto active) {
+                            if (around_caches)
+                              prefetch_soon(2048, &left_p[mn], &top_p[mn], &right_p[mn], &bottom_p[mn],
+                                            &left_t[mn], &top_t[mn], &right_t[mn], &bottom_t[mn]);
+                            const auto left_p_ = load(&left_p[mn], active);
+                            const auto top_p_ = load(&top_p[mn], active);
+                            const auto right_p_ = load(&right_p[mn], active);
+                            const auto bottom_p_ = load(&bottom_p[mn], active);
+                            const auto area_p = (right_p_ - left_p_) * (bottom_p_ - top_p_);
+                            const auto left_t_ = load(&left_t[mn], active);
+                            const auto top_t_ = load(&top_t[mn], active);
+                            const auto right_t_ = load(&right_t[mn], active);
+                            const auto bottom_t_ = load(&bottom_t[mn], active);
+                            const auto area_t = (right_t_ - left_t_) * (bottom_t_ - top_t_);
+                            const auto overlap = (lesser(right_p_, right_t_) - greater(left_p_, left_t_)) *
+                                                 (lesser(bottom_p_, bottom_t_) - greater(top_p_, top_t_));
+                            const auto joined = area_p + area_t - overlap;
+                            const auto hull = (greater(right_p_, right_t_) - lesser(left_p_, left_t_)) *
+                                              (greater(bottom_p_, bottom_t_) - lesser(top_p_, top_t_));
+                            store_around(
+                                &giou[mn], active,
+                                overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05),
+                                around_caches);
+                          });
     }
     if (around_caches) finish_stores();
   }

@@ -604,15 +604,16 @@ void cosine_similarity_f32(const float* x, const float* y, float* similarity, in
         Sum<float, kLanes32> total4_lanes = 0.0f;
         Sum<float, kLanes32> total5_lanes = 0.0f;
         Sum<float, kLanes32> total6_lanes = 0.0f;
-        for_lanes<kLanes32>(
-            n_block, smaller(n_block + 4096, n_end),
-            [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
-              if (from_memory) prefetch_page(&x[m * N + n]);
-              if (from_memory) prefetch_page(&y[m * N + n]);
-              total4_lanes += keep(active, load(&x[m * N + n], active) * load(&y[m * N + n], active), 0.0f);
-              total5_lanes += keep(active, load(&x[m * N + n], active) * load(&x[m * N + n], active), 0.0f);
-              total6_lanes += keep(active, load(&y[m * N + n], active) * load(&y[m * N + n], active), 0.0f);
-            });
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+                            [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
+                              if (from_memory) prefetch_page(&x[m * N + n]);
+                              if (from_memory) prefetch_page(&y[m * N + n]);
+                              const auto x_ = load(&x[m * N + n], active);
+                              const auto y_ = load(&y[m * N + n], active);
+                              total4_lanes += keep(active, x_ * y_, 0.0f);
+                              total5_lanes += keep(active, x_ * x_, 0.0f);
+                              total6_lanes += keep(active, y_ * y_, 0.0f);
+                            });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
         total5 += across(total5_lanes, [](auto a, auto b) { return a + b; });
         total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
@@ -679,15 +680,16 @@ void cosine_similarity_f64(const double* x, const double* y, double* similarity,
         Sum<double, kLanes64> total4_lanes = 0.0;
         Sum<double, kLanes64> total5_lanes = 0.0;
         Sum<double, kLanes64> total6_lanes = 0.0;
-        for_lanes<kLanes64>(
-            n_block, smaller(n_block + 4096, n_end),
-            [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
-              if (from_memory) prefetch_page(&x[m * N + n]);
-              if (from_memory) prefetch_page(&y[m * N + n]);
-              total4_lanes += keep(active, load(&x[m * N + n], active) * load(&y[m * N + n], active), 0.0);
-              total5_lanes += keep(active, load(&x[m * N + n], active) * load(&x[m * N + n], active), 0.0);
-              total6_lanes += keep(active, load(&y[m * N + n], active) * load(&y[m * N + n], active), 0.0);
-            });
+        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
+                            [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
+                              if (from_memory) prefetch_page(&x[m * N + n]);
+                              if (from_memory) prefetch_page(&y[m * N + n]);
+                              const auto x_ = load(&x[m * N + n], active);
+                              const auto y_ = load(&y[m * N + n], active);
+                              total4_lanes += keep(active, x_ * y_, 0.0);
+                              total5_lanes += keep(active, x_ * x_, 0.0);
+                              total6_lanes += keep(active, y_ * y_, 0.0);
+                            });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
         total5 += across(total5_lanes, [](auto a, auto b) { return a + b; });
         total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
@@ -754,21 +756,16 @@ void cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_t* simi
         Sum<float, kLanes32> total4_lanes = 0.0f;
         Sum<float, kLanes32> total5_lanes = 0.0f;
         Sum<float, kLanes32> total6_lanes = 0.0f;
-        for_lanes<kLanes32>(
-            n_block, smaller(n_block + 4096, n_end),
-            [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
-              if (from_memory) prefetch_page(&x[m * N + n]);
-              if (from_memory) prefetch_page(&y[m * N + n]);
-              total4_lanes +=
-                  keep(active,
-                       from_bf16(load(&x[m * N + n], active)) * from_bf16(load(&y[m * N + n], active)), 0.0f);
-              total5_lanes +=
-                  keep(active,
-                       from_bf16(load(&x[m * N + n], active)) * from_bf16(load(&x[m * N + n], active)), 0.0f);
-              total6_lanes +=
-                  keep(active,
-                       from_bf16(load(&y[m * N + n], active)) * from_bf16(load(&y[m * N + n], active)), 0.0f);
-            });
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+                            [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
+                              if (from_memory) prefetch_page(&x[m * N + n]);
+                              if (from_memory) prefetch_page(&y[m * N + n]);
+                              const auto x_ = from_bf16(load(&x[m * N + n], active));
+                              const auto y_ = from_bf16(load(&y[m * N + n], active));
+                              total4_lanes += keep(active, x_ * y_, 0.0f);
+                              total5_lanes += keep(active, x_ * x_, 0.0f);
+                              total6_lanes += keep(active, y_ * y_, 0.0f);
+                            });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
         total5 += across(total5_lanes, [](auto a, auto b) { return a + b; });
         total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
@@ -835,21 +832,16 @@ void cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t* simil
         Sum<float, kLanes32> total4_lanes = 0.0f;
         Sum<float, kLanes32> total5_lanes = 0.0f;
         Sum<float, kLanes32> total6_lanes = 0.0f;
-        for_lanes<kLanes32>(
-            n_block, smaller(n_block + 4096, n_end),
-            [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
-              if (from_memory) prefetch_page(&x[m * N + n]);
-              if (from_memory) prefetch_page(&y[m * N + n]);
-              total4_lanes +=
-                  keep(active, from_f16(load(&x[m * N + n], active)) * from_f16(load(&y[m * N + n], active)),
-                       0.0f);
-              total5_lanes +=
-                  keep(active, from_f16(load(&x[m * N + n], active)) * from_f16(load(&x[m * N + n], active)),
-                       0.0f);
-              total6_lanes +=
-                  keep(active, from_f16(load(&y[m * N + n], active)) * from_f16(load(&y[m * N + n], active)),
-                       0.0f);
-            });
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+                            [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
+                              if (from_memory) prefetch_page(&x[m * N + n]);
+                              if (from_memory) prefetch_page(&y[m * N + n]);
+                              const auto x_ = from_f16(load(&x[m * N + n], active));
+                              const auto y_ = from_f16(load(&y[m * N + n], active));
+                              total4_lanes += keep(active, x_ * y_, 0.0f);
+                              total5_lanes += keep(active, x_ * x_, 0.0f);
+                              total6_lanes += keep(active, y_ * y_, 0.0f);
+                            });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
         total5 += across(total5_lanes, [](auto a, auto b) { return a + b; });
         total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });

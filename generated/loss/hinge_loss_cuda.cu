@@ -268,7 +268,7 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
       if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
@@ -276,7 +276,7 @@ __global__ void __launch_bounds__(512)
       for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
         total_own = total_own + total_parts[Index(part) * items + item];
       }
-      total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
+      total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
     }
     total = total + total_own;
     if (threadIdx.x == 0) {
@@ -302,7 +302,7 @@ __global__ void __launch_bounds__(512)
       }
     }
   }
-  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+  const float total2_part = block_fold(total2_own, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     total2_parts[blockIdx.x] = total2_part;
   }
@@ -311,7 +311,7 @@ __global__ void __launch_bounds__(512)
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total2_own2 = total2_own2 + total2_parts[part];
   }
-  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
+  const float total2 = block_fold(total2_own2, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
   }
@@ -398,7 +398,7 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    total_own = row_fold(total_own, [](double a, double b_) { return double(a + b_); });
+    total_own = row_fold(total_own, [](double one, double other) { return double(one + other); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
       if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
@@ -406,7 +406,7 @@ __global__ void __launch_bounds__(512, 1)
       for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
         total_own = total_own + total_parts[Index(part) * items + item];
       }
-      total_own = row_fold(total_own, [](double a, double b_) { return double(a + b_); });
+      total_own = row_fold(total_own, [](double one, double other) { return double(one + other); });
     }
     total = total + total_own;
     if (threadIdx.x == 0) {
@@ -432,7 +432,8 @@ __global__ void __launch_bounds__(512, 1)
       }
     }
   }
-  const double total2_part = block_fold(total2_own, [](double a, double b_) { return double(a + b_); });
+  const double total2_part =
+      block_fold(total2_own, [](double one, double other) { return double(one + other); });
   if (threadIdx.x == 0) {
     total2_parts[blockIdx.x] = total2_part;
   }
@@ -441,7 +442,7 @@ __global__ void __launch_bounds__(512, 1)
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total2_own2 = total2_own2 + total2_parts[part];
   }
-  const double total2 = block_fold(total2_own2, [](double a, double b_) { return double(a + b_); });
+  const double total2 = block_fold(total2_own2, [](double one, double other) { return double(one + other); });
   if (threadIdx.x == 0) {
     mean_loss[0] = total2 / double(maximum(int64_t(B), int64_t{1}));
   }
@@ -528,7 +529,7 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
       if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
@@ -536,7 +537,7 @@ __global__ void __launch_bounds__(512)
       for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
         total_own = total_own + total_parts[Index(part) * items + item];
       }
-      total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
+      total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
     }
     total = total + total_own;
     if (threadIdx.x == 0) {
@@ -562,7 +563,7 @@ __global__ void __launch_bounds__(512)
       }
     }
   }
-  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+  const float total2_part = block_fold(total2_own, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     total2_parts[blockIdx.x] = total2_part;
   }
@@ -571,7 +572,7 @@ __global__ void __launch_bounds__(512)
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total2_own2 = total2_own2 + total2_parts[part];
   }
-  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
+  const float total2 = block_fold(total2_own2, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
   }
@@ -658,7 +659,7 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
       if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
@@ -666,7 +667,7 @@ __global__ void __launch_bounds__(512)
       for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
         total_own = total_own + total_parts[Index(part) * items + item];
       }
-      total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
+      total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
     }
     total = total + total_own;
     if (threadIdx.x == 0) {
@@ -692,7 +693,7 @@ __global__ void __launch_bounds__(512)
       }
     }
   }
-  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+  const float total2_part = block_fold(total2_own, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     total2_parts[blockIdx.x] = total2_part;
   }
@@ -701,7 +702,7 @@ __global__ void __launch_bounds__(512)
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total2_own2 = total2_own2 + total2_parts[part];
   }
-  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
+  const float total2 = block_fold(total2_own2, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
   }

@@ -492,7 +492,7 @@ void hinge_loss_f32_f32(const float* score, const int32_t* target, float* loss, 
           const auto chosen = active && positions<kLanes64>(v) != int64_t(target[b]);
           total_lanes += keep(chosen, maximum(1.0f + load(&score[b * V + v], active) - own, 0.0f), 0.0f);
         });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
       }
       const float loss_here = total;
       loss[b] = loss_here;
@@ -538,7 +538,7 @@ void hinge_loss_f64_f64(const double* score, const int32_t* target, double* loss
           const auto chosen = active && positions<kLanes64>(v) != int64_t(target[b]);
           total_lanes += keep(chosen, maximum(1.0 + load(&score[b * V + v], active) - own, 0.0), 0.0);
         });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
       }
       const double loss_here = total;
       loss[b] = loss_here;
@@ -585,7 +585,7 @@ void hinge_loss_bf16_f32(const uint16_t* score, const int32_t* target, float* lo
           total_lanes +=
               keep(chosen, maximum(1.0f + from_bf16(load(&score[b * V + v], active)) - own, 0.0f), 0.0f);
         });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
       }
       const float loss_here = total;
       loss[b] = loss_here;
@@ -632,7 +632,7 @@ void hinge_loss_f16_f32(const uint16_t* score, const int32_t* target, float* los
           total_lanes +=
               keep(chosen, maximum(1.0f + from_f16(load(&score[b * V + v], active)) - own, 0.0f), 0.0f);
         });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
       }
       const float loss_here = total;
       loss[b] = loss_here;

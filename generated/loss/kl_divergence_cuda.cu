@@ -262,7 +262,7 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
       if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
@@ -270,7 +270,7 @@ __global__ void __launch_bounds__(512)
       for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
         total_own = total_own + total_parts[Index(part) * items + item];
       }
-      total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
+      total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
     }
     total = total + total_own;
     if (threadIdx.x == 0) {
@@ -296,7 +296,7 @@ __global__ void __launch_bounds__(512)
       }
     }
   }
-  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+  const float total2_part = block_fold(total2_own, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     total2_parts[blockIdx.x] = total2_part;
   }
@@ -305,7 +305,7 @@ __global__ void __launch_bounds__(512)
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total2_own2 = total2_own2 + total2_parts[part];
   }
-  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
+  const float total2 = block_fold(total2_own2, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
   }
@@ -391,7 +391,7 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    total_own = row_fold(total_own, [](double a, double b_) { return double(a + b_); });
+    total_own = row_fold(total_own, [](double one, double other) { return double(one + other); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
       if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
@@ -399,7 +399,7 @@ __global__ void __launch_bounds__(512, 1)
       for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
         total_own = total_own + total_parts[Index(part) * items + item];
       }
-      total_own = row_fold(total_own, [](double a, double b_) { return double(a + b_); });
+      total_own = row_fold(total_own, [](double one, double other) { return double(one + other); });
     }
     total = total + total_own;
     if (threadIdx.x == 0) {
@@ -425,7 +425,8 @@ __global__ void __launch_bounds__(512, 1)
       }
     }
   }
-  const double total2_part = block_fold(total2_own, [](double a, double b_) { return double(a + b_); });
+  const double total2_part =
+      block_fold(total2_own, [](double one, double other) { return double(one + other); });
   if (threadIdx.x == 0) {
     total2_parts[blockIdx.x] = total2_part;
   }
@@ -434,7 +435,7 @@ __global__ void __launch_bounds__(512, 1)
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total2_own2 = total2_own2 + total2_parts[part];
   }
-  const double total2 = block_fold(total2_own2, [](double a, double b_) { return double(a + b_); });
+  const double total2 = block_fold(total2_own2, [](double one, double other) { return double(one + other); });
   if (threadIdx.x == 0) {
     mean_loss[0] = total2 / double(maximum(int64_t(B), int64_t{1}));
   }
@@ -522,7 +523,7 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
       if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
@@ -530,7 +531,7 @@ __global__ void __launch_bounds__(512)
       for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
         total_own = total_own + total_parts[Index(part) * items + item];
       }
-      total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
+      total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
     }
     total = total + total_own;
     if (threadIdx.x == 0) {
@@ -556,7 +557,7 @@ __global__ void __launch_bounds__(512)
       }
     }
   }
-  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+  const float total2_part = block_fold(total2_own, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     total2_parts[blockIdx.x] = total2_part;
   }
@@ -565,7 +566,7 @@ __global__ void __launch_bounds__(512)
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total2_own2 = total2_own2 + total2_parts[part];
   }
-  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
+  const float total2 = block_fold(total2_own2, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
   }
@@ -653,7 +654,7 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
       if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
@@ -661,7 +662,7 @@ __global__ void __launch_bounds__(512)
       for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
         total_own = total_own + total_parts[Index(part) * items + item];
       }
-      total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
+      total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
     }
     total = total + total_own;
     if (threadIdx.x == 0) {
@@ -687,7 +688,7 @@ __global__ void __launch_bounds__(512)
       }
     }
   }
-  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+  const float total2_part = block_fold(total2_own, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     total2_parts[blockIdx.x] = total2_part;
   }
@@ -696,7 +697,7 @@ __global__ void __launch_bounds__(512)
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total2_own2 = total2_own2 + total2_parts[part];
   }
-  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
+  const float total2 = block_fold(total2_own2, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
   }

@@ -486,13 +486,11 @@ void kl_divergence_f32_f32(const float* prediction, const float* target, float* 
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
-          const auto chosen = active && load(&target[b * V + v], active) > 0.0f;
-          total_lanes += keep(chosen,
-                              load(&target[b * V + v], active) * (log(load(&target[b * V + v], active)) -
-                                                                  load(&prediction[b * V + v], active)),
-                              0.0f);
+          const auto target_ = load(&target[b * V + v], active);
+          const auto chosen = active && target_ > 0.0f;
+          total_lanes += keep(chosen, target_ * (log(target_) - load(&prediction[b * V + v], active)), 0.0f);
         });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
       }
       const float loss_here = total;
       loss[b] = loss_here;
@@ -534,13 +532,11 @@ void kl_divergence_f64_f64(const double* prediction, const double* target, doubl
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Lanes<double, kLanes64> total_lanes = 0.0;
         for_lanes<kLanes64>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
-          const auto chosen = active && load(&target[b * V + v], active) > 0.0;
-          total_lanes += keep(chosen,
-                              load(&target[b * V + v], active) * (log(load(&target[b * V + v], active)) -
-                                                                  load(&prediction[b * V + v], active)),
-                              0.0);
+          const auto target_ = load(&target[b * V + v], active);
+          const auto chosen = active && target_ > 0.0;
+          total_lanes += keep(chosen, target_ * (log(target_) - load(&prediction[b * V + v], active)), 0.0);
         });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
       }
       const double loss_here = total;
       loss[b] = loss_here;
@@ -582,14 +578,12 @@ void kl_divergence_bf16_f32(const uint16_t* prediction, const uint16_t* target, 
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
-          const auto chosen = active && from_bf16(load(&target[b * V + v], active)) > 0.0f;
-          total_lanes += keep(chosen,
-                              from_bf16(load(&target[b * V + v], active)) *
-                                  (log(from_bf16(load(&target[b * V + v], active))) -
-                                   from_bf16(load(&prediction[b * V + v], active))),
-                              0.0f);
+          const auto target_ = from_bf16(load(&target[b * V + v], active));
+          const auto chosen = active && target_ > 0.0f;
+          total_lanes +=
+              keep(chosen, target_ * (log(target_) - from_bf16(load(&prediction[b * V + v], active))), 0.0f);
         });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
       }
       const float loss_here = total;
       loss[b] = loss_here;
@@ -631,14 +625,12 @@ void kl_divergence_f16_f32(const uint16_t* prediction, const uint16_t* target, f
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
-          const auto chosen = active && from_f16(load(&target[b * V + v], active)) > 0.0f;
-          total_lanes += keep(
-              chosen,
-              from_f16(load(&target[b * V + v], active)) * (log(from_f16(load(&target[b * V + v], active))) -
-                                                            from_f16(load(&prediction[b * V + v], active))),
-              0.0f);
+          const auto target_ = from_f16(load(&target[b * V + v], active));
+          const auto chosen = active && target_ > 0.0f;
+          total_lanes +=
+              keep(chosen, target_ * (log(target_) - from_f16(load(&prediction[b * V + v], active))), 0.0f);
         });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
       }
       const float loss_here = total;
       loss[b] = loss_here;

@@ -272,8 +272,8 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
-    total2_own = row_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+    total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
+    total2_own = row_fold(total2_own, [](float one, float other) { return float(one + other); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
       if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
@@ -284,8 +284,8 @@ __global__ void __launch_bounds__(512)
         total_own = total_own + total_parts[Index(part) * items + item];
         total2_own = total2_own + total2_parts[Index(part) * items + item];
       }
-      total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
-      total2_own = row_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+      total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
+      total2_own = row_fold(total2_own, [](float one, float other) { return float(one + other); });
     }
     total = total + total_own;
     total2 = total2 + total2_own;
@@ -312,7 +312,7 @@ __global__ void __launch_bounds__(512)
       }
     }
   }
-  const float total3_part = block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
+  const float total3_part = block_fold(total3_own, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     total3_parts[blockIdx.x] = total3_part;
   }
@@ -321,7 +321,7 @@ __global__ void __launch_bounds__(512)
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total3_own2 = total3_own2 + total3_parts[part];
   }
-  const float total3 = block_fold(total3_own2, [](float a, float b_) { return float(a + b_); });
+  const float total3 = block_fold(total3_own2, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     mean_loss[0] = total3 / float(maximum(int64_t(B), int64_t{1}));
   }
@@ -420,8 +420,8 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    total_own = row_fold(total_own, [](double a, double b_) { return double(a + b_); });
-    total2_own = row_fold(total2_own, [](double a, double b_) { return double(a + b_); });
+    total_own = row_fold(total_own, [](double one, double other) { return double(one + other); });
+    total2_own = row_fold(total2_own, [](double one, double other) { return double(one + other); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
       if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
@@ -432,8 +432,8 @@ __global__ void __launch_bounds__(512, 1)
         total_own = total_own + total_parts[Index(part) * items + item];
         total2_own = total2_own + total2_parts[Index(part) * items + item];
       }
-      total_own = row_fold(total_own, [](double a, double b_) { return double(a + b_); });
-      total2_own = row_fold(total2_own, [](double a, double b_) { return double(a + b_); });
+      total_own = row_fold(total_own, [](double one, double other) { return double(one + other); });
+      total2_own = row_fold(total2_own, [](double one, double other) { return double(one + other); });
     }
     total = total + total_own;
     total2 = total2 + total2_own;
@@ -460,7 +460,8 @@ __global__ void __launch_bounds__(512, 1)
       }
     }
   }
-  const double total3_part = block_fold(total3_own, [](double a, double b_) { return double(a + b_); });
+  const double total3_part =
+      block_fold(total3_own, [](double one, double other) { return double(one + other); });
   if (threadIdx.x == 0) {
     total3_parts[blockIdx.x] = total3_part;
   }
@@ -469,7 +470,7 @@ __global__ void __launch_bounds__(512, 1)
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total3_own2 = total3_own2 + total3_parts[part];
   }
-  const double total3 = block_fold(total3_own2, [](double a, double b_) { return double(a + b_); });
+  const double total3 = block_fold(total3_own2, [](double one, double other) { return double(one + other); });
   if (threadIdx.x == 0) {
     mean_loss[0] = total3 / double(maximum(int64_t(B), int64_t{1}));
   }
@@ -568,8 +569,8 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
-    total2_own = row_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+    total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
+    total2_own = row_fold(total2_own, [](float one, float other) { return float(one + other); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
       if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
@@ -580,8 +581,8 @@ __global__ void __launch_bounds__(512)
         total_own = total_own + total_parts[Index(part) * items + item];
         total2_own = total2_own + total2_parts[Index(part) * items + item];
       }
-      total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
-      total2_own = row_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+      total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
+      total2_own = row_fold(total2_own, [](float one, float other) { return float(one + other); });
     }
     total = total + total_own;
     total2 = total2 + total2_own;
@@ -608,7 +609,7 @@ __global__ void __launch_bounds__(512)
       }
     }
   }
-  const float total3_part = block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
+  const float total3_part = block_fold(total3_own, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     total3_parts[blockIdx.x] = total3_part;
   }
@@ -617,7 +618,7 @@ __global__ void __launch_bounds__(512)
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total3_own2 = total3_own2 + total3_parts[part];
   }
-  const float total3 = block_fold(total3_own2, [](float a, float b_) { return float(a + b_); });
+  const float total3 = block_fold(total3_own2, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     mean_loss[0] = total3 / float(maximum(int64_t(B), int64_t{1}));
   }
@@ -716,8 +717,8 @@ __global__ void __launch_bounds__(512)
         }
       }
     }
-    total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
-    total2_own = row_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+    total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
+    total2_own = row_fold(total2_own, [](float one, float other) { return float(one + other); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
       if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
@@ -728,8 +729,8 @@ __global__ void __launch_bounds__(512)
         total_own = total_own + total_parts[Index(part) * items + item];
         total2_own = total2_own + total2_parts[Index(part) * items + item];
       }
-      total_own = row_fold(total_own, [](float a, float b_) { return float(a + b_); });
-      total2_own = row_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+      total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
+      total2_own = row_fold(total2_own, [](float one, float other) { return float(one + other); });
     }
     total = total + total_own;
     total2 = total2 + total2_own;
@@ -756,7 +757,7 @@ __global__ void __launch_bounds__(512)
       }
     }
   }
-  const float total3_part = block_fold(total3_own, [](float a, float b_) { return float(a + b_); });
+  const float total3_part = block_fold(total3_own, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     total3_parts[blockIdx.x] = total3_part;
   }
@@ -765,7 +766,7 @@ __global__ void __launch_bounds__(512)
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total3_own2 = total3_own2 + total3_parts[part];
   }
-  const float total3 = block_fold(total3_own2, [](float a, float b_) { return float(a + b_); });
+  const float total3 = block_fold(total3_own2, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     mean_loss[0] = total3 / float(maximum(int64_t(B), int64_t{1}));
   }

@@ -394,15 +394,16 @@ void triplet_loss_f32_f32(const float* anchor, const float* positive, const floa
       for (int64_t d_block = 0; d_block < D; d_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
         Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(
-            d_block, smaller(d_block + 4096, D), [=, &total_lanes, &total2_lanes](int64_t d, auto active) {
-              const auto v = load(&anchor[b * D + d], active) - load(&positive[b * D + d], active);
-              const auto v_2 = load(&anchor[b * D + d], active) - load(&negative[b * D + d], active);
-              total_lanes += keep(active, v * v, 0.0f);
-              total2_lanes += keep(active, v_2 * v_2, 0.0f);
-            });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-        total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+        for_lanes<kLanes32>(d_block, smaller(d_block + 4096, D),
+                            [=, &total_lanes, &total2_lanes](int64_t d, auto active) {
+                              const auto anchor_ = load(&anchor[b * D + d], active);
+                              const auto v = anchor_ - load(&positive[b * D + d], active);
+                              const auto v_2 = anchor_ - load(&negative[b * D + d], active);
+                              total_lanes += keep(active, v * v, 0.0f);
+                              total2_lanes += keep(active, v_2 * v_2, 0.0f);
+                            });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
+        total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
       }
       const float loss_here = maximum(std::sqrt(total) - std::sqrt(total2) + 1.0f, 0.0f);
       loss[b] = loss_here;
@@ -445,15 +446,16 @@ void triplet_loss_f64_f64(const double* anchor, const double* positive, const do
       for (int64_t d_block = 0; d_block < D; d_block += 4096) {
         Sum<double, kLanes64> total_lanes = 0.0;
         Sum<double, kLanes64> total2_lanes = 0.0;
-        for_lanes<kLanes64>(
-            d_block, smaller(d_block + 4096, D), [=, &total_lanes, &total2_lanes](int64_t d, auto active) {
-              const auto v = load(&anchor[b * D + d], active) - load(&positive[b * D + d], active);
-              const auto v_2 = load(&anchor[b * D + d], active) - load(&negative[b * D + d], active);
-              total_lanes += keep(active, v * v, 0.0);
-              total2_lanes += keep(active, v_2 * v_2, 0.0);
-            });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-        total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+        for_lanes<kLanes64>(d_block, smaller(d_block + 4096, D),
+                            [=, &total_lanes, &total2_lanes](int64_t d, auto active) {
+                              const auto anchor_ = load(&anchor[b * D + d], active);
+                              const auto v = anchor_ - load(&positive[b * D + d], active);
+                              const auto v_2 = anchor_ - load(&negative[b * D + d], active);
+                              total_lanes += keep(active, v * v, 0.0);
+                              total2_lanes += keep(active, v_2 * v_2, 0.0);
+                            });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
+        total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
       }
       const double loss_here = maximum(std::sqrt(total) - std::sqrt(total2) + 1.0, 0.0);
       loss[b] = loss_here;
@@ -496,17 +498,16 @@ void triplet_loss_bf16_f32(const uint16_t* anchor, const uint16_t* positive, con
       for (int64_t d_block = 0; d_block < D; d_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
         Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(
-            d_block, smaller(d_block + 4096, D), [=, &total_lanes, &total2_lanes](int64_t d, auto active) {
-              const auto v =
-                  from_bf16(load(&anchor[b * D + d], active)) - from_bf16(load(&positive[b * D + d], active));
-              const auto v_2 =
-                  from_bf16(load(&anchor[b * D + d], active)) - from_bf16(load(&negative[b * D + d], active));
-              total_lanes += keep(active, v * v, 0.0f);
-              total2_lanes += keep(active, v_2 * v_2, 0.0f);
-            });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-        total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+        for_lanes<kLanes32>(d_block, smaller(d_block + 4096, D),
+                            [=, &total_lanes, &total2_lanes](int64_t d, auto active) {
+                              const auto anchor_ = from_bf16(load(&anchor[b * D + d], active));
+                              const auto v = anchor_ - from_bf16(load(&positive[b * D + d], active));
+                              const auto v_2 = anchor_ - from_bf16(load(&negative[b * D + d], active));
+                              total_lanes += keep(active, v * v, 0.0f);
+                              total2_lanes += keep(active, v_2 * v_2, 0.0f);
+                            });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
+        total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
       }
       const float loss_here = maximum(std::sqrt(total) - std::sqrt(total2) + 1.0f, 0.0f);
       loss[b] = loss_here;
@@ -549,17 +550,16 @@ void triplet_loss_f16_f32(const uint16_t* anchor, const uint16_t* positive, cons
       for (int64_t d_block = 0; d_block < D; d_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
         Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(
-            d_block, smaller(d_block + 4096, D), [=, &total_lanes, &total2_lanes](int64_t d, auto active) {
-              const auto v =
-                  from_f16(load(&anchor[b * D + d], active)) - from_f16(load(&positive[b * D + d], active));
-              const auto v_2 =
-                  from_f16(load(&anchor[b * D + d], active)) - from_f16(load(&negative[b * D + d], active));
-              total_lanes += keep(active, v * v, 0.0f);
-              total2_lanes += keep(active, v_2 * v_2, 0.0f);
-            });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
-        total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+        for_lanes<kLanes32>(d_block, smaller(d_block + 4096, D),
+                            [=, &total_lanes, &total2_lanes](int64_t d, auto active) {
+                              const auto anchor_ = from_f16(load(&anchor[b * D + d], active));
+                              const auto v = anchor_ - from_f16(load(&positive[b * D + d], active));
+                              const auto v_2 = anchor_ - from_f16(load(&negative[b * D + d], active));
+                              total_lanes += keep(active, v * v, 0.0f);
+                              total2_lanes += keep(active, v_2 * v_2, 0.0f);
+                            });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
+        total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
       }
       const float loss_here = maximum(std::sqrt(total) - std::sqrt(total2) + 1.0f, 0.0f);
       loss[b] = loss_here;

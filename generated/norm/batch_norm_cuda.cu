@@ -408,7 +408,7 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    total = total + team.fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
     const float m = total / float(int64_t(B) * int64_t(H * W));
     float total2 = 0.0f;
     if (writes) {
@@ -435,7 +435,7 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    total2 = total2 + team.fold(total2_own, [](float a, float b_) { return float(a + b_); });
+    total2 = total2 + team.fold(total2_own, [](float one, float other) { return float(one + other); });
     const float v = total2 / float(int64_t(B) * int64_t(H * W));
     if (writes) {
       batch_variance[c] = v;
@@ -524,7 +524,7 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    total = total + team.fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
     const float m = total / float(int64_t(B) * int64_t(H * W));
     float total2 = 0.0f;
     if (writes) {
@@ -551,7 +551,7 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    total2 = total2 + team.fold(total2_own, [](float a, float b_) { return float(a + b_); });
+    total2 = total2 + team.fold(total2_own, [](float one, float other) { return float(one + other); });
     const float v = total2 / float(int64_t(B) * int64_t(H * W));
     if (writes) {
       batch_variance[c] = v;

@@ -398,14 +398,14 @@ void batch_norm_f32(float momentum, const float* x, const float* gamma, const fl
           for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
             total_part_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0f);
           });
-          total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
+          total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
             const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
-          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
           if (seen > 0.0f) {
             const float apart = mean - total / seen;
             total2 += apart * apart * (seen * here / (seen + here));
@@ -452,14 +452,14 @@ void batch_norm_bf16(float momentum, const uint16_t* x, const float* gamma, cons
           for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
             total_part_lanes += keep(active, from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)), 0.0f);
           });
-          total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
+          total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
             const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
-          total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
           if (seen > 0.0f) {
             const float apart = mean - total / seen;
             total2 += apart * apart * (seen * here / (seen + here));

@@ -405,7 +405,7 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    total = total + team.fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
     float total2 = 0.0f;
     float total2_own = 0.0f;
     const Index groups2 = Index((H * W + 3) / 4);
@@ -425,7 +425,7 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    total2 = total2 + team.fold(total2_own, [](float a, float b_) { return float(a + b_); });
+    total2 = total2 + team.fold(total2_own, [](float one, float other) { return float(one + other); });
     const Index groups3 = Index((H * W + 3) / 4);
     for (Index point = first + Index(threadIdx.x); point < smaller(last, C * groups3);
          point += Index(blockDim.x)) {
@@ -503,7 +503,7 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    total = total + team.fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
     float total2 = 0.0f;
     float total2_own = 0.0f;
     const Index groups2 = Index((H * W + 7) / 8);
@@ -523,7 +523,7 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    total2 = total2 + team.fold(total2_own, [](float a, float b_) { return float(a + b_); });
+    total2 = total2 + team.fold(total2_own, [](float one, float other) { return float(one + other); });
     const Index groups3 = Index((H * W + 7) / 8);
     for (Index point = first + Index(threadIdx.x); point < smaller(last, C * groups3);
          point += Index(blockDim.x)) {

@@ -464,14 +464,14 @@ void group_norm_f32(const float* x, const float* gamma, const float* beta, float
                 total_part_lanes +=
                     keep(active, load(&x[((b * G + g) * C + c) * (H * W) + hw], active), 0.0f);
               });
-              total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
+              total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
               const float mean = total_part / here;
               Sum<float, kLanes32> total2_lanes = 0.0f;
               for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
                 const auto d = load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - mean;
                 total2_lanes += keep(active, d * d, 0.0f);
               });
-              total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+              total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
               if (seen > 0.0f) {
                 const float apart = mean - total / seen;
                 total2 += apart * apart * (seen * here / (seen + here));
@@ -513,14 +513,14 @@ void group_norm_f32(const float* x, const float* gamma, const float* beta, float
                 total_part2_lanes +=
                     keep(active, load(&x[((b * G + g) * C + c) * (H * W) + hw], active), 0.0f);
               });
-              total_part2 += across(total_part2_lanes, [](auto a, auto b_) { return a + b_; });
+              total_part2 += across(total_part2_lanes, [](auto one, auto other) { return one + other; });
               const float mean2 = total_part2 / here2;
               Sum<float, kLanes32> total6_lanes = 0.0f;
               for_lanes<kLanes32>(hw_first2, hw_end2, [=, &total6_lanes](int64_t hw, auto active) {
                 const auto d_4 = load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - mean2;
                 total6_lanes += keep(active, d_4 * d_4, 0.0f);
               });
-              total6 += across(total6_lanes, [](auto a, auto b_) { return a + b_; });
+              total6 += across(total6_lanes, [](auto one, auto other) { return one + other; });
               if (seen2 > 0.0f) {
                 const float apart2 = mean2 - total5 / seen2;
                 total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
@@ -635,14 +635,14 @@ void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
                 total_part_lanes +=
                     keep(active, from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)), 0.0f);
               });
-              total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
+              total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
               const float mean = total_part / here;
               Sum<float, kLanes32> total2_lanes = 0.0f;
               for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
                 const auto d = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean;
                 total2_lanes += keep(active, d * d, 0.0f);
               });
-              total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+              total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
               if (seen > 0.0f) {
                 const float apart = mean - total / seen;
                 total2 += apart * apart * (seen * here / (seen + here));
@@ -684,14 +684,14 @@ void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
                 total_part2_lanes +=
                     keep(active, from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)), 0.0f);
               });
-              total_part2 += across(total_part2_lanes, [](auto a, auto b_) { return a + b_; });
+              total_part2 += across(total_part2_lanes, [](auto one, auto other) { return one + other; });
               const float mean2 = total_part2 / here2;
               Sum<float, kLanes32> total6_lanes = 0.0f;
               for_lanes<kLanes32>(hw_first2, hw_end2, [=, &total6_lanes](int64_t hw, auto active) {
                 const auto d_4 = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean2;
                 total6_lanes += keep(active, d_4 * d_4, 0.0f);
               });
-              total6 += across(total6_lanes, [](auto a, auto b_) { return a + b_; });
+              total6 += across(total6_lanes, [](auto one, auto other) { return one + other; });
               if (seen2 > 0.0f) {
                 const float apart2 = mean2 - total5 / seen2;
                 total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));

@@ -401,7 +401,7 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    total = total + team.fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
     float total2 = 0.0f;
     float total2_own = 0.0f;
     for (Index hw_first = first + Index(threadIdx.x) * 4; hw_first < last;
@@ -417,7 +417,7 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    total2 = total2 + team.fold(total2_own, [](float a, float b_) { return float(a + b_); });
+    total2 = total2 + team.fold(total2_own, [](float one, float other) { return float(one + other); });
     for (Index hw_first = first + Index(threadIdx.x) * 4; hw_first < last;
          hw_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(last - hw_first);
@@ -488,7 +488,7 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    total = total + team.fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
     float total2 = 0.0f;
     float total2_own = 0.0f;
     for (Index hw_first = first + Index(threadIdx.x) * 8; hw_first < last;
@@ -504,7 +504,7 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    total2 = total2 + team.fold(total2_own, [](float a, float b_) { return float(a + b_); });
+    total2 = total2 + team.fold(total2_own, [](float one, float other) { return float(one + other); });
     for (Index hw_first = first + Index(threadIdx.x) * 8; hw_first < last;
          hw_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(last - hw_first);

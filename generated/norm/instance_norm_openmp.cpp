@@ -469,7 +469,7 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
             for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
               total_part_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0f);
             });
-            total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
+            total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
             const float mean = total_part / here;
             Sum<float, kLanes32> total2_lanes = 0.0f;
             for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
@@ -477,7 +477,7 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
               const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
               total2_lanes += keep(active, d * d, 0.0f);
             });
-            total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+            total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
             if (seen > 0.0f) {
               const float apart = mean - total / seen;
               total2 += apart * apart * (seen * here / (seen + here));
@@ -515,14 +515,14 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
             for_lanes<kLanes32>(hw_first2, hw_end3, [=, &total_part2_lanes](int64_t hw, auto active) {
               total_part2_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0f);
             });
-            total_part2 += across(total_part2_lanes, [](auto a, auto b_) { return a + b_; });
+            total_part2 += across(total_part2_lanes, [](auto one, auto other) { return one + other; });
             const float mean2 = total_part2 / here2;
             Sum<float, kLanes32> total6_lanes = 0.0f;
             for_lanes<kLanes32>(hw_first2, hw_end3, [=, &total6_lanes](int64_t hw, auto active) {
               const auto d_4 = load(&x[(b * C + c) * (H * W) + hw], active) - mean2;
               total6_lanes += keep(active, d_4 * d_4, 0.0f);
             });
-            total6 += across(total6_lanes, [](auto a, auto b_) { return a + b_; });
+            total6 += across(total6_lanes, [](auto one, auto other) { return one + other; });
             if (seen2 > 0.0f) {
               const float apart2 = mean2 - total5 / seen2;
               total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
@@ -632,7 +632,7 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
             for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
               total_part_lanes += keep(active, from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)), 0.0f);
             });
-            total_part += across(total_part_lanes, [](auto a, auto b_) { return a + b_; });
+            total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
             const float mean = total_part / here;
             Sum<float, kLanes32> total2_lanes = 0.0f;
             for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
@@ -640,7 +640,7 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
               const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
               total2_lanes += keep(active, d * d, 0.0f);
             });
-            total2 += across(total2_lanes, [](auto a, auto b_) { return a + b_; });
+            total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
             if (seen > 0.0f) {
               const float apart = mean - total / seen;
               total2 += apart * apart * (seen * here / (seen + here));
@@ -680,14 +680,14 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
               total_part2_lanes +=
                   keep(active, from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)), 0.0f);
             });
-            total_part2 += across(total_part2_lanes, [](auto a, auto b_) { return a + b_; });
+            total_part2 += across(total_part2_lanes, [](auto one, auto other) { return one + other; });
             const float mean2 = total_part2 / here2;
             Sum<float, kLanes32> total6_lanes = 0.0f;
             for_lanes<kLanes32>(hw_first2, hw_end3, [=, &total6_lanes](int64_t hw, auto active) {
               const auto d_4 = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - mean2;
               total6_lanes += keep(active, d_4 * d_4, 0.0f);
             });
-            total6 += across(total6_lanes, [](auto a, auto b_) { return a + b_; });
+            total6 += across(total6_lanes, [](auto one, auto other) { return one + other; });
             if (seen2 > 0.0f) {
               const float apart2 = mean2 - total5 / seen2;
               total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));

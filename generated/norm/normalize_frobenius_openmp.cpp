@@ -549,7 +549,8 @@ void normalize_frobenius_f32(const float* x, float* frobenius, float* y, int64_t
       Sum<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(mn_block, smaller(mn_block + 4096, mn_end),
                           [=, &total_lanes](int64_t mn, auto active) {
-                            total_lanes += keep(active, load(&x[mn], active) * load(&x[mn], active), 0.0f);
+                            const auto x_ = load(&x[mn], active);
+                            total_lanes += keep(active, x_ * x_, 0.0f);
                           });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
@@ -603,7 +604,8 @@ void normalize_frobenius_f64(const double* x, double* frobenius, double* y, int6
       Sum<double, kLanes64> total_lanes = 0.0;
       for_lanes<kLanes64>(mn_block, smaller(mn_block + 4096, mn_end),
                           [=, &total_lanes](int64_t mn, auto active) {
-                            total_lanes += keep(active, load(&x[mn], active) * load(&x[mn], active), 0.0);
+                            const auto x_ = load(&x[mn], active);
+                            total_lanes += keep(active, x_ * x_, 0.0);
                           });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
@@ -655,11 +657,11 @@ void normalize_frobenius_bf16(const uint16_t* x, uint16_t* frobenius, uint16_t* 
     const int64_t mn_end = smaller(mn_first + mn_chunk, M * N);
     for (int64_t mn_block = mn_first; mn_block < mn_end; mn_block += 4096) {
       Sum<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(
-          mn_block, smaller(mn_block + 4096, mn_end), [=, &total_lanes](int64_t mn, auto active) {
-            total_lanes +=
-                keep(active, from_bf16(load(&x[mn], active)) * from_bf16(load(&x[mn], active)), 0.0f);
-          });
+      for_lanes<kLanes32>(mn_block, smaller(mn_block + 4096, mn_end),
+                          [=, &total_lanes](int64_t mn, auto active) {
+                            const auto x_ = from_bf16(load(&x[mn], active));
+                            total_lanes += keep(active, x_ * x_, 0.0f);
+                          });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
     total_parts[mn_first / mn_chunk] = total;
@@ -711,11 +713,11 @@ void normalize_frobenius_f16(const uint16_t* x, uint16_t* frobenius, uint16_t* y
     const int64_t mn_end = smaller(mn_first + mn_chunk, M * N);
     for (int64_t mn_block = mn_first; mn_block < mn_end; mn_block += 4096) {
       Sum<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(
-          mn_block, smaller(mn_block + 4096, mn_end), [=, &total_lanes](int64_t mn, auto active) {
-            total_lanes +=
-                keep(active, from_f16(load(&x[mn], active)) * from_f16(load(&x[mn], active)), 0.0f);
-          });
+      for_lanes<kLanes32>(mn_block, smaller(mn_block + 4096, mn_end),
+                          [=, &total_lanes](int64_t mn, auto active) {
+                            const auto x_ = from_f16(load(&x[mn], active));
+                            total_lanes += keep(active, x_ * x_, 0.0f);
+                          });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
     total_parts[mn_first / mn_chunk] = total;

@@ -989,7 +989,8 @@ void normalize_l2_f32(const float* x, float* y, int64_t rows, int64_t N, char* w
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            total_lanes += keep(active, load(&x[row * N + n], active) * load(&x[row * N + n], active), 0.0f);
+            const auto x_ = load(&x[row * N + n], active);
+            total_lanes += keep(active, x_ * x_, 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
@@ -1011,11 +1012,11 @@ void normalize_l2_f32(const float* x, float* y, int64_t rows, int64_t N, char* w
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
           Sum<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(
-              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
-                total3_lanes +=
-                    keep(active, load(&x[row * N + n], active) * load(&x[row * N + n], active), 0.0f);
-              });
+          for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, n_end),
+                              [=, &total3_lanes](int64_t n, auto active) {
+                                const auto x_2 = load(&x[row * N + n], active);
+                                total3_lanes += keep(active, x_2 * x_2, 0.0f);
+                              });
           total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         }
         total_part[n_share * rows + row] = total3;
@@ -1080,7 +1081,8 @@ void normalize_l2_f64(const double* x, double* y, int64_t rows, int64_t N, char*
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
           Sum<double, kLanes64> total_lanes = 0.0;
           for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            total_lanes += keep(active, load(&x[row * N + n], active) * load(&x[row * N + n], active), 0.0);
+            const auto x_ = load(&x[row * N + n], active);
+            total_lanes += keep(active, x_ * x_, 0.0);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
@@ -1102,11 +1104,11 @@ void normalize_l2_f64(const double* x, double* y, int64_t rows, int64_t N, char*
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
           Sum<double, kLanes64> total3_lanes = 0.0;
-          for_lanes<kLanes64>(
-              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
-                total3_lanes +=
-                    keep(active, load(&x[row * N + n], active) * load(&x[row * N + n], active), 0.0);
-              });
+          for_lanes<kLanes64>(n_block2, smaller(n_block2 + 4096, n_end),
+                              [=, &total3_lanes](int64_t n, auto active) {
+                                const auto x_2 = load(&x[row * N + n], active);
+                                total3_lanes += keep(active, x_2 * x_2, 0.0);
+                              });
           total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         }
         total_part[n_share * rows + row] = total3;
@@ -1171,9 +1173,8 @@ void normalize_l2_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, 
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            total_lanes += keep(
-                active, from_bf16(load(&x[row * N + n], active)) * from_bf16(load(&x[row * N + n], active)),
-                0.0f);
+            const auto x_ = from_bf16(load(&x[row * N + n], active));
+            total_lanes += keep(active, x_ * x_, 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
@@ -1195,13 +1196,11 @@ void normalize_l2_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, 
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
           Sum<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(
-              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
-                total3_lanes +=
-                    keep(active,
-                         from_bf16(load(&x[row * N + n], active)) * from_bf16(load(&x[row * N + n], active)),
-                         0.0f);
-              });
+          for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, n_end),
+                              [=, &total3_lanes](int64_t n, auto active) {
+                                const auto x_2 = from_bf16(load(&x[row * N + n], active));
+                                total3_lanes += keep(active, x_2 * x_2, 0.0f);
+                              });
           total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         }
         total_part[n_share * rows + row] = total3;
@@ -1267,9 +1266,8 @@ void normalize_l2_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, c
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            total_lanes +=
-                keep(active,
-                     from_f16(load(&x[row * N + n], active)) * from_f16(load(&x[row * N + n], active)), 0.0f);
+            const auto x_ = from_f16(load(&x[row * N + n], active));
+            total_lanes += keep(active, x_ * x_, 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
@@ -1291,12 +1289,11 @@ void normalize_l2_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, c
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
           Sum<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(
-              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
-                total3_lanes += keep(
-                    active, from_f16(load(&x[row * N + n], active)) * from_f16(load(&x[row * N + n], active)),
-                    0.0f);
-              });
+          for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, n_end),
+                              [=, &total3_lanes](int64_t n, auto active) {
+                                const auto x_2 = from_f16(load(&x[row * N + n], active));
+                                total3_lanes += keep(active, x_2 * x_2, 0.0f);
+                              });
           total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         }
         total_part[n_share * rows + row] = total3;

@@ -315,7 +315,7 @@ __global__ void __launch_bounds__(512, 1)
     for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
       total_own += x[n_start + n] * x[n_start + n];
     }
-    total = total + team.fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
     const float rms_here = sqrtf(total / float(n_count));
     if (writes) {
       rms[b] = rms_here;

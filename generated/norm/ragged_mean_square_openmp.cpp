@@ -380,12 +380,12 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
       float total = 0.0f;
       for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(
-            n_block, smaller(n_block + 4096, n_count), [=, &total_lanes](int64_t n, auto active) {
-              total_lanes +=
-                  keep(active, load(&x[n_start + n], active) * load(&x[n_start + n], active), 0.0f);
-            });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_count),
+                            [=, &total_lanes](int64_t n, auto active) {
+                              const auto x_ = load(&x[n_start + n], active);
+                              total_lanes += keep(active, x_ * x_, 0.0f);
+                            });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
       }
       const float rms_here = std::sqrt(total / float(n_count));
       rms[b] = rms_here;

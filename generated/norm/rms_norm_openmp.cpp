@@ -516,7 +516,8 @@ void rms_norm_f32(const float* x, const float* gamma, float* y, int64_t rows, in
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            total_lanes += keep(active, load(&x[row * N + n], active) * load(&x[row * N + n], active), 0.0f);
+            const auto x_ = load(&x[row * N + n], active);
+            total_lanes += keep(active, x_ * x_, 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
@@ -538,11 +539,11 @@ void rms_norm_f32(const float* x, const float* gamma, float* y, int64_t rows, in
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
           Sum<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(
-              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
-                total3_lanes +=
-                    keep(active, load(&x[row * N + n], active) * load(&x[row * N + n], active), 0.0f);
-              });
+          for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, n_end),
+                              [=, &total3_lanes](int64_t n, auto active) {
+                                const auto x_2 = load(&x[row * N + n], active);
+                                total3_lanes += keep(active, x_2 * x_2, 0.0f);
+                              });
           total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         }
         total_part[n_share * rows + row] = total3;
@@ -608,9 +609,8 @@ void rms_norm_bf16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t r
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            total_lanes += keep(
-                active, from_bf16(load(&x[row * N + n], active)) * from_bf16(load(&x[row * N + n], active)),
-                0.0f);
+            const auto x_ = from_bf16(load(&x[row * N + n], active));
+            total_lanes += keep(active, x_ * x_, 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
@@ -633,13 +633,11 @@ void rms_norm_bf16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t r
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
           Sum<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(
-              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
-                total3_lanes +=
-                    keep(active,
-                         from_bf16(load(&x[row * N + n], active)) * from_bf16(load(&x[row * N + n], active)),
-                         0.0f);
-              });
+          for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, n_end),
+                              [=, &total3_lanes](int64_t n, auto active) {
+                                const auto x_2 = from_bf16(load(&x[row * N + n], active));
+                                total3_lanes += keep(active, x_2 * x_2, 0.0f);
+                              });
           total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         }
         total_part[n_share * rows + row] = total3;
@@ -707,9 +705,8 @@ void rms_norm_f16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t ro
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            total_lanes +=
-                keep(active,
-                     from_f16(load(&x[row * N + n], active)) * from_f16(load(&x[row * N + n], active)), 0.0f);
+            const auto x_ = from_f16(load(&x[row * N + n], active));
+            total_lanes += keep(active, x_ * x_, 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
@@ -732,12 +729,11 @@ void rms_norm_f16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t ro
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
           Sum<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(
-              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
-                total3_lanes += keep(
-                    active, from_f16(load(&x[row * N + n], active)) * from_f16(load(&x[row * N + n], active)),
-                    0.0f);
-              });
+          for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, n_end),
+                              [=, &total3_lanes](int64_t n, auto active) {
+                                const auto x_2 = from_f16(load(&x[row * N + n], active));
+                                total3_lanes += keep(active, x_2 * x_2, 0.0f);
+                              });
           total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         }
         total_part[n_share * rows + row] = total3;

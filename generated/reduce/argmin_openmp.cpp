@@ -446,12 +446,13 @@ void argmin_f32(const float* x, int64_t* position, float* value, int64_t M, int6
           n_block, smaller(n_block + 65536, N),
           [=, &where_lanes, &best_lanes, &least_lanes](int64_t n, auto active) {
             if (from_memory) prefetch_page(&x[m * N + n]);
-            const Lanes<float, kLanes32> value2 = load(&x[m * N + n], active);
+            const auto x_ = load(&x[m * N + n], active);
+            const Lanes<float, kLanes32> value2 = x_;
             const auto better = mask_of(active) && (where_lanes < 0 || value2 < best_lanes ||
                                                     (value2 != value2 && best_lanes == best_lanes));
             best_lanes = choose(better, value2, best_lanes);
             where_lanes = choose(better, positions_as<int32_t, kLanes32>(n - n_block), where_lanes);
-            least_lanes = minimum(least_lanes, keep(active, load(&x[m * N + n], active), INFINITY));
+            least_lanes = minimum(least_lanes, keep(active, x_, INFINITY));
           });
       fold_best(where_lanes, best_lanes, n_block, where, best, below<float>);
       least = minimum(least, across(least_lanes, [](auto a, auto b) { return minimum(a, b); }));
@@ -476,12 +477,13 @@ void argmin_f64(const double* x, int64_t* position, double* value, int64_t M, in
           n_block, smaller(n_block + 65536, N),
           [=, &where_lanes, &best_lanes, &least_lanes](int64_t n, auto active) {
             if (from_memory) prefetch_page(&x[m * N + n]);
-            const Lanes<double, kLanes64> value2 = load(&x[m * N + n], active);
+            const auto x_ = load(&x[m * N + n], active);
+            const Lanes<double, kLanes64> value2 = x_;
             const auto better = mask_of(active) && (where_lanes < 0 || value2 < best_lanes ||
                                                     (value2 != value2 && best_lanes == best_lanes));
             best_lanes = choose(better, value2, best_lanes);
             where_lanes = choose(better, positions_as<int32_t, kLanes64>(n - n_block), where_lanes);
-            least_lanes = minimum(least_lanes, keep(active, load(&x[m * N + n], active), double(INFINITY)));
+            least_lanes = minimum(least_lanes, keep(active, x_, double(INFINITY)));
           });
       fold_best(where_lanes, best_lanes, n_block, where, best, below<double>);
       least = minimum(least, across(least_lanes, [](auto a, auto b) { return minimum(a, b); }));
@@ -506,13 +508,13 @@ void argmin_bf16(const uint16_t* x, int64_t* position, uint16_t* value, int64_t 
           n_block, smaller(n_block + 65536, N),
           [=, &where_lanes, &best_lanes, &least_lanes](int64_t n, auto active) {
             if (from_memory) prefetch_page(&x[m * N + n]);
-            const Lanes<float, kLanes32> value2 = from_bf16(load(&x[m * N + n], active));
+            const auto x_ = from_bf16(load(&x[m * N + n], active));
+            const Lanes<float, kLanes32> value2 = x_;
             const auto better = mask_of(active) && (where_lanes < 0 || value2 < best_lanes ||
                                                     (value2 != value2 && best_lanes == best_lanes));
             best_lanes = choose(better, value2, best_lanes);
             where_lanes = choose(better, positions_as<int32_t, kLanes32>(n - n_block), where_lanes);
-            least_lanes =
-                minimum(least_lanes, keep(active, from_bf16(load(&x[m * N + n], active)), INFINITY));
+            least_lanes = minimum(least_lanes, keep(active, x_, INFINITY));
           });
       fold_best(where_lanes, best_lanes, n_block, where, best, below<float>);
       least = minimum(least, across(least_lanes, [](auto a, auto b) { return minimum(a, b); }));

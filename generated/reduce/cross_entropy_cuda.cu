@@ -449,8 +449,8 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
+    greatest = maximum(
+        greatest, team.fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     const float top = greatest;
     float total = 0.0f;
     float total_own = 0.0f;
@@ -465,7 +465,7 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    total = total + team.fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
     if (writes) {
       loss[b] =
           logf(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f);
@@ -490,7 +490,7 @@ __global__ void __launch_bounds__(512)
       }
     }
   }
-  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+  const float total2_part = block_fold(total2_own, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     total2_parts[blockIdx.x] = total2_part;
   }
@@ -499,7 +499,7 @@ __global__ void __launch_bounds__(512)
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total2_own2 = total2_own2 + total2_parts[part];
   }
-  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
+  const float total2 = block_fold(total2_own2, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
   }
@@ -577,8 +577,9 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    greatest = maximum(greatest,
-                       team.fold(greatest_own, [](double a, double b_) { return double(maximum(a, b_)); }));
+    greatest = maximum(greatest, team.fold(greatest_own, [](double one, double other) {
+      return double(maximum(one, other));
+    }));
     const double top = greatest;
     double total = 0.0;
     double total_own = 0.0;
@@ -593,7 +594,7 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    total = total + team.fold(total_own, [](double a, double b_) { return double(a + b_); });
+    total = total + team.fold(total_own, [](double one, double other) { return double(one + other); });
     if (writes) {
       loss[b] = log(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0);
     }
@@ -617,7 +618,8 @@ __global__ void __launch_bounds__(512, 1)
       }
     }
   }
-  const double total2_part = block_fold(total2_own, [](double a, double b_) { return double(a + b_); });
+  const double total2_part =
+      block_fold(total2_own, [](double one, double other) { return double(one + other); });
   if (threadIdx.x == 0) {
     total2_parts[blockIdx.x] = total2_part;
   }
@@ -626,7 +628,7 @@ __global__ void __launch_bounds__(512, 1)
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total2_own2 = total2_own2 + total2_parts[part];
   }
-  const double total2 = block_fold(total2_own2, [](double a, double b_) { return double(a + b_); });
+  const double total2 = block_fold(total2_own2, [](double one, double other) { return double(one + other); });
   if (threadIdx.x == 0) {
     mean_loss[0] = total2 / double(maximum(int64_t(B), int64_t{1}));
   }
@@ -704,8 +706,8 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
+    greatest = maximum(
+        greatest, team.fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     const float top = greatest;
     float total = 0.0f;
     float total_own = 0.0f;
@@ -720,7 +722,7 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    total = total + team.fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
     if (writes) {
       loss[b] = logf(total) + top -
                 (inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f);
@@ -745,7 +747,7 @@ __global__ void __launch_bounds__(512)
       }
     }
   }
-  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+  const float total2_part = block_fold(total2_own, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     total2_parts[blockIdx.x] = total2_part;
   }
@@ -754,7 +756,7 @@ __global__ void __launch_bounds__(512)
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total2_own2 = total2_own2 + total2_parts[part];
   }
-  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
+  const float total2 = block_fold(total2_own2, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
   }
@@ -833,8 +835,8 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
+    greatest = maximum(
+        greatest, team.fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     const float top = greatest;
     float total = 0.0f;
     float total_own = 0.0f;
@@ -849,7 +851,7 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    total = total + team.fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
     if (writes) {
       loss[b] = logf(total) + top -
                 (inside(int64_t(target[b]), V) ? from_f16(score[b * V + int64_t(target[b])]) : 0.0f);
@@ -874,7 +876,7 @@ __global__ void __launch_bounds__(512)
       }
     }
   }
-  const float total2_part = block_fold(total2_own, [](float a, float b_) { return float(a + b_); });
+  const float total2_part = block_fold(total2_own, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     total2_parts[blockIdx.x] = total2_part;
   }
@@ -883,7 +885,7 @@ __global__ void __launch_bounds__(512)
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total2_own2 = total2_own2 + total2_parts[part];
   }
-  const float total2 = block_fold(total2_own2, [](float a, float b_) { return float(a + b_); });
+  const float total2 = block_fold(total2_own2, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
     mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
   }

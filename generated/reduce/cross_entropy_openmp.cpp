@@ -636,7 +636,8 @@ void cross_entropy_f32_f32(const float* score, const int32_t* target, float* los
               maximum(greatest_now_lanes, keep(active, load(&score[b * V + v], active), -INFINITY));
         });
         greatest_now =
-            maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
+            maximum(greatest_now,
+                    across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
         if (greatest_now > greatest) {
           total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
         }
@@ -645,7 +646,7 @@ void cross_entropy_f32_f32(const float* score, const int32_t* target, float* los
         for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
           total_lanes += keep(active, exp(load(&score[b * V + v], active) - greatest), 0.0f);
         });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
       }
       const float top = greatest;
       const float loss_here =
@@ -696,7 +697,8 @@ void cross_entropy_f64_f64(const double* score, const int32_t* target, double* l
               maximum(greatest_now_lanes, keep(active, load(&score[b * V + v], active), -double(INFINITY)));
         });
         greatest_now =
-            maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
+            maximum(greatest_now,
+                    across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
         if (greatest_now > greatest) {
           total = greatest > -double(INFINITY) ? total * std::exp(greatest - greatest_now) : 0.0;
         }
@@ -705,7 +707,7 @@ void cross_entropy_f64_f64(const double* score, const int32_t* target, double* l
         for_lanes<kLanes64>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
           total_lanes += keep(active, exp(load(&score[b * V + v], active) - greatest), 0.0);
         });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
       }
       const double top = greatest;
       const double loss_here =
@@ -756,7 +758,8 @@ void cross_entropy_bf16_f32(const uint16_t* score, const int32_t* target, float*
                                        keep(active, from_bf16(load(&score[b * V + v], active)), -INFINITY));
         });
         greatest_now =
-            maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
+            maximum(greatest_now,
+                    across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
         if (greatest_now > greatest) {
           total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
         }
@@ -765,7 +768,7 @@ void cross_entropy_bf16_f32(const uint16_t* score, const int32_t* target, float*
         for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
           total_lanes += keep(active, exp(from_bf16(load(&score[b * V + v], active)) - greatest), 0.0f);
         });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
       }
       const float top = greatest;
       const float loss_here =
@@ -817,7 +820,8 @@ void cross_entropy_f16_f32(const uint16_t* score, const int32_t* target, float* 
               maximum(greatest_now_lanes, keep(active, from_f16(load(&score[b * V + v], active)), -INFINITY));
         });
         greatest_now =
-            maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
+            maximum(greatest_now,
+                    across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
         if (greatest_now > greatest) {
           total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
         }
@@ -826,7 +830,7 @@ void cross_entropy_f16_f32(const uint16_t* score, const int32_t* target, float* 
         for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
           total_lanes += keep(active, exp(from_f16(load(&score[b * V + v], active)) - greatest), 0.0f);
         });
-        total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+        total += across(total_lanes, [](auto one, auto other) { return one + other; });
       }
       const float top = greatest;
       const float loss_here =

@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(512)
   for (Index n = Index(threadIdx.y); n < n_count; n += Index(blockDim.y)) {
     total_own += x[(n_start + n) * D + d];
   }
-  total = total + column_fold(total_own, [](float a, float b_) { return float(a + b_); });
+  total = total + column_fold(total_own, [](float one, float other) { return float(one + other); });
   if (writes) {
     y[b * D + d] = total;
   }
@@ -192,7 +192,7 @@ __global__ void __launch_bounds__(512, 1)
   for (Index n = Index(threadIdx.y); n < n_count; n += Index(blockDim.y)) {
     total_own += x[(n_start + n) * D + d];
   }
-  total = total + column_fold(total_own, [](double a, double b_) { return double(a + b_); });
+  total = total + column_fold(total_own, [](double one, double other) { return double(one + other); });
   if (writes) {
     y[b * D + d] = total;
   }
@@ -228,7 +228,7 @@ __global__ void __launch_bounds__(512)
   for (Index n = Index(threadIdx.y); n < n_count; n += Index(blockDim.y)) {
     total_own += from_bf16(x[(n_start + n) * D + d]);
   }
-  total = total + column_fold(total_own, [](float a, float b_) { return float(a + b_); });
+  total = total + column_fold(total_own, [](float one, float other) { return float(one + other); });
   if (writes) {
     y[b * D + d] = to_bf16(total);
   }

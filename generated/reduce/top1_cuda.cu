@@ -443,14 +443,15 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    const Best<float> found = team.fold(Best<float>{best2_own, where_own},
-                                        [](Best<float> a, Best<float> b_) { return first_above(a, b_); });
+    const Best<float> found =
+        team.fold(Best<float>{best2_own, where_own},
+                  [](Best<float> one, Best<float> other) { return first_above(one, other); });
     if (found.index >= 0 && (where < 0 || above(found.value, best2))) {
       best2 = found.value;
       where = found.index;
     }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
+    greatest = maximum(
+        greatest, team.fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     if (writes) {
       best[b] = int32_t(where);
     }
@@ -467,7 +468,7 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    total = total + team.fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
     if (writes) {
       probability[b] = 1.0f / total;
     }
@@ -536,14 +537,15 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    const Best<float> found = team.fold(Best<float>{best2_own, where_own},
-                                        [](Best<float> a, Best<float> b_) { return first_above(a, b_); });
+    const Best<float> found =
+        team.fold(Best<float>{best2_own, where_own},
+                  [](Best<float> one, Best<float> other) { return first_above(one, other); });
     if (found.index >= 0 && (where < 0 || above(found.value, best2))) {
       best2 = found.value;
       where = found.index;
     }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
+    greatest = maximum(
+        greatest, team.fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     if (writes) {
       best[b] = int32_t(where);
     }
@@ -560,7 +562,7 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    total = total + team.fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
     if (writes) {
       probability[b] = 1.0f / total;
     }
@@ -629,14 +631,15 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    const Best<float> found = team.fold(Best<float>{best2_own, where_own},
-                                        [](Best<float> a, Best<float> b_) { return first_above(a, b_); });
+    const Best<float> found =
+        team.fold(Best<float>{best2_own, where_own},
+                  [](Best<float> one, Best<float> other) { return first_above(one, other); });
     if (found.index >= 0 && (where < 0 || above(found.value, best2))) {
       best2 = found.value;
       where = found.index;
     }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](float a, float b_) { return float(maximum(a, b_)); }));
+    greatest = maximum(
+        greatest, team.fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     if (writes) {
       best[b] = int32_t(where);
     }
@@ -653,7 +656,7 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    total = total + team.fold(total_own, [](float a, float b_) { return float(a + b_); });
+    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
     if (writes) {
       probability[b] = 1.0f / total;
     }

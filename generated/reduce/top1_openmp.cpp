@@ -581,17 +581,17 @@ void top1_f32(const float* score, int32_t* best, float* probability, int64_t B, 
       Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
       for_lanes<kLanes32>(
           v_first, v_end, [=, &where_lanes, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) {
-            const Lanes<float, kLanes32> value = load(&score[b * V + v], active);
+            const auto score_ = load(&score[b * V + v], active);
+            const Lanes<float, kLanes32> value = score_;
             const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
                                                     (value != value && best2_lanes == best2_lanes));
             best2_lanes = choose(better, value, best2_lanes);
             where_lanes = choose(better, positions_as<int32_t, kLanes32>(v - v_first), where_lanes);
-            greatest_now_lanes =
-                maximum(greatest_now_lanes, keep(active, load(&score[b * V + v], active), -INFINITY));
+            greatest_now_lanes = maximum(greatest_now_lanes, keep(active, score_, -INFINITY));
           });
       fold_best(where_lanes, best2_lanes, v_first, where, best2, above<float>);
-      greatest_now =
-          maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
+      greatest_now = maximum(
+          greatest_now, across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
       if (greatest_now > greatest) {
         total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
       }
@@ -601,7 +601,7 @@ void top1_f32(const float* score, int32_t* best, float* probability, int64_t B, 
         prefetch(&score[b_ahead * V + v]);
         total_lanes += keep(active, exp(load(&score[b * V + v], active) - greatest), 0.0f);
       });
-      total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+      total += across(total_lanes, [](auto one, auto other) { return one + other; });
     }
     best[b] = int32_t(where);
     probability[b] = 1.0f / total;
@@ -624,17 +624,17 @@ void top1_bf16(const uint16_t* score, int32_t* best, float* probability, int64_t
       Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
       for_lanes<kLanes32>(
           v_first, v_end, [=, &where_lanes, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) {
-            const Lanes<float, kLanes32> value = from_bf16(load(&score[b * V + v], active));
+            const auto score_ = from_bf16(load(&score[b * V + v], active));
+            const Lanes<float, kLanes32> value = score_;
             const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
                                                     (value != value && best2_lanes == best2_lanes));
             best2_lanes = choose(better, value, best2_lanes);
             where_lanes = choose(better, positions_as<int32_t, kLanes32>(v - v_first), where_lanes);
-            greatest_now_lanes = maximum(greatest_now_lanes,
-                                         keep(active, from_bf16(load(&score[b * V + v], active)), -INFINITY));
+            greatest_now_lanes = maximum(greatest_now_lanes, keep(active, score_, -INFINITY));
           });
       fold_best(where_lanes, best2_lanes, v_first, where, best2, above<float>);
-      greatest_now =
-          maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
+      greatest_now = maximum(
+          greatest_now, across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
       if (greatest_now > greatest) {
         total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
       }
@@ -644,7 +644,7 @@ void top1_bf16(const uint16_t* score, int32_t* best, float* probability, int64_t
         prefetch(&score[b_ahead * V + v]);
         total_lanes += keep(active, exp(from_bf16(load(&score[b * V + v], active)) - greatest), 0.0f);
       });
-      total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+      total += across(total_lanes, [](auto one, auto other) { return one + other; });
     }
     best[b] = int32_t(where);
     probability[b] = 1.0f / total;
@@ -667,17 +667,17 @@ void top1_f16(const uint16_t* score, int32_t* best, float* probability, int64_t 
       Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
       for_lanes<kLanes32>(
           v_first, v_end, [=, &where_lanes, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) {
-            const Lanes<float, kLanes32> value = from_f16(load(&score[b * V + v], active));
+            const auto score_ = from_f16(load(&score[b * V + v], active));
+            const Lanes<float, kLanes32> value = score_;
             const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
                                                     (value != value && best2_lanes == best2_lanes));
             best2_lanes = choose(better, value, best2_lanes);
             where_lanes = choose(better, positions_as<int32_t, kLanes32>(v - v_first), where_lanes);
-            greatest_now_lanes = maximum(greatest_now_lanes,
-                                         keep(active, from_f16(load(&score[b * V + v], active)), -INFINITY));
+            greatest_now_lanes = maximum(greatest_now_lanes, keep(active, score_, -INFINITY));
           });
       fold_best(where_lanes, best2_lanes, v_first, where, best2, above<float>);
-      greatest_now =
-          maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b_) { return maximum(a, b_); }));
+      greatest_now = maximum(
+          greatest_now, across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
       if (greatest_now > greatest) {
         total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
       }
@@ -687,7 +687,7 @@ void top1_f16(const uint16_t* score, int32_t* best, float* probability, int64_t 
         prefetch(&score[b_ahead * V + v]);
         total_lanes += keep(active, exp(from_f16(load(&score[b * V + v], active)) - greatest), 0.0f);
       });
-      total += across(total_lanes, [](auto a, auto b_) { return a + b_; });
+      total += across(total_lanes, [](auto one, auto other) { return one + other; });
     }
     best[b] = int32_t(where);
     probability[b] = 1.0f / total;

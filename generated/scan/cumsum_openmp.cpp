@@ -528,11 +528,12 @@ void cumsum_f32(const float* x, float* inclusive, float* exclusive, float* rever
                       n_end3 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes32>(n_begin3, n_end3, [=, &carry, &carry2](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
-          const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
-                                             [](auto a, auto b) { return a + b; });
+          const auto x_ = load(&x[m * N + n], active);
+          const auto running =
+              scan_lanes<1>(carry, keep(active, x_, 0.0f), 0.0f, [](auto a, auto b) { return a + b; });
           store_around(&inclusive[m * N + n], active, running, around_caches);
-          const auto running2 = scan_before<1>(carry2, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
-                                               [](auto a, auto b) { return a + b; });
+          const auto running2 =
+              scan_before<1>(carry2, keep(active, x_, 0.0f), 0.0f, [](auto a, auto b) { return a + b; });
           store_around(&exclusive[m * N + n], active, running2, around_caches);
         });
       }
@@ -625,11 +626,12 @@ void cumsum_f64(const double* x, double* inclusive, double* exclusive, double* r
                       n_end3 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes64>(n_begin3, n_end3, [=, &carry, &carry2](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
-          const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
-                                             [](auto a, auto b) { return a + b; });
+          const auto x_ = load(&x[m * N + n], active);
+          const auto running =
+              scan_lanes<1>(carry, keep(active, x_, 0.0), 0.0, [](auto a, auto b) { return a + b; });
           store_around(&inclusive[m * N + n], active, running, around_caches);
-          const auto running2 = scan_before<1>(carry2, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
-                                               [](auto a, auto b) { return a + b; });
+          const auto running2 =
+              scan_before<1>(carry2, keep(active, x_, 0.0), 0.0, [](auto a, auto b) { return a + b; });
           store_around(&exclusive[m * N + n], active, running2, around_caches);
         });
       }
@@ -720,13 +722,12 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
                       n_end3 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes64>(n_begin3, n_end3, [=, &carry, &carry2](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
-          const auto running =
-              scan_lanes<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
-                            [](auto a, auto b) { return a + b; });
+          const auto x_ = load(&x[m * N + n], active);
+          const auto running = scan_lanes<1>(carry, keep(active, convert<int64_t>(x_), 0), 0,
+                                             [](auto a, auto b) { return a + b; });
           store_around(&inclusive[m * N + n], active, convert<int32_t>(running), around_caches);
-          const auto running2 =
-              scan_before<1>(carry2, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
-                             [](auto a, auto b) { return a + b; });
+          const auto running2 = scan_before<1>(carry2, keep(active, convert<int64_t>(x_), 0), 0,
+                                               [](auto a, auto b) { return a + b; });
           store_around(&exclusive[m * N + n], active, convert<int32_t>(running2), around_caches);
         });
       }

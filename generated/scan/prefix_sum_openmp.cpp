@@ -353,13 +353,12 @@ void prefix_sum(const float* x, float* y, int64_t M, int64_t N) {
           for_lines<kLanes32>(around_caches, &y[m * N + n_first], n_first, n_end,
                               [=, &carry2, &carry, &total](int64_t n, auto active) {
                                 if (from_memory) prefetch_soon(32 * N, &x[m * N + n]);
-                                store(&carry2[n - n_first], active,
-                                      load(&carry2[n - n_first], active) + load(&x[m * N + n], active));
+                                const auto x_ = load(&x[m * N + n], active);
+                                store(&carry2[n - n_first], active, load(&carry2[n - n_first], active) + x_);
                                 const auto running = load(&carry2[n - n_first], active);
                                 store_around(&y[m * N + n], active,
                                              load(&carry[n - n_first], active) + running, around_caches);
-                                store(&total[n - n_first], active,
-                                      load(&total[n - n_first], active) + load(&x[m * N + n], active));
+                                store(&total[n - n_first], active, load(&total[n - n_first], active) + x_);
                               });
         }
         for_lanes<kLanes32>(n_first, n_end, [=, &carry, &total](int64_t n, auto active) {

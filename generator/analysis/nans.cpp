@@ -2,7 +2,7 @@
 // leaves the numbered values is an end: what is stored, what decides, what indexes. An extreme may ignore the NaN of an
 // argument when each end is NaN by that argument, or does not hang on the extreme.
 //
-// Minima and maxima themselves count as stopping NaN, so that all that are found may ignore it together.
+// Those that may come to ignore NaN count as stopping it, so that all that are found may ignore it together.
 #include "analysis/nans.h"
 
 #include <algorithm>
@@ -42,6 +42,8 @@ bool hands_on_nan(Op op) {
   case Op::div:
   case Op::neg:
   case Op::abs:
+  case Op::sign:
+  case Op::clamp:
   case Op::exp:
   case Op::exp2:
   case Op::expm1:
@@ -71,6 +73,12 @@ bool hands_on_nan(Op op) {
   default:
     return false;
   }
+}
+
+// One side of the others is the same for all elements: these take no more than one instruction anyway.
+bool may_ignore_nan(const Kernel &kernel, const Expr &e) {
+  return (e.op == Op::min || e.op == Op::max) && is_floating(e.type) && !kernel.expr(e.args[0]).axes.empty() &&
+         !kernel.expr(e.args[1]).axes.empty();
 }
 
 bool adds_or_multiplies(const Expr &fold) {
@@ -145,10 +153,8 @@ public:
   // May the extreme ignore the NaN of its arguments?
   bool nan_shows(ExprId extreme) {
     const ValueId value = number(extreme);
-    return std::all_of(values_[value].args.begin(), values_[value].args.end(), [&](ValueId arg) {
-      const Expr &e = kernel_.expr(values_[arg].expr);
-      return e.op == Op::constant || Question(*this, value, arg).shows_at(ends_);
-    });
+    return std::all_of(values_[value].args.begin(), values_[value].args.end(),
+                       [&](ValueId arg) { return Question(*this, value, arg).shows_at(ends_); });
   }
 
 private:
@@ -251,7 +257,8 @@ private:
     std::set<Source> out;
     if (!is_floating(e.type))
       return out;
-    if (hands_on_nan(e.op))
+    const bool extreme = e.op == Op::min || e.op == Op::max;
+    if (hands_on_nan(e.op) || (extreme && !may_ignore_nan(kernel_, e)))
       for (ValueId arg : args)
         out.insert(values_[arg].shows.begin(), values_[arg].shows.end());
     if (e.op == Op::choose)
@@ -281,7 +288,7 @@ void find_shown_nans(Kernel &kernel) {
   visit_statements(kernel.statements, [&](const Stmt &stmt, const std::vector<const Stmt *> &) {
     for (ExprId id : expressions_of(stmt))
       visit_expressions(kernel, id, [&](const Expr &e, ExprId at) {
-        if ((e.op == Op::min || e.op == Op::max) && is_floating(e.type))
+        if (may_ignore_nan(kernel, e))
           extremes.insert(at);
       });
   });

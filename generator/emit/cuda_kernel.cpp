@@ -198,7 +198,7 @@ std::string CudaKernel::items_text(const std::vector<const PlanNode *> &chain) {
 // The loop variables of the chain from a running number; the last runs fastest.
 void CudaKernel::decode(const std::vector<const PlanNode *> &chain, const std::string &item) {
   std::string rest = item;
-  std::vector<std::string> lines;
+  std::vector<std::pair<std::string, std::string>> lines;
   for (size_t i = chain.size(); i-- > 0;) {
     const PlanNode &node = *chain[i];
     const Printer::Range r = range_of(node);
@@ -210,11 +210,11 @@ void CudaKernel::decode(const std::vector<const PlanNode *> &chain, const std::s
     if (r.begin != "0")
       value = at_least(code_of(r.begin), binding::kAdd) + " + " + value;
     const bool plain = value == item;
-    lines.push_back("const Index " + v + " = " + (plain ? value : "Index(" + value + ")") + ";");
+    lines.push_back({v, "const Index " + v + " = " + (plain ? value : "Index(" + value + ")") + ";"});
     rest += " / " + count;
   }
   for (auto line = lines.rbegin(); line != lines.rend(); ++line)
-    out().add(*line);
+    declare_spare(line->first, line->second);
 }
 
 void CudaKernel::print_phases() {
@@ -294,8 +294,7 @@ void CudaKernel::name_rows(const std::vector<const PlanNode *> &chain) {
     const AxisId id = static_cast<AxisId>(r);
     const std::string &row = printer_.axis_name(axis.over), &name = printer_.axis_name(id);
     auto declare = [&](const std::string &variable, const std::string &value) {
-      rows_.push_back({variable, "const auto " + variable + " = " + value + ";\n"});
-      out().append(rows_.back().second);
+      declare_spare(variable, "const auto " + variable + " = " + value + ";");
       printer_.named[value] = variable;
     };
     declare(pack_names_.of(name + "_start"), printer_.row_start(id, row));
@@ -303,15 +302,23 @@ void CudaKernel::name_rows(const std::vector<const PlanNode *> &chain) {
   }
 }
 
-std::string CudaKernel::without_unused_rows(std::string body) {
-  for (auto row = rows_.rbegin(); row != rows_.rend(); ++row) {
-    const size_t at = body.find(row->second);
+// A variable that is left out again where nothing asks for it.
+void CudaKernel::declare_spare(const std::string &variable, const std::string &declaration) {
+  spare_.push_back({variable, declaration + "\n"});
+  out().add(declaration);
+}
+
+std::string CudaKernel::without_unused(std::string body) {
+  for (auto spare = spare_.rbegin(); spare != spare_.rend(); ++spare) {
+    const size_t at = body.find(spare->second);
+    if (at == std::string::npos)
+      continue;
     std::string rest = body;
-    rest.erase(at, row->second.size());
-    if (!mentions_word(rest, row->first))
+    rest.erase(at, spare->second.size());
+    if (!mentions_word(rest, spare->first))
       body = rest;
   }
-  rows_.clear();
+  spare_.clear();
   return body;
 }
 
@@ -397,7 +404,7 @@ std::string CudaKernel::threads_text(const std::string &blocks) {
 
 // Makes the kernel function of the printed body and its launch.
 void CudaKernel::finish(const Launch &launch) {
-  std::string body = without_unused_rows(out().text());
+  std::string body = without_unused(out().text());
   const std::string base =
       name_ + (kernels_ > 1 ? "_part" + std::to_string(functions_.size() + 1) : "") + launch.suffix + "_kernel";
   body = derived_declarations(printer_, body, plan_.shares) + body;

@@ -149,7 +149,8 @@ private:
   void open_item(const std::vector<const PlanNode *> &chain);
   void name_rows(const std::vector<const PlanNode *> &chain);
   void name_shares(const std::vector<PlanNode> &list);
-  std::string without_unused_rows(std::string body);
+  void declare_spare(const std::string &variable, const std::string &declaration);
+  std::string without_unused(std::string body);
   void guard_work_item(const std::vector<const PlanNode *> &chain, const std::string &leave);
   void finish(const Launch &launch);
 
@@ -223,12 +224,12 @@ private:
   std::optional<Printer::Range> part_; // of the loops that the threads share, where blocks take parts
   KeptRow kept_;
   PackNames pack_names_;
-  PackNeeds pack_needs_;                                  // of the kernel being printed
-  int together_ = 1;                                      // positions that a thread of it takes at once, where it can
-  std::set<VarId> pending_;                               // folds that go on over the rows of a block
-  bool folds_ = false;                                    // does the kernel being printed fold over the block
-  std::vector<std::pair<std::string, std::string>> rows_; // variables of ragged rows, with their declarations
-  std::vector<std::string> lengths_;                      // of the loops that its threads share, for the host
+  PackNeeds pack_needs_;                                   // of the kernel being printed
+  int together_ = 1;                                       // positions that a thread of it takes at once, where it can
+  std::set<VarId> pending_;                                // folds that go on over the rows of a block
+  bool folds_ = false;                                     // does the kernel being printed fold over the block
+  std::vector<std::pair<std::string, std::string>> spare_; // variables that may not be needed, with their declarations
+  std::vector<std::string> lengths_;                       // of the loops that its threads share, for the host
 };
 
 } // namespace kgen

@@ -134,12 +134,15 @@ Names::Names() {
 std::string Names::claim(const std::string &wish) {
   if (!is_macro(wish) && taken_.insert(wish).second)
     return wish;
-  // A second total is total2; words of the language, letters and what ends with a number get an underscore first.
+  // A second total is total2; words of the language, letters and what ends with a number get an underscore first,
+  // unless they end with one: two together are the compiler's.
   const bool reserved = is_macro(wish) || is_called(wish) ||
                         std::find(std::begin(kReserved), std::end(kReserved), wish) != std::end(kReserved);
   const bool numbered = !reserved && wish.size() > 1 && std::isalpha(static_cast<unsigned char>(wish.back())) != 0;
   for (int &n = next_.try_emplace(wish, 2).first->second;; ++n) {
-    std::string name = numbered ? wish + std::to_string(n) : wish + (n == 2 ? "_" : "_" + std::to_string(n));
+    std::string name = numbered || wish.back() == '_' ? wish + std::to_string(n)
+                       : n == 2                       ? wish + "_"
+                                                      : wish + "_" + std::to_string(n);
     if (taken_.insert(name).second)
       return name;
   }
@@ -147,7 +150,8 @@ std::string Names::claim(const std::string &wish) {
 
 const std::pair<std::string, std::string> &Names::pair() {
   if (pair_.first.empty())
-    pair_ = {claim("a"), claim("b")};
+    pair_ = taken_.count("a") + taken_.count("b") == 0 ? std::pair(claim("a"), claim("b"))
+                                                       : std::pair(claim("one"), claim("other"));
   return pair_;
 }
 

@@ -352,11 +352,15 @@ struct Carry {
   double magnitude = 0;
   uint8_t flags = 0;
   bool coarse = false;
+  double most = 0,
+         grain = INFINITY; // of products and recurrences: what all terms together are at most, and multiples of
 
   Carry(ScanKind scan_kind, Type accumulator) : kind(scan_kind), type(accumulator), best(lowest_value(accumulator)) {
     number = kind == ScanKind::product ? 1 : 0;
     integer = kind == ScanKind::product ? 1 : 0;
     magnitude = kind == ScanKind::product ? 1 : 0;
+    most = magnitude;
+    grain = kind == ScanKind::product ? 1 : INFINITY;
   }
 
   void add(Value v, Value factor, bool reference) {
@@ -393,12 +397,25 @@ struct Carry {
                     ? magnitude * std::fabs(v.number) + before * m + before * std::fabs(v.number)
                     : magnitude * std::fabs(factor.number) + before * factor_magnitude + m +
                           0.25 * std::fabs(static_cast<double>(number) * factor.number + v.number);
-    // A product or a recurrence is exact as long as each of its values is.
-    const double grown = static_cast<double>(number) * (kind == ScanKind::linear ? factor.number : v.number);
-    if (kind == ScanKind::sum)
+    if (kind == ScanKind::sum) {
       coarse = coarse || v.number * 16 != std::nearbyint(v.number * 16);
-    else
-      coarse = coarse || !is_exact(grown, type) || (kind == ScanKind::linear && !is_exact(grown + v.number, type));
+      return;
+    }
+    // A product or a recurrence is exact in whatever order its steps are joined when all terms are multiples of one
+    // power of two, and few.
+    const double by = kind == ScanKind::linear ? factor.number : v.number;
+    most = most * std::fabs(by) + (kind == ScanKind::linear ? std::fabs(v.number) : 0);
+    grain = std::min(grain * grain_of(by), kind == ScanKind::linear ? grain_of(v.number) : INFINITY);
+    coarse = coarse || most > std::ldexp(grain, type_row(type).significand_bits - 1);
+  }
+
+  // The greatest power of two that the number is a multiple of.
+  static double grain_of(double number) {
+    if (number == 0 || !std::isfinite(number))
+      return INFINITY;
+    int exponent = 0;
+    const auto digits = static_cast<int64_t>(std::ldexp(std::fabs(std::frexp(number, &exponent)), 53));
+    return std::ldexp(static_cast<double>(digits & -digits), exponent - 53);
   }
 
   Value value() const {

@@ -33,7 +33,7 @@ std::map<VarId, VarId> declare_anew(Plan &plan, const std::vector<PlanNode> &lis
       continue;
     names[var] = add_var(kernel, Var(kernel.vars[var]));
     for (PlanNode &root : again)
-      replace_reads(kernel, root, var, names[var], true);
+      replace_reads(kernel, root, var, make_read(kernel, names[var]), true);
   }
   for (PlanNode &root : again)
     for_each_node(root, [&](PlanNode &n) {

@@ -11,6 +11,7 @@
 #include "plan/one_pass.h"
 #include "plan/plan.h"
 #include "plan/prune.h"
+#include "plan/repeats.h"
 #include "plan/scatters.h"
 #include "plan/share_rows.h"
 #include "plan/share_scans.h"
@@ -245,6 +246,7 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
     share_rows(plan);
     narrow_locals(plan);
     hoist_heavy(plan);
+    load_once(plan);
   }
   return plan;
 }

@@ -107,12 +107,11 @@ bool is_light(const Kernel &kernel, ExprId id) {
   return operations <= kLightOperations && reads <= kLightReads;
 }
 
-void replace_reads(Kernel &kernel, PlanNode &node, VarId var, VarId with, bool deep) {
-  const ExprId read = make_read(kernel, with);
+void replace_reads(Kernel &kernel, PlanNode &node, VarId var, ExprId with, bool deep) {
   auto put = [&](ExprId &id) {
     id = replace(kernel, id, [&](ExprId at) {
       const Expr &e = kernel.expr(at);
-      return e.op == Op::read && e.ref == var ? read : kNone;
+      return e.op == Op::read && e.ref == var ? with : kNone;
     });
   };
   put(node.value);

@@ -16,8 +16,8 @@ void walk(const Kernel &kernel, ExprId id, const std::function<bool(ExprId)> &vi
 // A copy of the expression in which `replace` has put other nodes (kNone: keep). The original where nothing changed.
 ExprId replace(Kernel &kernel, ExprId id, const std::function<ExprId(ExprId)> &replace);
 
-// Makes the node, and with `deep` those inside, read the other variable.
-void replace_reads(Kernel &kernel, PlanNode &node, VarId var, VarId with, bool deep);
+// Puts the other expression where the node, and with `deep` those inside, read the variable.
+void replace_reads(Kernel &kernel, PlanNode &node, VarId var, ExprId with, bool deep);
 
 // Does it read the variable, at any point?
 bool reads(const Kernel &kernel, ExprId id, VarId var);

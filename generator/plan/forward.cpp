@@ -120,7 +120,7 @@ private:
   void keep(std::vector<PlanNode> &nodes, size_t at) {
     const VarId output = nodes[at].target, fresh = variable_for(nodes[at]);
     for (size_t i = at + 1; i < nodes.size(); ++i)
-      replace_reads(kernel_, nodes[i], output, fresh, true);
+      replace_reads(kernel_, nodes[i], output, make_read(kernel_, fresh), true);
     PlanNode first = nodes[at];
     first.target = fresh;
     nodes[at].value = make_read(kernel_, fresh);
@@ -137,7 +137,7 @@ private:
         n.target = fresh;
     });
     for (size_t i = loop + 1; i < nodes.size(); ++i)
-      replace_reads(kernel_, nodes[i], total, fresh, true);
+      replace_reads(kernel_, nodes[i], total, make_read(kernel_, fresh), true);
     PlanNode put;
     put.target = total;
     put.value = make_read(kernel_, fresh);

@@ -348,7 +348,7 @@ private:
       own[var] = lists_.copy_of(var, kernel_.vars[var].name, AxisSet());
     for (PlanNode &root : list) {
       for (const auto &[var, copy] : own)
-        replace_reads(kernel_, root, var, copy, true);
+        replace_reads(kernel_, root, var, make_read(kernel_, copy), true);
       for_each_node(root, [&](PlanNode &n) { n.target = own.count(n.target) != 0 ? own.at(n.target) : n.target; });
     }
     return own;
@@ -429,7 +429,7 @@ private:
       const VarId here = lists_.copy_of(var, kernel_.vars[var].name, AxisSet());
       out.push_back(assign(here, make_read(kernel_, var)));
       for (PlanNode &loop : loops)
-        replace_reads(kernel_, loop, var, here, true);
+        replace_reads(kernel_, loop, var, make_read(kernel_, here), true);
     }
     std::move(loops.begin(), loops.end(), std::back_inserter(out));
     return out;

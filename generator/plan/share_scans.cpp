@@ -375,18 +375,34 @@ private:
   void add_round(const Scan &scan, PlanNode step, Nodes &out) {
     const auto put = [&](PlanNode node) {
       for (const auto &[var, copy] : copies_)
-        replace_reads(kernel_, node, var, copy, false);
+        replace_reads(kernel_, node, var, make_read(kernel_, copy), false);
       out.push_back(std::move(node));
     };
+    const std::set<VarId> wanted = wanted_by(step, scan);
     for (VarId var : scan.needs) {
       PlanNode set = setter(scan, var);
-      if (copies_.count(var) != 0)
+      if (copies_.count(var) != 0 || wanted.count(var) == 0)
         continue;
       const VarId copy = set.target = lists_.copy_of(var, kernel_.vars[var].name, AxisSet());
       put(std::move(set));
       copies_[var] = copy;
     }
     put(std::move(step));
+  }
+
+  // Of what the scan needs, in order: a factor alone may hang on less.
+  std::set<VarId> wanted_by(const PlanNode &step, const Scan &scan) const {
+    std::set<VarId> out;
+    const auto note = [&](const PlanNode &node) {
+      for (const Access &access : own_accesses_of(kernel_, node))
+        if (!access.write)
+          out.insert(access.var);
+    };
+    note(step);
+    for (auto var = scan.needs.rbegin(); var != scan.needs.rend(); ++var)
+      if (out.count(*var) != 0)
+        note(setter(scan, *var));
+    return out;
   }
 
   // carry = identity; for shares in order { start = carry; carry += total_part }

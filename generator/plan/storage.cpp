@@ -217,7 +217,7 @@ private:
         copy.axes |= lanes_of_readers(node, v);
         const VarId fresh = add_var(kernel_, std::move(copy));
         out.push_back(make_assign(kernel_, fresh, value, node.place));
-        replace_reads(kernel_, node, v, fresh, repeats);
+        replace_reads(kernel_, node, v, make_read(kernel_, fresh), repeats);
       }
       clone(v, node.body);
       clone(v, node.otherwise);

@@ -36,13 +36,14 @@ TEST_CASE("arithmetic beside a minimum shows the NaN of its arguments") {
   CHECK(loose("y = min(p, q) / (exp(p) - abs(q));") == "1 of 1");
   CHECK(loose("y = max(p, q) - min(p, q) + (p + q);") == "2 of 2");
   CHECK(loose("real least = min(p, q); real product = p * q; y = product - least;") == "1 of 1");
-  CHECK(loose("y = max(p, 1) + p;") == "1 of 1"); // a number is no NaN
+  CHECK(loose("y = min(p, q) / max(p * q, 1);") == "1 of 2"); // beside a number, NaN is passed on
+  CHECK(loose("y = min(p, q) + clamp(p - q, -1, 1);") == "1 of 1");
 }
 
 TEST_CASE("where one argument shows nowhere else, its NaN is kept") {
   CHECK(loose("y = min(p, q);") == "0 of 1");
   CHECK(loose("y = min(p, q) + p;") == "0 of 1");
-  CHECK(loose("y = max(p, 1);") == "0 of 1");
+  CHECK(loose("y = max(p, 1) + p;") == "0 of 1"); // nothing to be gained
   CHECK(loose("y = max(min(p, q), p * q);") == "0 of 2");
   CHECK(loose("y = min(p, q) + pow(p * q, 0);") == "0 of 1");
   CHECK(loose("y = min(p, q) + (p < q ? 1 : 2);") == "0 of 1");

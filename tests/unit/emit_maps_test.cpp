@@ -114,8 +114,57 @@ least = min(a, b);
 '''
 )",
                                         ".cpp", "\nvoid ");
-  CHECK(has(text, "(greater(load(&a[n], active), load(&b[n], active)) - 1.0f)"));
-  CHECK(has(text, "minimum(load(&a[n], active), load(&b[n], active))"));
+  CHECK(has(text, "(greater(a_, b_) - 1.0f) / (a_ + b_)"));
+  CHECK(has(text, "minimum(a_, b_)"));
+}
+
+TEST_CASE("vectors load once what several statements need") {
+  const std::string text = emitted_text(R"(
+kernel = "twice"
+inputs.x = "bf16[N]"
+inputs.x_ = "f32[N]"
+inputs.once = "f32[N]"
+outputs.y = "f32[N]"
+outputs.z = "f32[N]"
+body = '''
+y = x * x + x_ * once;
+z = x + x_;
+'''
+)",
+                                        ".cpp", "\nvoid ");
+  CHECK(has(text, "const auto x_2 = from_bf16(load(&x[n], active));"));
+  CHECK(has(text, "const auto x_3 = load(&x_[n], active);"));
+  CHECK(has(text, "x_2 * x_2 + x_3 * load(&once[n], active)"));
+  CHECK(has(text, "x_2 + x_3"));
+}
+
+TEST_CASE("what a loop inside reads stays there") {
+  const std::string text = emitted_text(R"(
+kernel = "inside"
+axes.M = 3
+inputs.a = "u16[H, M]"
+outputs.x = "i64[]"
+body = '''
+x = prod(index(H) % 2 + 1, H) + sum(a, M, H, where(a != 3));
+'''
+)",
+                                        ".cpp", "\nvoid ");
+  CHECK(has(text, "a[h * 3 + m]"));
+}
+
+TEST_CASE("nothing is loaded for an arm of a choice") {
+  const std::string text = emitted_text(R"(
+kernel = "chosen"
+inputs.c = "i32[N]"
+inputs.x = { type = "f32[N]", optional = true }
+outputs.y = "f32[N]"
+body = '''
+y = (c > 0 ? c : 2) + (present(x) ? x * x : 0);
+'''
+)",
+                                        ".cpp", "\nvoid ");
+  CHECK(has(text, "const auto c_ = load(&c[n], active);"));
+  CHECK(!has(text, "const auto x_"));
 }
 
 } // namespace

@@ -206,7 +206,7 @@ z = sum(x * r * s, M);
 '''
 )"));
   CHECK(text.find("  for M: parallel\n    total_here = identity of sum\n    for N: reduction\n"
-                  "      total_here = sum with x * x\n") != std::string::npos);
+                  "      x_ = x\n      total_here = sum with x_ * x_\n") != std::string::npos);
   CHECK(text.find("    total = total_here\n") != std::string::npos);
   CHECK(text.find("y = x * r_here") != std::string::npos);
 }

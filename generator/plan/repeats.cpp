@@ -1,0 +1,141 @@
+// Only what the loop's first statement with it surely reads is loaded there: an arm of a choice may be kept from
+// reading what does not exist.
+#include "plan/repeats.h"
+
+#include <algorithm>
+#include <map>
+
+#include "plan/access.h"
+#include "plan/exprs.h"
+#include "plan/lanes.h"
+#include "plan/storage.h"
+
+namespace kgen {
+namespace {
+
+class Repeats {
+public:
+  explicit Repeats(Plan &plan) : plan_(plan), kernel_(plan.kernel) {}
+
+  void loop(PlanNode &loop) const {
+    if (loop.parts > 0)
+      return;
+    for (const auto &[var, read] : repeated(loop))
+      for (size_t i = 0; i < loop.body.size(); ++i) {
+        if (!mentions(loop.body[i], var))
+          continue;
+        if (surely_reads(loop.body[i], var))
+          load(loop, i, var, read);
+        break;
+      }
+  }
+
+private:
+  // Inputs of which the loop reads the current element several times, and no other; with one such read. Those that say
+  // where something else stands are asked for lane by lane.
+  std::map<VarId, ExprId> repeated(const PlanNode &loop) const {
+    std::map<VarId, std::vector<ExprId>> all;
+    std::set<VarId> places;
+    for_each_node(loop, [&](const PlanNode &node) {
+      for (ExprId root : expressions_of(node))
+        walk(kernel_, root, [&](ExprId at) {
+          const Expr &e = kernel_.expr(at);
+          if (e.op == Op::read)
+            all[e.ref].push_back(at);
+          if (e.op == Op::read || e.op == Op::element || e.op == Op::table)
+            note_reads_below(e, places);
+          return true;
+        });
+    });
+    std::map<VarId, ExprId> out;
+    for (const auto &[var, reads] : all)
+      if (reads.size() > 1 && places.count(var) == 0 &&
+          std::all_of(reads.begin(), reads.end(), [&](ExprId at) { return may_load(kernel_.expr(at), loop); }))
+        out[var] = reads[0];
+    return out;
+  }
+
+  void note_reads_below(const Expr &e, std::set<VarId> &vars) const {
+    const auto note = [&](ExprId id) {
+      walk(kernel_, id, [&](ExprId at) {
+        if (kernel_.expr(at).op == Op::read)
+          vars.insert(kernel_.expr(at).ref);
+        return true;
+      });
+    };
+    for (ExprId arg : e.args)
+      note(arg);
+    for (const Coordinate &c : e.coords)
+      note(c.value);
+  }
+
+  bool may_load(const Expr &read, const PlanNode &loop) const {
+    const Var &var = kernel_.vars[read.ref];
+    return var.kind == Var::Kind::input && var.alias == kNone && !var.optional && read.coords.empty() &&
+           read.axes.contains(loop.axis) && plan_.storage[read.ref].kind == Storage::Kind::argument &&
+           std::none_of(var.dims.begin(), var.dims.end(), [](const Dim &dim) { return dim.offset; });
+  }
+
+  bool mentions(const PlanNode &node, VarId var) const {
+    bool found = false;
+    for_each_node(node, [&](const PlanNode &n) {
+      for (ExprId id : expressions_of(n))
+        found = found || reads(kernel_, id, var);
+    });
+    return found;
+  }
+
+  bool surely_reads(const PlanNode &node, VarId var) const {
+    if (node.kind == PlanNode::Kind::loop || is_composite(node)) // it may have no rounds
+      return false;
+    if (node.condition != kNone)
+      return reads_always(node.condition, var);
+    return reads_always(node.value, var) || reads_always(node.second, var);
+  }
+
+  bool reads_always(ExprId id, VarId var) const {
+    if (id == kNone)
+      return false;
+    const Expr &e = kernel_.expr(id);
+    if (e.op == Op::read)
+      return e.ref == var;
+    const bool chooses = e.op == Op::choose || e.op == Op::both || e.op == Op::either;
+    return std::any_of(e.args.begin(), e.args.begin() + (chooses ? 1 : static_cast<std::ptrdiff_t>(e.args.size())),
+                       [&](ExprId arg) { return reads_always(arg, var); });
+  }
+
+  void load(PlanNode &loop, size_t before, VarId from, ExprId read) const {
+    Var var;
+    var.kind = Var::Kind::local;
+    var.name = kernel_.vars[from].name;
+    var.name += var.name.ends_with('_') ? "" : "_";
+    var.type = kernel_.expr(read).type;
+    var.axes = kernel_.expr(read).axes;
+    var.place = loop.place;
+    const VarId own = add_var(kernel_, std::move(var));
+    const ExprId here = make_read(kernel_, own);
+    kernel_.exprs[here].bounds = kernel_.expr(read).bounds;
+    replace_reads(kernel_, loop, from, here, true);
+    loop.body.insert(loop.body.begin() + static_cast<std::ptrdiff_t>(before),
+                     make_assign(kernel_, own, read, loop.place));
+  }
+
+  Plan &plan_;
+  Kernel &kernel_;
+};
+
+} // namespace
+
+void load_once(Plan &plan) {
+  const std::set<const PlanNode *> taken = LaneAnalysis(plan).choose();
+  const Repeats repeats(plan);
+  for (Phase &phase : plan.phases)
+    for (PlanNode &root : phase.nodes)
+      for_each_node(root, [&](PlanNode &node) {
+        if (taken.count(&node) != 0)
+          repeats.loop(node);
+      });
+  place_variables(plan);
+}
+
+} // namespace kgen
