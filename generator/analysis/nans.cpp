@@ -6,7 +6,6 @@
 #include "analysis/nans.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
@@ -139,15 +138,17 @@ private:
 
 class Values {
 public:
-  explicit Values(const Kernel &kernel) : kernel_(kernel), names_(kernel) {
+  Values(const Kernel &kernel, const std::set<ExprId> &extremes) : kernel_(kernel), names_(kernel) {
     visit_statements(kernel.statements, [&](const Stmt &stmt, const std::vector<const Stmt *> &) {
-      for (ExprId id : expressions_of(stmt))
-        visit_expressions(kernel, id, [&](const Expr &, ExprId at) { number(at); });
       const bool names = stmt.target != kNone && names_.meaning(stmt.target) != kNone;
       for (ExprId id : expressions_of(stmt))
-        if (!names)
-          ends_.insert(number(id));
+        if (const ValueId value = number(id); !names)
+          ends_.insert(value);
     });
+    for (ExprId id : extremes)
+      asked_.insert(values_[number(id)].args.begin(), values_[number(id)].args.end());
+    for (ValueId value = 0; value < static_cast<ValueId>(values_.size()); ++value)
+      values_[value].shows = shown_by(value);
   }
 
   // May the extreme ignore the NaN of its arguments?
@@ -234,26 +235,26 @@ private:
       else if (var.kind != Var::Kind::input || var.alias != kNone)
         own = id;
     }
-    std::vector<ValueId> told = value.args;
     for (ExprId arg : e.args)
       value.args.push_back(number(arg));
     for (const Coordinate &coordinate : e.coords)
       value.args.push_back(number(coordinate.value));
-    told = value.args;
+    std::vector<ValueId> told = value.args;
     for (const Coordinate &coordinate : e.coords)
       told.push_back(coordinate.axis);
     const int order = static_cast<int>(e.scan) * 4 + e.reverse * 2 + e.exclusive;
     const auto [at, added] = known_.emplace(Key(e.op, e.type, e.ref, e.axis, e.integer, e.number, e.monoid,
                                                 e.reduced.bits(), order, e.accumulator, e.element, own, told),
                                             static_cast<ValueId>(values_.size()));
-    if (added) {
-      value.shows = shown_by(e, value.args, at->second);
+    if (added)
       values_.push_back(std::move(value));
-    }
     return at->second;
   }
 
-  std::set<Source> shown_by(const Expr &e, const std::vector<ValueId> &args, ValueId self) const {
+  // Of those that are asked for. What a value is made of has a lower number.
+  std::set<Source> shown_by(ValueId self) const {
+    const Expr &e = kernel_.expr(values_[self].expr);
+    const std::vector<ValueId> &args = values_[self].args;
     std::set<Source> out;
     if (!is_floating(e.type))
       return out;
@@ -269,7 +270,8 @@ private:
       for (const Source &source : values_[args[0]].shows)
         if (kernel_.expr(values_[source.value].expr).axes.contains(e.reduced))
           out.insert({source.value, source.over | e.reduced});
-    out.insert({self, {}});
+    if (asked_.count(self) != 0)
+      out.insert({self, {}});
     return out;
   }
 
@@ -278,7 +280,7 @@ private:
   std::vector<Value> values_;
   std::map<ExprId, ValueId> numbers_;
   std::map<Key, ValueId> known_;
-  std::set<ValueId> ends_;
+  std::set<ValueId> ends_, asked_; // the arguments of extremes
 };
 
 } // namespace
@@ -294,7 +296,7 @@ void find_shown_nans(Kernel &kernel) {
   });
   if (extremes.empty())
     return;
-  Values values(kernel);
+  Values values(kernel, extremes);
   for (ExprId id : extremes)
     kernel.exprs[id].nan_shows = values.nan_shows(id);
 }
