@@ -19,8 +19,36 @@ Bounds join(Bounds a, Bounds b) {
   return {std::min(a.low, b.low), std::max(a.high, b.high), a.below == b.below ? a.below : kNone};
 }
 
-// The locals of which more is known than their type.
-using Known = std::map<VarId, Bounds>;
+// The locals of which more is known than their type, by number. Few, and copied often: at each turn of the statements.
+class Known {
+  using Entry = std::pair<VarId, Bounds>;
+
+  template <class Entries> static auto place(Entries &entries, VarId var) {
+    return std::lower_bound(entries.begin(), entries.end(), var,
+                            [](const Entry &entry, VarId wanted) { return entry.first < wanted; });
+  }
+
+public:
+  auto begin() const { return entries_.begin(); }
+  auto end() const { return entries_.end(); }
+  std::vector<Entry>::const_iterator find(VarId var) const {
+    const auto at = place(entries_, var);
+    return at != end() && at->first == var ? at : end();
+  }
+  Bounds &operator[](VarId var) {
+    auto at = place(entries_, var);
+    if (at == entries_.end() || at->first != var)
+      at = entries_.insert(at, {var, Bounds()});
+    return at->second;
+  }
+  void erase(VarId var) {
+    if (const auto at = find(var); at != end())
+      entries_.erase(at);
+  }
+
+private:
+  std::vector<Entry> entries_;
+};
 // Where a statement stands; none: no lane comes there.
 using State = std::optional<Known>;
 
@@ -278,8 +306,10 @@ private:
 
   // The size that a value is below, where its exact result fits its type.
   AxisId below(const Expr &e, const std::vector<Bounds> &args, const Known &known) const {
-    if (e.op == Op::read)
-      return known.count(e.ref) != 0 && is_followed(e) ? known.at(e.ref).below : kNone;
+    if (e.op == Op::read) {
+      const auto at = known.find(e.ref);
+      return at != known.end() && is_followed(e) ? at->second.below : kNone;
+    }
     if (e.op == Op::index)
       return e.ref == kNone && index_count(kernel_, e.axis, kNone) ? e.axis : kNone;
     if (e.op == Op::cast || (e.op == Op::sub && args[1].low >= 0))
