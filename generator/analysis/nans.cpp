@@ -6,6 +6,7 @@
 #include "analysis/nans.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 #include <tuple>
@@ -211,8 +212,9 @@ private:
     std::map<ValueId, Answer> answers_;
   };
 
-  // What tells two expressions apart but their arguments. Reads of what statements write are all different.
-  using Key = std::tuple<Op, Type, int, AxisId, int64_t, double, Monoid, uint64_t, int, Type, Type, ExprId,
+  // What tells two expressions apart but their arguments; numbers by their bits, as NaN has no order. Reads of what
+  // statements write are all different.
+  using Key = std::tuple<Op, Type, int, AxisId, int64_t, uint64_t, Monoid, uint64_t, int, Type, Type, ExprId,
                          std::vector<ValueId>>;
 
   ValueId number(ExprId id) {
@@ -243,9 +245,10 @@ private:
     for (const Coordinate &coordinate : e.coords)
       told.push_back(coordinate.axis);
     const int order = static_cast<int>(e.scan) * 4 + e.reverse * 2 + e.exclusive;
-    const auto [at, added] = known_.emplace(Key(e.op, e.type, e.ref, e.axis, e.integer, e.number, e.monoid,
-                                                e.reduced.bits(), order, e.accumulator, e.element, own, told),
-                                            static_cast<ValueId>(values_.size()));
+    const auto [at, added] =
+        known_.emplace(Key(e.op, e.type, e.ref, e.axis, e.integer, std::bit_cast<uint64_t>(e.number), e.monoid,
+                           e.reduced.bits(), order, e.accumulator, e.element, own, told),
+                       static_cast<ValueId>(values_.size()));
     if (added)
       values_.push_back(std::move(value));
     return at->second;

@@ -352,8 +352,8 @@ struct Carry {
   double magnitude = 0;
   uint8_t flags = 0;
   bool coarse = false;
-  double most = 0,
-         grain = INFINITY; // of products and recurrences: what all terms together are at most, and multiples of
+  // Of products and recurrences: what all terms together are at most, and what they are multiples of.
+  double most = 0, grain = INFINITY;
 
   Carry(ScanKind scan_kind, Type accumulator) : kind(scan_kind), type(accumulator), best(lowest_value(accumulator)) {
     number = kind == ScanKind::product ? 1 : 0;
