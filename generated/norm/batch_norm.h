@@ -37,6 +37,27 @@ int batch_norm_f32_openmp(float momentum, const float* x, const float* gamma, co
                           float* batch_mean, float* batch_variance, float* running_mean,
                           float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W);
 
+// momentum: f64
+// x: f64[B, C, H, W]
+// gamma: f64[C]
+// beta: f64[C]
+// y: f64[B, C, H, W]
+// batch_mean: f64[C]
+// batch_variance: f64[C]
+// running_mean: f64[C], read and written
+// running_variance: f64[C], read and written
+/* @function batch_norm_f64 args: scalar momentum f64; in x f64 [B, C, H, W]; in gamma f64 [C]; in beta f64
+ * [C]; out y f64 [B, C, H, W]; out batch_mean f64 [C]; out batch_variance f64 [C]; inout running_mean f64
+ * [C]; inout running_variance f64 [C]; size B; size C; size H; size W; workspace workspace */
+int64_t batch_norm_f64_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W);
+int batch_norm_f64_cuda(double momentum, const double* x, const double* gamma, const double* beta, double* y,
+                        double* batch_mean, double* batch_variance, double* running_mean,
+                        double* running_variance, int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
+                        int64_t workspace_bytes, void* stream);
+int batch_norm_f64_openmp(double momentum, const double* x, const double* gamma, const double* beta,
+                          double* y, double* batch_mean, double* batch_variance, double* running_mean,
+                          double* running_variance, int64_t B, int64_t C, int64_t H, int64_t W);
+
 // momentum: f32
 // x: bf16[B, C, H, W]
 // gamma: f32[C]

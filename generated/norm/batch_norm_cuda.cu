@@ -481,6 +481,122 @@ cudaError_t batch_norm_f32(float momentum, const float* x, const float* gamma, c
 }
 
 // Where the intermediates lie in the workspace.
+struct BatchNormF64Workspace {
+  int64_t total_slots;
+  int64_t bytes = 0;
+
+  explicit BatchNormF64Workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
+    total_slots = reserve(bytes, RowShape(B * ceil_div(H * W, 2), 2, C, 16, 128).slot_bytes, 1);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512, 1)
+    batch_norm_f64_kernel(double momentum, const double* x, const double* gamma, const double* beta,
+                          double* y, double* batch_mean, double* batch_variance, double* running_mean,
+                          double* running_variance, Index B, Index C, Index H, Index W, Index chunk,
+                          RowTeam team) {
+  team.begin();
+  char* tile = row_tile(team);
+  const bool keeps = team.kept_bytes > 0;
+  double* const x_kept = take<double>(tile, chunk * 2);
+  const Index first = Index(blockIdx.x % team.chunks) * chunk;
+  const Index last = first + chunk;
+  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
+  const Index items = Index(C);
+  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
+    const Index c = item;
+    double total = 0.0;
+    double total_own = 0.0;
+    const Index groups = Index((H * W + 1) / 2);
+    for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups);
+         point += Index(blockDim.x)) {
+      const Index b = Index(point / groups);
+      const Index group = Index(point % groups);
+      const Index hw_first = group * 2;
+      const Index remaining = Index(H * W - hw_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
+      if (keeps) store_pack<kWide>(&x_kept[(point - first) * 2], x_pack, remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (i < remaining) {
+          total_own += x_pack[i];
+        }
+      }
+    }
+    total = total + team.fold(total_own, [](double one, double other) { return double(one + other); });
+    const double m = total / double(int64_t(B) * int64_t(H * W));
+    double total2 = 0.0;
+    if (writes) {
+      batch_mean[c] = m;
+    }
+    if (writes) {
+      running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
+    }
+    double total2_own = 0.0;
+    const Index groups2 = Index((H * W + 1) / 2);
+    for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups2);
+         point += Index(blockDim.x)) {
+      const Index b = Index(point / groups2);
+      const Index group = Index(point % groups2);
+      const Index hw_first = group * 2;
+      const Index remaining = Index(H * W - hw_first);
+      const auto x_pack = load_pack<2, 1, kWide>(
+          keeps ? &x_kept[(point - first) * 2] : &x[(b * C + c) * (H * W) + hw_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const double d = x_pack[i] - m;
+        if (i < remaining) {
+          total2_own += d * d;
+        }
+      }
+    }
+    total2 = total2 + team.fold(total2_own, [](double one, double other) { return double(one + other); });
+    const double v = total2 / double(int64_t(B) * int64_t(H * W));
+    if (writes) {
+      batch_variance[c] = v;
+    }
+    if (writes) {
+      running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
+    }
+    const Index groups3 = Index((H * W + 1) / 2);
+    for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups3);
+         point += Index(blockDim.x)) {
+      const Index b = Index(point / groups3);
+      const Index group = Index(point % groups3);
+      const Index hw_first = group * 2;
+      const Index remaining = Index(H * W - hw_first);
+      const auto x_pack = load_pack<2, 1, kWide>(
+          keeps ? &x_kept[(point - first) * 2] : &x[(b * C + c) * (H * W) + hw_first], remaining);
+      Pack<double, 2> y_pack;
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const double d_ = x_pack[i] - m;
+        y_pack[i] = d_ * rsqrt(v + 1e-05) * gamma[c] + beta[c];
+      }
+      store_pack<kWide>(&y[(b * C + c) * (H * W) + hw_first], y_pack, remaining);
+    }
+  }
+}
+
+template <class Index>
+cudaError_t batch_norm_f64(double momentum, const double* x, const double* gamma, const double* beta,
+                           double* y, double* batch_mean, double* batch_variance, double* running_mean,
+                           double* running_variance, int64_t B, int64_t C, int64_t H, int64_t W,
+                           char* workspace, cudaStream_t stream) {
+  const BatchNormF64Workspace space(B, C, H, W);
+  const bool wide = aligned({x, y}) && H * W % 2 == 0;
+  const RowShape shape(B * ceil_div(H * W, 2), 2, C, 16, 128);
+  if (const cudaError_t error =
+          launch_rows(wide ? batch_norm_f64_kernel<true, Index> : batch_norm_f64_kernel<false, Index>, shape,
+                      workspace + space.total_slots, stream, momentum, x, gamma, beta, y, batch_mean,
+                      batch_variance, running_mean, running_variance, B, C, H, W);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
 struct BatchNormBf16Workspace {
   int64_t total_slots;
   int64_t bytes = 0;
@@ -657,6 +773,71 @@ extern "C" int batch_norm_f32_cuda(float momentum, const float* x, const float* 
       small ? batch_norm_f32<int32_t>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
                                       running_variance, B, C, H, W, static_cast<char*>(memory), queue)
             : batch_norm_f32<int64_t>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
+                                      running_variance, B, C, H, W, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
+  return error == cudaSuccess ? 0 : 40;
+}
+
+extern "C" int64_t batch_norm_f64_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
+  return BatchNormF64Workspace(B, C, H, W).bytes;
+}
+
+extern "C" int batch_norm_f64_cuda(double momentum, const double* x, const double* gamma, const double* beta,
+                                   double* y, double* batch_mean, double* batch_variance,
+                                   double* running_mean, double* running_variance, int64_t B, int64_t C,
+                                   int64_t H, int64_t W, void* workspace, int64_t workspace_bytes,
+                                   void* stream) {
+  if (!(B >= 0)) return 1;
+  if (!(C >= 0)) return 2;
+  if (!(H >= 0)) return 3;
+  if (!(W >= 0)) return 4;
+  if (overflows({8, B, C, H, W})) return 5;
+  if (overflows({8, C})) return 6;
+  if (x == nullptr && B * C * H * W > 0) return 7;
+  if (gamma == nullptr && C > 0) return 8;
+  if (beta == nullptr && C > 0) return 9;
+  if (y == nullptr && B * C * H * W > 0) return 10;
+  if (batch_mean == nullptr && C > 0) return 11;
+  if (batch_variance == nullptr && C > 0) return 12;
+  if (running_mean == nullptr && C > 0) return 13;
+  if (running_variance == nullptr && C > 0) return 14;
+  if (overlap(x, B * C * H * W * 8, y, B * C * H * W * 8)) return 15;
+  if (overlap(gamma, C * 8, y, B * C * H * W * 8)) return 16;
+  if (overlap(beta, C * 8, y, B * C * H * W * 8)) return 17;
+  if (overlap(x, B * C * H * W * 8, batch_mean, C * 8)) return 18;
+  if (overlap(gamma, C * 8, batch_mean, C * 8)) return 19;
+  if (overlap(beta, C * 8, batch_mean, C * 8)) return 20;
+  if (overlap(y, B * C * H * W * 8, batch_mean, C * 8)) return 21;
+  if (overlap(batch_variance, C * 8, batch_mean, C * 8)) return 22;
+  if (overlap(running_mean, C * 8, batch_mean, C * 8)) return 23;
+  if (overlap(running_variance, C * 8, batch_mean, C * 8)) return 24;
+  if (overlap(x, B * C * H * W * 8, batch_variance, C * 8)) return 25;
+  if (overlap(gamma, C * 8, batch_variance, C * 8)) return 26;
+  if (overlap(beta, C * 8, batch_variance, C * 8)) return 27;
+  if (overlap(y, B * C * H * W * 8, batch_variance, C * 8)) return 28;
+  if (overlap(running_mean, C * 8, batch_variance, C * 8)) return 29;
+  if (overlap(running_variance, C * 8, batch_variance, C * 8)) return 30;
+  if (overlap(x, B * C * H * W * 8, running_mean, C * 8)) return 31;
+  if (overlap(gamma, C * 8, running_mean, C * 8)) return 32;
+  if (overlap(beta, C * 8, running_mean, C * 8)) return 33;
+  if (overlap(y, B * C * H * W * 8, running_mean, C * 8)) return 34;
+  if (overlap(running_variance, C * 8, running_mean, C * 8)) return 35;
+  if (overlap(x, B * C * H * W * 8, running_variance, C * 8)) return 36;
+  if (overlap(gamma, C * 8, running_variance, C * 8)) return 37;
+  if (overlap(beta, C * 8, running_variance, C * 8)) return 38;
+  if (overlap(y, B * C * H * W * 8, running_variance, C * 8)) return 39;
+  const bool small = larger(B * C * H * W, C) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const BatchNormF64Workspace space(B, C, H, W);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 41;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 41;
+  const cudaError_t error =
+      small ? batch_norm_f64<int32_t>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
+                                      running_variance, B, C, H, W, static_cast<char*>(memory), queue)
+            : batch_norm_f64<int64_t>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
                                       running_variance, B, C, H, W, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 40;

@@ -30,6 +30,22 @@ int batch_norm_inference_f32_openmp(const float* x, const float* running_mean, c
                                     const float* gamma, const float* beta, float* y, int64_t B, int64_t C,
                                     int64_t H, int64_t W);
 
+// x: f64[B, C, H, W]
+// running_mean: f64[C]
+// running_variance: f64[C]
+// gamma: f64[C]
+// beta: f64[C]
+// y: f64[B, C, H, W]
+/* @function batch_norm_inference_f64 args: in x f64 [B, C, H, W]; in running_mean f64 [C]; in
+ * running_variance f64 [C]; in gamma f64 [C]; in beta f64 [C]; out y f64 [B, C, H, W]; size B; size C; size
+ * H; size W */
+int batch_norm_inference_f64_cuda(const double* x, const double* running_mean, const double* running_variance,
+                                  const double* gamma, const double* beta, double* y, int64_t B, int64_t C,
+                                  int64_t H, int64_t W, void* stream);
+int batch_norm_inference_f64_openmp(const double* x, const double* running_mean,
+                                    const double* running_variance, const double* gamma, const double* beta,
+                                    double* y, int64_t B, int64_t C, int64_t H, int64_t W);
+
 // x: bf16[B, C, H, W]
 // running_mean: f32[C]
 // running_variance: f32[C]

@@ -152,6 +152,44 @@ cudaError_t batch_norm_inference_f32(const float* x, const float* running_mean, 
 
 template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
+    batch_norm_inference_f64_kernel(const double* x, const double* running_mean,
+                                    const double* running_variance, const double* gamma, const double* beta,
+                                    double* y, Index B, Index C, Index H, Index W) {
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  const Index groups = Index((H * W + kElements - 1) / kElements);
+  if (item >= B * C * groups) return;
+  const Index b = Index(item / groups / C);
+  const Index c = Index(item / groups % C);
+  const Index group = Index(item % groups);
+  const Index hw_first = group * kElements;
+  const Index remaining = Index(H * W - hw_first);
+  const auto x_pack = load_pack<kElements>(&x[(b * C + c) * (H * W) + hw_first], remaining);
+  Pack<double, kElements> y_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    y_pack[i] = (x_pack[i] - running_mean[c]) * rsqrt(running_variance[c] + 1e-05) * gamma[c] + beta[c];
+  }
+  store_pack(&y[(b * C + c) * (H * W) + hw_first], y_pack, remaining);
+}
+
+template <class Index>
+cudaError_t batch_norm_inference_f64(const double* x, const double* running_mean,
+                                     const double* running_variance, const double* gamma, const double* beta,
+                                     double* y, int64_t B, int64_t C, int64_t H, int64_t W,
+                                     cudaStream_t stream) {
+  const int elements = aligned({x, y}) && H * W % 2 == 0 ? 2 : 1;
+  const int64_t groups = ceil_div(H * W, elements);
+  if (const cudaError_t error = launch(elements == 2 ? batch_norm_inference_f64_kernel<2, Index>
+                                                     : batch_norm_inference_f64_kernel<1, Index>,
+                                       ceil_div(B * C * groups, 256), 256, 0, stream, x, running_mean,
+                                       running_variance, gamma, beta, y, B, C, H, W);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+template <int kElements, class Index>
+__global__ void __launch_bounds__(256)
     batch_norm_inference_bf16_kernel(const uint16_t* x, const float* running_mean,
                                      const float* running_variance, const float* gamma, const float* beta,
                                      uint16_t* y, Index B, Index C, Index H, Index W) {
@@ -217,6 +255,36 @@ extern "C" int batch_norm_inference_f32_cuda(const float* x, const float* runnin
   const cudaError_t error = small ? batch_norm_inference_f32<int32_t>(x, running_mean, running_variance,
                                                                       gamma, beta, y, B, C, H, W, queue)
                                   : batch_norm_inference_f32<int64_t>(x, running_mean, running_variance,
+                                                                      gamma, beta, y, B, C, H, W, queue);
+  return error == cudaSuccess ? 0 : 18;
+}
+
+extern "C" int batch_norm_inference_f64_cuda(const double* x, const double* running_mean,
+                                             const double* running_variance, const double* gamma,
+                                             const double* beta, double* y, int64_t B, int64_t C, int64_t H,
+                                             int64_t W, void* stream) {
+  if (!(B >= 0)) return 1;
+  if (!(C >= 0)) return 2;
+  if (!(H >= 0)) return 3;
+  if (!(W >= 0)) return 4;
+  if (overflows({8, B, C, H, W})) return 5;
+  if (overflows({8, C})) return 6;
+  if (x == nullptr && B * C * H * W > 0) return 7;
+  if (running_mean == nullptr && C > 0) return 8;
+  if (running_variance == nullptr && C > 0) return 9;
+  if (gamma == nullptr && C > 0) return 10;
+  if (beta == nullptr && C > 0) return 11;
+  if (y == nullptr && B * C * H * W > 0) return 12;
+  if (static_cast<const void*>(x) != y && overlap(x, B * C * H * W * 8, y, B * C * H * W * 8)) return 13;
+  if (overlap(running_mean, C * 8, y, B * C * H * W * 8)) return 14;
+  if (overlap(running_variance, C * 8, y, B * C * H * W * 8)) return 15;
+  if (overlap(gamma, C * 8, y, B * C * H * W * 8)) return 16;
+  if (overlap(beta, C * 8, y, B * C * H * W * 8)) return 17;
+  const bool small = larger(B * C * H * W, C) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const cudaError_t error = small ? batch_norm_inference_f64<int32_t>(x, running_mean, running_variance,
+                                                                      gamma, beta, y, B, C, H, W, queue)
+                                  : batch_norm_inference_f64<int64_t>(x, running_mean, running_variance,
                                                                       gamma, beta, y, B, C, H, W, queue);
   return error == cudaSuccess ? 0 : 18;
 }

@@ -58,6 +58,8 @@ constexpr int kVectorBytes = 32;
 constexpr int kVectorBytes = 16;
 #endif
 
+constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
+
 constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
 template <class T, int N>
@@ -351,6 +353,32 @@ void batch_norm_inference_f32(const float* x, const float* running_mean, const f
   }
 }
 
+void batch_norm_inference_f64(const double* x, const double* running_mean, const double* running_variance,
+                              const double* gamma, const double* beta, double* y, int64_t B, int64_t C,
+                              int64_t H, int64_t W) {
+  const bool around_caches = B * C * (H * W) * 8 >= kBeyondCaches;
+  OMP(omp parallel if (B * C * H * W > 16384))
+  {
+    OMP(omp for collapse(3) schedule(static) nowait)
+    for (int64_t b = 0; b < B; ++b) {
+      for (int64_t c = 0; c < C; ++c) {
+        for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
+          for_lines<kLanes64>(around_caches, &y[(b * C + c) * (H * W) + hw_first], hw_first,
+                              smaller(hw_first + 4096, H * W), [=](int64_t hw, auto active) {
+                                store_around(
+                                    &y[(b * C + c) * (H * W) + hw], active,
+                                    (load(&x[(b * C + c) * (H * W) + hw], active) - running_mean[c]) *
+                                            rsqrt(running_variance[c] + 1e-05) * gamma[c] +
+                                        beta[c],
+                                    around_caches);
+                              });
+        }
+      }
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
 void batch_norm_inference_bf16(const uint16_t* x, const float* running_mean, const float* running_variance,
                                const float* gamma, const float* beta, uint16_t* y, int64_t B, int64_t C,
                                int64_t H, int64_t W) {
@@ -402,6 +430,31 @@ extern "C" int batch_norm_inference_f32_openmp(const float* x, const float* runn
   if (overlap(gamma, C * 4, y, B * C * H * W * 4)) return 16;
   if (overlap(beta, C * 4, y, B * C * H * W * 4)) return 17;
   batch_norm_inference_f32(x, running_mean, running_variance, gamma, beta, y, B, C, H, W);
+  return 0;
+}
+
+extern "C" int batch_norm_inference_f64_openmp(const double* x, const double* running_mean,
+                                               const double* running_variance, const double* gamma,
+                                               const double* beta, double* y, int64_t B, int64_t C, int64_t H,
+                                               int64_t W) {
+  if (!(B >= 0)) return 1;
+  if (!(C >= 0)) return 2;
+  if (!(H >= 0)) return 3;
+  if (!(W >= 0)) return 4;
+  if (overflows({8, B, C, H, W})) return 5;
+  if (overflows({8, C})) return 6;
+  if (x == nullptr && B * C * H * W > 0) return 7;
+  if (running_mean == nullptr && C > 0) return 8;
+  if (running_variance == nullptr && C > 0) return 9;
+  if (gamma == nullptr && C > 0) return 10;
+  if (beta == nullptr && C > 0) return 11;
+  if (y == nullptr && B * C * H * W > 0) return 12;
+  if (static_cast<const void*>(x) != y && overlap(x, B * C * H * W * 8, y, B * C * H * W * 8)) return 13;
+  if (overlap(running_mean, C * 8, y, B * C * H * W * 8)) return 14;
+  if (overlap(running_variance, C * 8, y, B * C * H * W * 8)) return 15;
+  if (overlap(gamma, C * 8, y, B * C * H * W * 8)) return 16;
+  if (overlap(beta, C * 8, y, B * C * H * W * 8)) return 17;
+  batch_norm_inference_f64(x, running_mean, running_variance, gamma, beta, y, B, C, H, W);
   return 0;
 }
 

@@ -59,6 +59,8 @@ constexpr int kVectorBytes = 32;
 constexpr int kVectorBytes = 16;
 #endif
 
+constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
+
 constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
 template <class T, int N>
@@ -432,6 +434,60 @@ void batch_norm_f32(float momentum, const float* x, const float* gamma, const fl
   }
 }
 
+void batch_norm_f64(double momentum, const double* x, const double* gamma, const double* beta, double* y,
+                    double* batch_mean, double* batch_variance, double* running_mean,
+                    double* running_variance, int64_t B, int64_t C, int64_t H, int64_t W) {
+  const bool around_caches = B * C * (H * W) * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t c = 0; c < C; ++c) {
+      double total = 0.0;
+      double seen = 0.0;
+      double total2 = 0.0;
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
+          const int64_t hw_end = smaller(hw_first + 4096, H * W);
+          const double here = double(hw_end - hw_first);
+          double total_part = 0.0;
+          Sum<double, kLanes64> total_part_lanes = 0.0;
+          for_lanes<kLanes64>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
+            total_part_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0);
+          });
+          total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
+          const double mean = total_part / here;
+          Sum<double, kLanes64> total2_lanes = 0.0;
+          for_lanes<kLanes64>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
+            const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
+            total2_lanes += keep(active, d * d, 0.0);
+          });
+          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
+          if (seen > 0.0) {
+            const double apart = mean - total / seen;
+            total2 += apart * apart * (seen * here / (seen + here));
+          }
+          total += total_part;
+          seen += here;
+        }
+      }
+      const double m = total / double(B * (H * W));
+      batch_mean[c] = m;
+      running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
+      const double v = total2 / double(B * (H * W));
+      batch_variance[c] = v;
+      running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
+      const double root = rsqrt(v + 1e-05);
+      for (int64_t b = 0; b < B; ++b) {
+        for_lines<kLanes64>(around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
+          const auto d_ = load(&x[(b * C + c) * (H * W) + hw], active) - m;
+          store_around(&y[(b * C + c) * (H * W) + hw], active, d_ * root * gamma[c] + beta[c], around_caches);
+        });
+      }
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
 void batch_norm_bf16(float momentum, const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
                      float* batch_mean, float* batch_variance, float* running_mean, float* running_variance,
                      int64_t B, int64_t C, int64_t H, int64_t W) {
@@ -532,6 +588,54 @@ extern "C" int batch_norm_f32_openmp(float momentum, const float* x, const float
   if (overlap(beta, C * 4, running_variance, C * 4)) return 38;
   if (overlap(y, B * C * H * W * 4, running_variance, C * 4)) return 39;
   batch_norm_f32(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean, running_variance, B,
+                 C, H, W);
+  return 0;
+}
+
+extern "C" int batch_norm_f64_openmp(double momentum, const double* x, const double* gamma,
+                                     const double* beta, double* y, double* batch_mean,
+                                     double* batch_variance, double* running_mean, double* running_variance,
+                                     int64_t B, int64_t C, int64_t H, int64_t W) {
+  if (!(B >= 0)) return 1;
+  if (!(C >= 0)) return 2;
+  if (!(H >= 0)) return 3;
+  if (!(W >= 0)) return 4;
+  if (overflows({8, B, C, H, W})) return 5;
+  if (overflows({8, C})) return 6;
+  if (x == nullptr && B * C * H * W > 0) return 7;
+  if (gamma == nullptr && C > 0) return 8;
+  if (beta == nullptr && C > 0) return 9;
+  if (y == nullptr && B * C * H * W > 0) return 10;
+  if (batch_mean == nullptr && C > 0) return 11;
+  if (batch_variance == nullptr && C > 0) return 12;
+  if (running_mean == nullptr && C > 0) return 13;
+  if (running_variance == nullptr && C > 0) return 14;
+  if (overlap(x, B * C * H * W * 8, y, B * C * H * W * 8)) return 15;
+  if (overlap(gamma, C * 8, y, B * C * H * W * 8)) return 16;
+  if (overlap(beta, C * 8, y, B * C * H * W * 8)) return 17;
+  if (overlap(x, B * C * H * W * 8, batch_mean, C * 8)) return 18;
+  if (overlap(gamma, C * 8, batch_mean, C * 8)) return 19;
+  if (overlap(beta, C * 8, batch_mean, C * 8)) return 20;
+  if (overlap(y, B * C * H * W * 8, batch_mean, C * 8)) return 21;
+  if (overlap(batch_variance, C * 8, batch_mean, C * 8)) return 22;
+  if (overlap(running_mean, C * 8, batch_mean, C * 8)) return 23;
+  if (overlap(running_variance, C * 8, batch_mean, C * 8)) return 24;
+  if (overlap(x, B * C * H * W * 8, batch_variance, C * 8)) return 25;
+  if (overlap(gamma, C * 8, batch_variance, C * 8)) return 26;
+  if (overlap(beta, C * 8, batch_variance, C * 8)) return 27;
+  if (overlap(y, B * C * H * W * 8, batch_variance, C * 8)) return 28;
+  if (overlap(running_mean, C * 8, batch_variance, C * 8)) return 29;
+  if (overlap(running_variance, C * 8, batch_variance, C * 8)) return 30;
+  if (overlap(x, B * C * H * W * 8, running_mean, C * 8)) return 31;
+  if (overlap(gamma, C * 8, running_mean, C * 8)) return 32;
+  if (overlap(beta, C * 8, running_mean, C * 8)) return 33;
+  if (overlap(y, B * C * H * W * 8, running_mean, C * 8)) return 34;
+  if (overlap(running_variance, C * 8, running_mean, C * 8)) return 35;
+  if (overlap(x, B * C * H * W * 8, running_variance, C * 8)) return 36;
+  if (overlap(gamma, C * 8, running_variance, C * 8)) return 37;
+  if (overlap(beta, C * 8, running_variance, C * 8)) return 38;
+  if (overlap(y, B * C * H * W * 8, running_variance, C * 8)) return 39;
+  batch_norm_f64(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean, running_variance, B,
                  C, H, W);
   return 0;
 }

@@ -31,6 +31,22 @@ int group_norm_f32_openmp(const float* x, const float* gamma, const float* beta,
                           int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
                           int64_t workspace_bytes);
 
+// x: f64[B, (G) * (C), H, W]
+// gamma: f64[(G) * (C)]
+// beta: f64[(G) * (C)]
+// y: f64[B, (G) * (C), H, W]
+/* @function group_norm_f64 args: in x f64 [B, (G) * (C), H, W]; in gamma f64 [(G) * (C)]; in beta f64 [(G) *
+ * (C)]; out y f64 [B, (G) * (C), H, W]; size B; size G; size C; size H; size W; workspace workspace;
+ * workspace_openmp workspace */
+int64_t group_norm_f64_cuda_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W);
+int group_norm_f64_cuda(const double* x, const double* gamma, const double* beta, double* y, int64_t B,
+                        int64_t G, int64_t C, int64_t H, int64_t W, void* workspace, int64_t workspace_bytes,
+                        void* stream);
+int64_t group_norm_f64_openmp_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W);
+int group_norm_f64_openmp(const double* x, const double* gamma, const double* beta, double* y, int64_t B,
+                          int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
+                          int64_t workspace_bytes);
+
 // x: bf16[B, (G) * (C), H, W]
 // gamma: f32[(G) * (C)]
 // beta: f32[(G) * (C)]

@@ -462,6 +462,104 @@ cudaError_t group_norm_f32(const float* x, const float* gamma, const float* beta
 }
 
 // Where the intermediates lie in the workspace.
+struct GroupNormF64Workspace {
+  int64_t total_slots;
+  int64_t bytes = 0;
+
+  explicit GroupNormF64Workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
+    total_slots = reserve(bytes, RowShape(C * ceil_div(H * W, 2), 2, B * G, 16, 128).slot_bytes, 1);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512, 1)
+    group_norm_f64_kernel(const double* x, const double* gamma, const double* beta, double* y, Index B,
+                          Index G, Index C, Index H, Index W, Index chunk, RowTeam team) {
+  team.begin();
+  char* tile = row_tile(team);
+  const bool keeps = team.kept_bytes > 0;
+  double* const x_kept = take<double>(tile, chunk * 2);
+  const Index first = Index(blockIdx.x % team.chunks) * chunk;
+  const Index last = first + chunk;
+  const Index items = Index(B * G);
+  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
+    const Index b = Index(item / G);
+    const Index g = Index(item % G);
+    double total = 0.0;
+    double total_own = 0.0;
+    const Index groups = Index((H * W + 1) / 2);
+    for (Index point = first + Index(threadIdx.x); point < smaller(last, C * groups);
+         point += Index(blockDim.x)) {
+      const Index c = Index(point / groups);
+      const Index group = Index(point % groups);
+      const Index hw_first = group * 2;
+      const Index remaining = Index(H * W - hw_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[((b * G + g) * C + c) * (H * W) + hw_first], remaining);
+      if (keeps) store_pack<kWide>(&x_kept[(point - first) * 2], x_pack, remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (i < remaining) {
+          total_own += x_pack[i];
+        }
+      }
+    }
+    total = total + team.fold(total_own, [](double one, double other) { return double(one + other); });
+    double total2 = 0.0;
+    double total2_own = 0.0;
+    const Index groups2 = Index((H * W + 1) / 2);
+    for (Index point = first + Index(threadIdx.x); point < smaller(last, C * groups2);
+         point += Index(blockDim.x)) {
+      const Index c = Index(point / groups2);
+      const Index group = Index(point % groups2);
+      const Index hw_first = group * 2;
+      const Index remaining = Index(H * W - hw_first);
+      const auto x_pack = load_pack<2, 1, kWide>(
+          keeps ? &x_kept[(point - first) * 2] : &x[((b * G + g) * C + c) * (H * W) + hw_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const double d = x_pack[i] - total / double(int64_t(C) * int64_t(H * W));
+        if (i < remaining) {
+          total2_own += d * d;
+        }
+      }
+    }
+    total2 = total2 + team.fold(total2_own, [](double one, double other) { return double(one + other); });
+    const Index groups3 = Index((H * W + 1) / 2);
+    for (Index point = first + Index(threadIdx.x); point < smaller(last, C * groups3);
+         point += Index(blockDim.x)) {
+      const Index c = Index(point / groups3);
+      const Index group = Index(point % groups3);
+      const Index hw_first = group * 2;
+      const Index remaining = Index(H * W - hw_first);
+      const auto x_pack = load_pack<2, 1, kWide>(
+          keeps ? &x_kept[(point - first) * 2] : &x[((b * G + g) * C + c) * (H * W) + hw_first], remaining);
+      Pack<double, 2> y_pack;
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const double d_ = x_pack[i] - total / double(int64_t(C) * int64_t(H * W));
+        y_pack[i] = d_ * rsqrt(total2 / double(int64_t(C) * int64_t(H * W)) + 1e-05) * gamma[g * C + c] +
+                    beta[g * C + c];
+      }
+      store_pack<kWide>(&y[((b * G + g) * C + c) * (H * W) + hw_first], y_pack, remaining);
+    }
+  }
+}
+
+template <class Index>
+cudaError_t group_norm_f64(const double* x, const double* gamma, const double* beta, double* y, int64_t B,
+                           int64_t G, int64_t C, int64_t H, int64_t W, char* workspace, cudaStream_t stream) {
+  const GroupNormF64Workspace space(B, G, C, H, W);
+  const bool wide = aligned({x, y}) && H * W % 2 == 0;
+  const RowShape shape(C * ceil_div(H * W, 2), 2, B * G, 16, 128);
+  if (const cudaError_t error =
+          launch_rows(wide ? group_norm_f64_kernel<true, Index> : group_norm_f64_kernel<false, Index>, shape,
+                      workspace + space.total_slots, stream, x, gamma, beta, y, B, G, C, H, W);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
 struct GroupNormBf16Workspace {
   int64_t total_slots;
   int64_t bytes = 0;
@@ -595,6 +693,42 @@ extern "C" int group_norm_f32_cuda(const float* x, const float* gamma, const flo
   const cudaError_t error =
       small ? group_norm_f32<int32_t>(x, gamma, beta, y, B, G, C, H, W, static_cast<char*>(memory), queue)
             : group_norm_f32<int64_t>(x, gamma, beta, y, B, G, C, H, W, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
+  return error == cudaSuccess ? 0 : 16;
+}
+
+extern "C" int64_t group_norm_f64_cuda_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
+  return GroupNormF64Workspace(B, G, C, H, W).bytes;
+}
+
+extern "C" int group_norm_f64_cuda(const double* x, const double* gamma, const double* beta, double* y,
+                                   int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
+                                   int64_t workspace_bytes, void* stream) {
+  if (!(B >= 0)) return 1;
+  if (!(G >= 0)) return 2;
+  if (!(C >= 0)) return 3;
+  if (!(H >= 0)) return 4;
+  if (!(W >= 0)) return 5;
+  if (overflows({8, B, G, C, H, W})) return 6;
+  if (overflows({8, G, C})) return 7;
+  if (x == nullptr && B * G * C * H * W > 0) return 8;
+  if (gamma == nullptr && G * C > 0) return 9;
+  if (beta == nullptr && G * C > 0) return 10;
+  if (y == nullptr && B * G * C * H * W > 0) return 11;
+  if (overlap(x, B * G * C * H * W * 8, y, B * G * C * H * W * 8)) return 12;
+  if (overlap(gamma, G * C * 8, y, B * G * C * H * W * 8)) return 13;
+  if (overlap(beta, G * C * 8, y, B * G * C * H * W * 8)) return 14;
+  const bool small = larger(B * G * C * H * W, G * C) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const GroupNormF64Workspace space(B, G, C, H, W);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 15;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 15;
+  const cudaError_t error =
+      small ? group_norm_f64<int32_t>(x, gamma, beta, y, B, G, C, H, W, static_cast<char*>(memory), queue)
+            : group_norm_f64<int64_t>(x, gamma, beta, y, B, G, C, H, W, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 16;
 }

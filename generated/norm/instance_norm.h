@@ -29,6 +29,20 @@ int64_t instance_norm_f32_openmp_workspace(int64_t B, int64_t C, int64_t H, int6
 int instance_norm_f32_openmp(const float* x, const float* gamma, const float* beta, float* y, int64_t B,
                              int64_t C, int64_t H, int64_t W, void* workspace, int64_t workspace_bytes);
 
+// x: f64[B, C, H, W]
+// gamma: f64[C], may be null
+// beta: f64[C], may be null
+// y: f64[B, C, H, W]
+/* @function instance_norm_f64 args: in x f64 [B, C, H, W]; in? gamma f64 [C]; in? beta f64 [C]; out y f64 [B,
+ * C, H, W]; size B; size C; size H; size W; workspace workspace; workspace_openmp workspace */
+int64_t instance_norm_f64_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W);
+int instance_norm_f64_cuda(const double* x, const double* gamma, const double* beta, double* y, int64_t B,
+                           int64_t C, int64_t H, int64_t W, void* workspace, int64_t workspace_bytes,
+                           void* stream);
+int64_t instance_norm_f64_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W);
+int instance_norm_f64_openmp(const double* x, const double* gamma, const double* beta, double* y, int64_t B,
+                             int64_t C, int64_t H, int64_t W, void* workspace, int64_t workspace_bytes);
+
 // x: bf16[B, C, H, W]
 // gamma: f32[C], may be null
 // beta: f32[C], may be null

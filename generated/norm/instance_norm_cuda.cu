@@ -451,6 +451,93 @@ cudaError_t instance_norm_f32(const float* x, const float* gamma, const float* b
 }
 
 // Where the intermediates lie in the workspace.
+struct InstanceNormF64Workspace {
+  int64_t total_slots;
+  int64_t bytes = 0;
+
+  explicit InstanceNormF64Workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
+    total_slots = reserve(bytes, RowShape(H * W, 1, B * C, 8, 128).slot_bytes, 1);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512, 1)
+    instance_norm_f64_kernel(const double* x, const double* gamma, const double* beta, double* y, Index B,
+                             Index C, Index H, Index W, Index chunk, RowTeam team) {
+  team.begin();
+  char* tile = row_tile(team);
+  const bool keeps = team.kept_bytes > 0;
+  double* const x_kept = take<double>(tile, chunk);
+  const Index first = Index(blockIdx.x % team.chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, H * W));
+  const Index items = Index(B * C);
+  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
+    const Index b = Index(item / C);
+    const Index c = Index(item % C);
+    double total = 0.0;
+    double total_own = 0.0;
+    for (Index hw_first = first + Index(threadIdx.x) * 2; hw_first < last;
+         hw_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(last - hw_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
+      if (keeps) store_pack<kWide>(&x_kept[hw_first - first], x_pack, remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (i < remaining) {
+          total_own += x_pack[i];
+        }
+      }
+    }
+    total = total + team.fold(total_own, [](double one, double other) { return double(one + other); });
+    double total2 = 0.0;
+    double total2_own = 0.0;
+    for (Index hw_first = first + Index(threadIdx.x) * 2; hw_first < last;
+         hw_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(last - hw_first);
+      const auto x_pack = load_pack<2, 1, kWide>(
+          keeps ? &x_kept[hw_first - first] : &x[(b * C + c) * (H * W) + hw_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const double d = x_pack[i] - total / double(int64_t(H * W));
+        if (i < remaining) {
+          total2_own += d * d;
+        }
+      }
+    }
+    total2 = total2 + team.fold(total2_own, [](double one, double other) { return double(one + other); });
+    for (Index hw_first = first + Index(threadIdx.x) * 2; hw_first < last;
+         hw_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(last - hw_first);
+      const auto x_pack = load_pack<2, 1, kWide>(
+          keeps ? &x_kept[hw_first - first] : &x[(b * C + c) * (H * W) + hw_first], remaining);
+      Pack<double, 2> y_pack;
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const double d_ = x_pack[i] - total / double(int64_t(H * W));
+        const double scaled =
+            d_ * rsqrt(total2 / double(int64_t(H * W)) + 1e-05) * (gamma != nullptr ? gamma[c] : 1.0);
+        y_pack[i] = scaled + (beta != nullptr ? beta[c] : 0.0);
+      }
+      store_pack<kWide>(&y[(b * C + c) * (H * W) + hw_first], y_pack, remaining);
+    }
+  }
+}
+
+template <class Index>
+cudaError_t instance_norm_f64(const double* x, const double* gamma, const double* beta, double* y, int64_t B,
+                              int64_t C, int64_t H, int64_t W, char* workspace, cudaStream_t stream) {
+  const InstanceNormF64Workspace space(B, C, H, W);
+  const bool wide = aligned({x, y}) && H * W % 2 == 0;
+  const RowShape shape(H * W, 1, B * C, 8, 128);
+  if (const cudaError_t error =
+          launch_rows(wide ? instance_norm_f64_kernel<true, Index> : instance_norm_f64_kernel<false, Index>,
+                      shape, workspace + space.total_slots, stream, x, gamma, beta, y, B, C, H, W);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
 struct InstanceNormBf16Workspace {
   int64_t total_slots;
   int64_t bytes = 0;
@@ -569,6 +656,39 @@ extern "C" int instance_norm_f32_cuda(const float* x, const float* gamma, const 
   const cudaError_t error =
       small ? instance_norm_f32<int32_t>(x, gamma, beta, y, B, C, H, W, static_cast<char*>(memory), queue)
             : instance_norm_f32<int64_t>(x, gamma, beta, y, B, C, H, W, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
+  return error == cudaSuccess ? 0 : 13;
+}
+
+extern "C" int64_t instance_norm_f64_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
+  return InstanceNormF64Workspace(B, C, H, W).bytes;
+}
+
+extern "C" int instance_norm_f64_cuda(const double* x, const double* gamma, const double* beta, double* y,
+                                      int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
+                                      int64_t workspace_bytes, void* stream) {
+  if (!(B >= 0)) return 1;
+  if (!(C >= 0)) return 2;
+  if (!(H >= 0)) return 3;
+  if (!(W >= 0)) return 4;
+  if (overflows({8, B, C, H, W})) return 5;
+  if (overflows({8, C})) return 6;
+  if (x == nullptr && B * C * H * W > 0) return 7;
+  if (y == nullptr && B * C * H * W > 0) return 8;
+  if (overlap(x, B * C * H * W * 8, y, B * C * H * W * 8)) return 9;
+  if (overlap(gamma, C * 8, y, B * C * H * W * 8)) return 10;
+  if (overlap(beta, C * 8, y, B * C * H * W * 8)) return 11;
+  const bool small = larger(B * C * H * W, C) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const InstanceNormF64Workspace space(B, C, H, W);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 12;
+  const cudaError_t error =
+      small ? instance_norm_f64<int32_t>(x, gamma, beta, y, B, C, H, W, static_cast<char*>(memory), queue)
+            : instance_norm_f64<int64_t>(x, gamma, beta, y, B, C, H, W, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 13;
 }

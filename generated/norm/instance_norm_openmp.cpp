@@ -99,6 +99,8 @@ constexpr int kVectorBytes = 32;
 constexpr int kVectorBytes = 16;
 #endif
 
+constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
+
 constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
 template <class T, int N>
@@ -585,6 +587,169 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
 }
 
 // Where the intermediates lie in the workspace.
+struct InstanceNormF64Workspace {
+  int64_t total3;
+  int64_t total4;
+  int64_t total_part3;
+  int64_t total_part4;
+  int64_t seen_part;
+  int64_t bytes = 0;
+
+  explicit InstanceNormF64Workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
+    const int64_t HW_shares = larger(1, smaller(floor_div(64, larger(1, B * C)), ceil_div(H * W, 16384)));
+    total3 = reserve(bytes, B * C, 8);
+    total4 = reserve(bytes, B * C, 8);
+    total_part3 = reserve(bytes, HW_shares * B * C, 8);
+    total_part4 = reserve(bytes, HW_shares * B * C, 8);
+    seen_part = reserve(bytes, HW_shares * B * C, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void instance_norm_f64(const double* x, const double* gamma, const double* beta, double* y, int64_t B,
+                       int64_t C, int64_t H, int64_t W, char* workspace) {
+  const int64_t HW_shares = larger(1, smaller(floor_div(64, larger(1, B * C)), ceil_div(H * W, 16384)));
+  const InstanceNormF64Workspace space(B, C, H, W);
+  double* const total3 = reinterpret_cast<double*>(workspace + space.total3);
+  double* const total4 = reinterpret_cast<double*>(workspace + space.total4);
+  double* const total_part3 = reinterpret_cast<double*>(workspace + space.total_part3);
+  double* const total_part4 = reinterpret_cast<double*>(workspace + space.total_part4);
+  double* const seen_part = reinterpret_cast<double*>(workspace + space.seen_part);
+  if (H * W <= 524288) {
+    const bool around_caches = B * C * (H * W) * 8 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t c = 0; c < C; ++c) {
+          const int64_t c_ahead = H * W <= 8192 ? smaller(c + 1, C - 1) : c;
+          double total = 0.0;
+          double seen = 0.0;
+          double total2 = 0.0;
+          for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
+            const int64_t hw_end = smaller(hw_first + 4096, H * W);
+            const double here = double(hw_end - hw_first);
+            double total_part = 0.0;
+            Sum<double, kLanes64> total_part_lanes = 0.0;
+            for_lanes<kLanes64>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
+              total_part_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0);
+            });
+            total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
+            const double mean = total_part / here;
+            Sum<double, kLanes64> total2_lanes = 0.0;
+            for_lanes<kLanes64>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
+              prefetch(&x[(b * C + c_ahead) * (H * W) + hw]);
+              const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
+              total2_lanes += keep(active, d * d, 0.0);
+            });
+            total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
+            if (seen > 0.0) {
+              const double apart = mean - total / seen;
+              total2 += apart * apart * (seen * here / (seen + here));
+            }
+            total += total_part;
+            seen += here;
+          }
+          const double root = rsqrt(total2 / double(H * W) + 1e-05);
+          for_lines<kLanes64>(
+              around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
+                const auto d_ = load(&x[(b * C + c) * (H * W) + hw], active) - total / double(H * W);
+                const auto scaled = d_ * root * (gamma != nullptr ? gamma[c] : 1.0);
+                store_around(&y[(b * C + c) * (H * W) + hw], active,
+                             scaled + (beta != nullptr ? beta[c] : 0.0), around_caches);
+              });
+        }
+      }
+      if (around_caches) finish_stores();
+    }
+  } else {
+    OMP(omp parallel for collapse(3) schedule(static))
+    for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t c = 0; c < C; ++c) {
+          double total5 = 0.0;
+          double seen2 = 0.0;
+          double total6 = 0.0;
+          const int64_t hw_begin = share_begin(hw_share, HW_shares, H * W, 64),
+                        hw_end2 = share_begin(hw_share + 1, HW_shares, H * W, 64);
+          for (int64_t hw_first2 = hw_begin; hw_first2 < hw_end2; hw_first2 += 4096) {
+            const int64_t hw_end3 = smaller(hw_first2 + 4096, hw_end2);
+            const double here2 = double(hw_end3 - hw_first2);
+            double total_part2 = 0.0;
+            Sum<double, kLanes64> total_part2_lanes = 0.0;
+            for_lanes<kLanes64>(hw_first2, hw_end3, [=, &total_part2_lanes](int64_t hw, auto active) {
+              total_part2_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0);
+            });
+            total_part2 += across(total_part2_lanes, [](auto one, auto other) { return one + other; });
+            const double mean2 = total_part2 / here2;
+            Sum<double, kLanes64> total6_lanes = 0.0;
+            for_lanes<kLanes64>(hw_first2, hw_end3, [=, &total6_lanes](int64_t hw, auto active) {
+              const auto d_4 = load(&x[(b * C + c) * (H * W) + hw], active) - mean2;
+              total6_lanes += keep(active, d_4 * d_4, 0.0);
+            });
+            total6 += across(total6_lanes, [](auto one, auto other) { return one + other; });
+            if (seen2 > 0.0) {
+              const double apart2 = mean2 - total5 / seen2;
+              total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+            }
+            total5 += total_part2;
+            seen2 += here2;
+          }
+          total_part3[(hw_share * B + b) * C + c] = total5;
+          total_part4[(hw_share * B + b) * C + c] = total6;
+          seen_part[(hw_share * B + b) * C + c] = seen2;
+        }
+      }
+    }
+    for (int64_t b = 0; b < B; ++b) {
+      for_lanes<kLanes64>(0, C, [=](int64_t c, auto active) {
+        Lanes<double, kLanes64> total7 = 0.0;
+        Lanes<double, kLanes64> seen3 = 0.0;
+        Lanes<double, kLanes64> total8 = 0.0;
+        for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
+          total7 += load(&total_part3[(hw_share * B + b) * C + c], active);
+          seen3 += load(&seen_part[(hw_share * B + b) * C + c], active);
+        }
+        for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
+          const auto apart3 = load(&total_part3[(hw_share * B + b) * C + c], active) /
+                                  load(&seen_part[(hw_share * B + b) * C + c], active) -
+                              total7 / seen3;
+          total8 += (load(&total_part4[(hw_share * B + b) * C + c], active) +
+                     apart3 * apart3 * load(&seen_part[(hw_share * B + b) * C + c], active));
+        }
+        store(&total3[b * C + c], active, total7);
+        store(&total4[b * C + c], active, total8);
+      });
+    }
+    const bool around_caches2 = B * C * (H * W) * 8 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(3) schedule(static) nowait)
+      for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
+        for (int64_t b = 0; b < B; ++b) {
+          for (int64_t c = 0; c < C; ++c) {
+            const double total9 = total3[b * C + c];
+            const double total10 = total4[b * C + c];
+            const double root2 = rsqrt(total10 / double(H * W) + 1e-05);
+            const int64_t hw_begin2 = share_begin(hw_share, HW_shares, H * W, 64),
+                          hw_end4 = share_begin(hw_share + 1, HW_shares, H * W, 64);
+            for_lines<kLanes64>(around_caches2, &y[(b * C + c) * (H * W) + hw_begin2], hw_begin2, hw_end4,
+                                [=](int64_t hw, auto active) {
+                                  const auto d_3 =
+                                      load(&x[(b * C + c) * (H * W) + hw], active) - total9 / double(H * W);
+                                  const auto scaled2 = d_3 * root2 * (gamma != nullptr ? gamma[c] : 1.0);
+                                  store_around(&y[(b * C + c) * (H * W) + hw], active,
+                                               scaled2 + (beta != nullptr ? beta[c] : 0.0), around_caches2);
+                                });
+          }
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
+  }
+}
+
+// Where the intermediates lie in the workspace.
 struct InstanceNormBf16Workspace {
   int64_t total3;
   int64_t total4;
@@ -775,6 +940,33 @@ extern "C" int instance_norm_f32_openmp(const float* x, const float* gamma, cons
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
   if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 12;
   instance_norm_f32(x, gamma, beta, y, B, C, H, W, next_line(memory));
+  if (own) std::free(memory);
+  return 0;
+}
+
+extern "C" int64_t instance_norm_f64_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
+  return InstanceNormF64Workspace(B, C, H, W).bytes;
+}
+
+extern "C" int instance_norm_f64_openmp(const double* x, const double* gamma, const double* beta, double* y,
+                                        int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
+                                        int64_t workspace_bytes) {
+  if (!(B >= 0)) return 1;
+  if (!(C >= 0)) return 2;
+  if (!(H >= 0)) return 3;
+  if (!(W >= 0)) return 4;
+  if (overflows({8, B, C, H, W})) return 5;
+  if (overflows({8, C})) return 6;
+  if (x == nullptr && B * C * H * W > 0) return 7;
+  if (y == nullptr && B * C * H * W > 0) return 8;
+  if (overlap(x, B * C * H * W * 8, y, B * C * H * W * 8)) return 9;
+  if (overlap(gamma, C * 8, y, B * C * H * W * 8)) return 10;
+  if (overlap(beta, C * 8, y, B * C * H * W * 8)) return 11;
+  const InstanceNormF64Workspace space(B, C, H, W);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 12;
+  instance_norm_f64(x, gamma, beta, y, B, C, H, W, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }

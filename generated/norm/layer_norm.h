@@ -28,6 +28,19 @@ int64_t layer_norm_f32_openmp_workspace(int64_t rows, int64_t N);
 int layer_norm_f32_openmp(const float* x, const float* gamma, const float* beta, float* y, int64_t rows,
                           int64_t N, void* workspace, int64_t workspace_bytes);
 
+// x: f64[rows, N]
+// gamma: f64[N]
+// beta: f64[N]
+// y: f64[rows, N]
+/* @function layer_norm_f64 args: in x f64 [rows, N]; in gamma f64 [N]; in beta f64 [N]; out y f64 [rows, N];
+ * size rows; size N; workspace workspace; workspace_openmp workspace */
+int64_t layer_norm_f64_cuda_workspace(int64_t rows, int64_t N);
+int layer_norm_f64_cuda(const double* x, const double* gamma, const double* beta, double* y, int64_t rows,
+                        int64_t N, void* workspace, int64_t workspace_bytes, void* stream);
+int64_t layer_norm_f64_openmp_workspace(int64_t rows, int64_t N);
+int layer_norm_f64_openmp(const double* x, const double* gamma, const double* beta, double* y, int64_t rows,
+                          int64_t N, void* workspace, int64_t workspace_bytes);
+
 // x: bf16[rows, N]
 // gamma: f32[N]
 // beta: f32[N]

@@ -33,6 +33,24 @@ int layer_norm_backward_f32_openmp(const float* x, const float* gamma, const flo
                                    float* dgamma, float* dbeta, int64_t M, int64_t N, void* workspace,
                                    int64_t workspace_bytes);
 
+// x: f64[M, N]
+// gamma: f64[N]
+// dy: f64[M, N]
+// dx: f64[M, N]
+// dgamma: f64[N]
+// dbeta: f64[N]
+/* @function layer_norm_backward_f64 args: in x f64 [M, N]; in gamma f64 [N]; in dy f64 [M, N]; out dx f64 [M,
+ * N]; out dgamma f64 [N]; out dbeta f64 [N]; size M; size N; workspace workspace; workspace_openmp workspace
+ */
+int64_t layer_norm_backward_f64_cuda_workspace(int64_t M, int64_t N);
+int layer_norm_backward_f64_cuda(const double* x, const double* gamma, const double* dy, double* dx,
+                                 double* dgamma, double* dbeta, int64_t M, int64_t N, void* workspace,
+                                 int64_t workspace_bytes, void* stream);
+int64_t layer_norm_backward_f64_openmp_workspace(int64_t M, int64_t N);
+int layer_norm_backward_f64_openmp(const double* x, const double* gamma, const double* dy, double* dx,
+                                   double* dgamma, double* dbeta, int64_t M, int64_t N, void* workspace,
+                                   int64_t workspace_bytes);
+
 // x: bf16[M, N]
 // gamma: f32[N]
 // dy: bf16[M, N]

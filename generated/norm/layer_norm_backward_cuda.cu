@@ -449,6 +449,238 @@ cudaError_t layer_norm_backward_f32(const float* x, const float* gamma, const fl
 }
 
 // Where the intermediates lie in the workspace.
+struct LayerNormBackwardF64Workspace {
+  int64_t scale;
+  int64_t total;
+  int64_t total6_parts;
+  int64_t total6_tickets;
+  int64_t total5_parts;
+  int64_t total5_tickets;
+  int64_t bytes = 0;
+
+  explicit LayerNormBackwardF64Workspace(int64_t M, int64_t N) {
+    scale = reserve(bytes, M, 8);
+    total = reserve(bytes, M, 8);
+    total6_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 8);
+    total6_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+    total5_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 8);
+    total5_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+  }
+};
+
+template <class Index>
+__global__ void __launch_bounds__(512, 1)
+    layer_norm_backward_f64_part1_kernel(const double* dy, double* dbeta, Index M, Index N,
+                                         double* total6_parts, uint32_t* total6_tickets, Index chunk,
+                                         unsigned chunks) {
+  const Index items = Index(N);
+  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column, items - 1);
+  const bool writes = column < items && threadIdx.y == 0;
+  const Index n = item;
+  double total6 = 0.0;
+  const Index first = Index(blockIdx.x % chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, M));
+  double total6_own = 0.0;
+#pragma unroll 4
+  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
+    total6_own += dy[m * N + n];
+  }
+  total6_own = column_fold(total6_own, [](double a, double b) { return double(a + b); });
+  if (chunks > 1) {
+    if (writes) total6_parts[Index(blockIdx.x % chunks) * items + item] = total6_own;
+    if (!is_last_block(total6_tickets + blockIdx.x / chunks, chunks)) return;
+    total6_own = 0.0;
+    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
+      total6_own = total6_own + total6_parts[Index(part) * items + item];
+    }
+    total6_own = column_fold(total6_own, [](double a, double b) { return double(a + b); });
+  }
+  total6 = total6 + total6_own;
+  if (writes) {
+    dbeta[n] = total6;
+  }
+}
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512, 1)
+    layer_norm_backward_f64_part2_kernel(const double* x, const double* gamma, const double* dy, double* dx,
+                                         Index M, Index N, double* scale, double* total) {
+  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+    const Index m = item;
+    if (threadIdx.x == 0) {
+      total[m] = 0.0;
+    }
+    __syncthreads();
+    double total3 = 0.0;
+    double total_own = 0.0;
+    double total3_own = 0.0;
+    for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto dy_pack = load_pack<2, 1, kWide>(&dy[m * N + n_first], remaining);
+      const auto gamma_pack = load_pack<2, 1, kWide>(&gamma[n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (i < remaining) {
+          total_own += x_pack[i];
+        }
+        const double g = dy_pack[i] * gamma_pack[i];
+        if (i < remaining) {
+          total3_own += g;
+        }
+      }
+    }
+    const double whole = block_fold(total_own, [](double a, double b) { return double(a + b); });
+    if (threadIdx.x == 0) total[m] = total[m] + whole;
+    total3 = total3 + block_fold(total3_own, [](double a, double b) { return double(a + b); });
+    __syncthreads();
+    double total2 = 0.0;
+    double total2_own = 0.0;
+    for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const double d = x_pack[i] - total[m] / double(int64_t(N));
+        if (i < remaining) {
+          total2_own += d * d;
+        }
+      }
+    }
+    total2 = total2 + block_fold(total2_own, [](double a, double b) { return double(a + b); });
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      scale[m] = rsqrt(total2 / double(int64_t(N)) + 1e-05);
+    }
+    __syncthreads();
+    double total4 = 0.0;
+    double total4_own = 0.0;
+    for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(N - n_first);
+      const auto dy_pack = load_pack<2, 1, kWide>(&dy[m * N + n_first], remaining);
+      const auto gamma_pack = load_pack<2, 1, kWide>(&gamma[n_first], remaining);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const double g_ = dy_pack[i] * gamma_pack[i];
+        const double normal = (x_pack[i] - total[m] / double(int64_t(N))) * scale[m];
+        if (i < remaining) {
+          total4_own += g_ * normal;
+        }
+      }
+    }
+    total4 = total4 + block_fold(total4_own, [](double a, double b) { return double(a + b); });
+    __syncthreads();
+    for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(N - n_first);
+      const auto dy_pack = load_pack<2, 1, kWide>(&dy[m * N + n_first], remaining);
+      const auto gamma_pack = load_pack<2, 1, kWide>(&gamma[n_first], remaining);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<double, 2> dx_pack;
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const double g_3 = dy_pack[i] * gamma_pack[i];
+        const double normal2 = (x_pack[i] - total[m] / double(int64_t(N))) * scale[m];
+        dx_pack[i] = scale[m] * (g_3 - total3 / double(int64_t(N)) - normal2 * (total4 / double(int64_t(N))));
+      }
+      store_pack<kWide>(&dx[m * N + n_first], dx_pack, remaining);
+    }
+    __syncthreads();
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512, 1)
+    layer_norm_backward_f64_part3_kernel(const double* x, const double* dy, double* dgamma, Index M, Index N,
+                                         double* scale, double* total, double* total5_parts,
+                                         uint32_t* total5_tickets, Index chunk, unsigned chunks) {
+  const Index items = Index(N);
+  const Index column2 = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column2, items - 1);
+  const bool writes2 = column2 < items && threadIdx.y == 0;
+  const Index n = item;
+  double total5 = 0.0;
+  const Index first = Index(blockIdx.x % chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, M));
+  double total5_own = 0.0;
+#pragma unroll 4
+  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
+    const double normal3 = (x[m * N + n] - total[m] / double(int64_t(N))) * scale[m];
+    total5_own += dy[m * N + n] * normal3;
+  }
+  total5_own = column_fold(total5_own, [](double a, double b) { return double(a + b); });
+  if (chunks > 1) {
+    if (writes2) total5_parts[Index(blockIdx.x % chunks) * items + item] = total5_own;
+    if (!is_last_block(total5_tickets + blockIdx.x / chunks, chunks)) return;
+    total5_own = 0.0;
+    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
+      total5_own = total5_own + total5_parts[Index(part) * items + item];
+    }
+    total5_own = column_fold(total5_own, [](double a, double b) { return double(a + b); });
+  }
+  total5 = total5 + total5_own;
+  if (writes2) {
+    dgamma[n] = total5;
+  }
+}
+
+template <class Index>
+cudaError_t layer_norm_backward_f64(const double* x, const double* gamma, const double* dy, double* dx,
+                                    double* dgamma, double* dbeta, int64_t M, int64_t N, char* workspace,
+                                    cudaStream_t stream) {
+  const LayerNormBackwardF64Workspace space(M, N);
+  {
+    const ColumnShape shape(M, N, 1024);
+    if (const cudaError_t error =
+            shape.tickets == 0
+                ? cudaSuccess
+                : cudaMemsetAsync(workspace + space.total6_tickets, 0,
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error =
+            launch(layer_norm_backward_f64_part1_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+                   shape.fold_bytes(), stream, dy, dbeta, M, N,
+                   reinterpret_cast<double*>(workspace + space.total6_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total6_tickets), shape.chunk, shape.chunks);
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({x, dy, gamma, dx}) && N % 2 == 0;
+    if (const cudaError_t error =
+            launch(wide ? layer_norm_backward_f64_part2_kernel<true, Index>
+                        : layer_norm_backward_f64_part2_kernel<false, Index>,
+                   smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, gamma, dy, dx, M, N,
+                   reinterpret_cast<double*>(workspace + space.scale),
+                   reinterpret_cast<double*>(workspace + space.total));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const ColumnShape shape(M, N, 1024);
+    if (const cudaError_t error =
+            shape.tickets == 0
+                ? cudaSuccess
+                : cudaMemsetAsync(workspace + space.total5_tickets, 0,
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error =
+            launch(layer_norm_backward_f64_part3_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+                   shape.fold_bytes(), stream, x, dy, dgamma, M, N,
+                   reinterpret_cast<double*>(workspace + space.scale),
+                   reinterpret_cast<double*>(workspace + space.total),
+                   reinterpret_cast<double*>(workspace + space.total5_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total5_tickets), shape.chunk, shape.chunks);
+        error != cudaSuccess)
+      return error;
+  }
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
 struct LayerNormBackwardBf16Workspace {
   int64_t scale;
   int64_t total;
@@ -956,6 +1188,51 @@ extern "C" int layer_norm_backward_f32_cuda(const float* x, const float* gamma, 
   const cudaError_t error = small ? layer_norm_backward_f32<int32_t>(x, gamma, dy, dx, dgamma, dbeta, M, N,
                                                                      static_cast<char*>(memory), queue)
                                   : layer_norm_backward_f32<int64_t>(x, gamma, dy, dx, dgamma, dbeta, M, N,
+                                                                     static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
+  return error == cudaSuccess ? 0 : 24;
+}
+
+extern "C" int64_t layer_norm_backward_f64_cuda_workspace(int64_t M, int64_t N) {
+  return LayerNormBackwardF64Workspace(M, N).bytes;
+}
+
+extern "C" int layer_norm_backward_f64_cuda(const double* x, const double* gamma, const double* dy,
+                                            double* dx, double* dgamma, double* dbeta, int64_t M, int64_t N,
+                                            void* workspace, int64_t workspace_bytes, void* stream) {
+  if (!(M >= 0)) return 1;
+  if (!(N >= 0)) return 2;
+  if (overflows({8, M, N})) return 3;
+  if (overflows({8, N})) return 4;
+  if (x == nullptr && M * N > 0) return 5;
+  if (gamma == nullptr && N > 0) return 6;
+  if (dy == nullptr && M * N > 0) return 7;
+  if (dx == nullptr && M * N > 0) return 8;
+  if (dgamma == nullptr && N > 0) return 9;
+  if (dbeta == nullptr && N > 0) return 10;
+  if (overlap(x, M * N * 8, dx, M * N * 8)) return 11;
+  if (overlap(gamma, N * 8, dx, M * N * 8)) return 12;
+  if (overlap(dy, M * N * 8, dx, M * N * 8)) return 13;
+  if (overlap(x, M * N * 8, dgamma, N * 8)) return 14;
+  if (overlap(gamma, N * 8, dgamma, N * 8)) return 15;
+  if (overlap(dy, M * N * 8, dgamma, N * 8)) return 16;
+  if (overlap(dx, M * N * 8, dgamma, N * 8)) return 17;
+  if (overlap(x, M * N * 8, dbeta, N * 8)) return 18;
+  if (overlap(gamma, N * 8, dbeta, N * 8)) return 19;
+  if (overlap(dy, M * N * 8, dbeta, N * 8)) return 20;
+  if (overlap(dx, M * N * 8, dbeta, N * 8)) return 21;
+  if (overlap(dgamma, N * 8, dbeta, N * 8)) return 22;
+  const bool small = larger(M * N, N) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const LayerNormBackwardF64Workspace space(M, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 23;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 23;
+  const cudaError_t error = small ? layer_norm_backward_f64<int32_t>(x, gamma, dy, dx, dgamma, dbeta, M, N,
+                                                                     static_cast<char*>(memory), queue)
+                                  : layer_norm_backward_f64<int64_t>(x, gamma, dy, dx, dgamma, dbeta, M, N,
                                                                      static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 24;

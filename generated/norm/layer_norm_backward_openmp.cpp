@@ -110,6 +110,8 @@ constexpr int kVectorBytes = 32;
 constexpr int kVectorBytes = 16;
 #endif
 
+constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
+
 constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
 template <class T, int N>
@@ -684,6 +686,185 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
 }
 
 // Where the intermediates lie in the workspace.
+struct LayerNormBackwardF64Workspace {
+  int64_t scale;
+  int64_t total;
+  int64_t total_part;
+  int64_t total_part2;
+  int64_t bytes = 0;
+
+  explicit LayerNormBackwardF64Workspace(int64_t M, int64_t N) {
+    const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+    scale = reserve(bytes, M, 8);
+    total = reserve(bytes, M, 8);
+    total_part = reserve(bytes, M_shares * N, 8);
+    total_part2 = reserve(bytes, M_shares * N, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void layer_norm_backward_f64(const double* x, const double* gamma, const double* dy, double* dx,
+                             double* dgamma, double* dbeta, int64_t M, int64_t N, char* workspace) {
+  const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+  const LayerNormBackwardF64Workspace space(M, N);
+  double* const scale = reinterpret_cast<double*>(workspace + space.scale);
+  double* const total = reinterpret_cast<double*>(workspace + space.total);
+  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
+  double* const total_part2 = reinterpret_cast<double*>(workspace + space.total_part2);
+  const int64_t n_part = share_of(N, M_shares, 512);
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+    for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+      const int64_t n_end = smaller(n_first + n_part, N);
+      double total7[512] = {};
+      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+        const int64_t m_end2 = smaller(m_first + 512, m_end);
+        double part[512] = {};
+        const bool from_memory = M * N * 8 >= kBeyondCaches;
+        for (int64_t m = m_first; m < m_end2; ++m) {
+          for_lanes<kLanes64>(n_first, n_end, [=, &part](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(64 * N, &dy[m * N + n]);
+            store(&part[n - n_first], active,
+                  load(&part[n - n_first], active) + load(&dy[m * N + n], active));
+          });
+        }
+        for_lanes<kLanes64>(n_first, n_end, [=, &part, &total7](int64_t n, auto active) {
+          store(&total7[n - n_first], active,
+                load(&total7[n - n_first], active) + load(&part[n - n_first], active));
+        });
+      }
+      for_lanes<kLanes64>(n_first, n_end, [=, &total7](int64_t n, auto active) {
+        store(&total_part[m_share * N + n], active, load(&total7[n - n_first], active));
+      });
+    }
+  }
+  const bool around_caches = N * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
+      for_lanes<kLanes64>(n_first2, smaller(n_first2 + 256, N), [=](int64_t n, auto active) {
+        Lanes<double, kLanes64> total6 = 0.0;
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          total6 += load(&total_part[m_share * N + n], active);
+        }
+        store_around(&dbeta[n], active, total6, around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
+  }
+  const bool around_caches2 = M * N * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m = 0; m < M; ++m) {
+      const int64_t m_ahead = N <= 4096 ? smaller(m + 1, M - 1) : m;
+      double total_here = 0.0;
+      double total3 = 0.0;
+      double seen = 0.0;
+      double total2 = 0.0;
+      for (int64_t n_first3 = 0; n_first3 < N; n_first3 += 4096) {
+        const int64_t n_end2 = smaller(n_first3 + 4096, N);
+        const double here = double(n_end2 - n_first3);
+        double total_here_part = 0.0;
+        Sum<double, kLanes64> total_here_part_lanes = 0.0;
+        Sum<double, kLanes64> total3_lanes = 0.0;
+        for_lanes<kLanes64>(n_first3, n_end2,
+                            [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
+                              total_here_part_lanes += keep(active, load(&x[m * N + n], active), 0.0);
+                              const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
+                              total3_lanes += keep(active, g, 0.0);
+                            });
+        total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
+        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+        const double mean = total_here_part / here;
+        Sum<double, kLanes64> total2_lanes = 0.0;
+        for_lanes<kLanes64>(n_first3, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+          prefetch(&x[m_ahead * N + n]);
+          prefetch(&dy[m_ahead * N + n]);
+          const auto d = load(&x[m * N + n], active) - mean;
+          total2_lanes += keep(active, d * d, 0.0);
+        });
+        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+        if (seen > 0.0) {
+          const double apart = mean - total_here / seen;
+          total2 += apart * apart * (seen * here / (seen + here));
+        }
+        total_here += total_here_part;
+        seen += here;
+      }
+      total[m] = total_here;
+      const double scale_here = rsqrt(total2 / double(N) + 1e-05);
+      scale[m] = scale_here;
+      double total4 = 0.0;
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+        Sum<double, kLanes64> total4_lanes = 0.0;
+        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
+          const auto g_ = load(&dy[m * N + n], active) * load(&gamma[n], active);
+          const auto normal = (load(&x[m * N + n], active) - total_here / double(N)) * scale_here;
+          total4_lanes += keep(active, g_ * normal, 0.0);
+        });
+        total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+      }
+      for_lines<kLanes64>(around_caches2, &dx[m * N], 0, N, [=](int64_t n, auto active) {
+        const auto g_3 = load(&dy[m * N + n], active) * load(&gamma[n], active);
+        const auto normal2 = (load(&x[m * N + n], active) - total_here / double(N)) * scale_here;
+        store_around(&dx[m * N + n], active,
+                     scale_here * (g_3 - total3 / double(N) - normal2 * (total4 / double(N))),
+                     around_caches2);
+      });
+    }
+    if (around_caches2) finish_stores();
+  }
+  const int64_t n_part2 = share_of(N, M_shares, 512);
+  OMP(omp parallel for collapse(2) schedule(static))
+  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+    for (int64_t n_first4 = 0; n_first4 < N; n_first4 += n_part2) {
+      const int64_t n_end3 = smaller(n_first4 + n_part2, N);
+      double total8[512] = {};
+      const int64_t m_begin2 = m_share * M / M_shares, m_end3 = (m_share + 1) * M / M_shares;
+      for (int64_t m_first2 = m_begin2; m_first2 < m_end3; m_first2 += 512) {
+        const int64_t m_end4 = smaller(m_first2 + 512, m_end3);
+        double part2[512] = {};
+        const bool from_memory2 = M * N * 16 >= kBeyondCaches;
+        for (int64_t m = m_first2; m < m_end4; ++m) {
+          for_lanes<kLanes64>(n_first4, n_end3, [=, &part2](int64_t n, auto active) {
+            if (from_memory2) prefetch_soon(64 * N, &dy[m * N + n]);
+            if (from_memory2) prefetch_soon(64 * N, &x[m * N + n]);
+            const auto normal3 = (load(&x[m * N + n], active) - total[m] / double(N)) * scale[m];
+            store(&part2[n - n_first4], active,
+                  load(&part2[n - n_first4], active) + load(&dy[m * N + n], active) * normal3);
+          });
+        }
+        for_lanes<kLanes64>(n_first4, n_end3, [=, &part2, &total8](int64_t n, auto active) {
+          store(&total8[n - n_first4], active,
+                load(&total8[n - n_first4], active) + load(&part2[n - n_first4], active));
+        });
+      }
+      for_lanes<kLanes64>(n_first4, n_end3, [=, &total8](int64_t n, auto active) {
+        store(&total_part2[m_share * N + n], active, load(&total8[n - n_first4], active));
+      });
+    }
+  }
+  const bool around_caches3 = N * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first5 = 0; n_first5 < N; n_first5 += 256) {
+      for_lanes<kLanes64>(n_first5, smaller(n_first5 + 256, N), [=](int64_t n, auto active) {
+        Lanes<double, kLanes64> total5 = 0.0;
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          total5 += load(&total_part2[m_share * N + n], active);
+        }
+        store_around(&dgamma[n], active, total5, around_caches3);
+      });
+    }
+    if (around_caches3) finish_stores();
+  }
+}
+
+// Where the intermediates lie in the workspace.
 struct LayerNormBackwardBf16Workspace {
   int64_t scale;
   int64_t total;
@@ -1077,6 +1258,44 @@ extern "C" int layer_norm_backward_f32_openmp(const float* x, const float* gamma
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
   if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 23;
   layer_norm_backward_f32(x, gamma, dy, dx, dgamma, dbeta, M, N, next_line(memory));
+  if (own) std::free(memory);
+  return 0;
+}
+
+extern "C" int64_t layer_norm_backward_f64_openmp_workspace(int64_t M, int64_t N) {
+  return LayerNormBackwardF64Workspace(M, N).bytes;
+}
+
+extern "C" int layer_norm_backward_f64_openmp(const double* x, const double* gamma, const double* dy,
+                                              double* dx, double* dgamma, double* dbeta, int64_t M, int64_t N,
+                                              void* workspace, int64_t workspace_bytes) {
+  if (!(M >= 0)) return 1;
+  if (!(N >= 0)) return 2;
+  if (overflows({8, M, N})) return 3;
+  if (overflows({8, N})) return 4;
+  if (x == nullptr && M * N > 0) return 5;
+  if (gamma == nullptr && N > 0) return 6;
+  if (dy == nullptr && M * N > 0) return 7;
+  if (dx == nullptr && M * N > 0) return 8;
+  if (dgamma == nullptr && N > 0) return 9;
+  if (dbeta == nullptr && N > 0) return 10;
+  if (overlap(x, M * N * 8, dx, M * N * 8)) return 11;
+  if (overlap(gamma, N * 8, dx, M * N * 8)) return 12;
+  if (overlap(dy, M * N * 8, dx, M * N * 8)) return 13;
+  if (overlap(x, M * N * 8, dgamma, N * 8)) return 14;
+  if (overlap(gamma, N * 8, dgamma, N * 8)) return 15;
+  if (overlap(dy, M * N * 8, dgamma, N * 8)) return 16;
+  if (overlap(dx, M * N * 8, dgamma, N * 8)) return 17;
+  if (overlap(x, M * N * 8, dbeta, N * 8)) return 18;
+  if (overlap(gamma, N * 8, dbeta, N * 8)) return 19;
+  if (overlap(dy, M * N * 8, dbeta, N * 8)) return 20;
+  if (overlap(dx, M * N * 8, dbeta, N * 8)) return 21;
+  if (overlap(dgamma, N * 8, dbeta, N * 8)) return 22;
+  const LayerNormBackwardF64Workspace space(M, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 23;
+  layer_norm_backward_f64(x, gamma, dy, dx, dgamma, dbeta, M, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }

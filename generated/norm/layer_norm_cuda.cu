@@ -452,6 +452,89 @@ cudaError_t layer_norm_f32(const float* x, const float* gamma, const float* beta
 }
 
 // Where the intermediates lie in the workspace.
+struct LayerNormF64Workspace {
+  int64_t total_slots;
+  int64_t bytes = 0;
+
+  explicit LayerNormF64Workspace(int64_t rows, int64_t N) {
+    total_slots = reserve(bytes, RowShape(N, 1, rows, 8, 128).slot_bytes, 1);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512, 1)
+    layer_norm_f64_kernel(const double* x, const double* gamma, const double* beta, double* y, Index rows,
+                          Index N, Index chunk, RowTeam team) {
+  team.begin();
+  char* tile = row_tile(team);
+  const bool keeps = team.kept_bytes > 0;
+  double* const x_kept = take<double>(tile, chunk);
+  const Index first = Index(blockIdx.x % team.chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, N));
+  const Index items = Index(rows);
+  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
+    const Index row = item;
+    double total = 0.0;
+    double total_own = 0.0;
+    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(last - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[row * N + n_first], remaining);
+      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (i < remaining) {
+          total_own += x_pack[i];
+        }
+      }
+    }
+    total = total + team.fold(total_own, [](double a, double b) { return double(a + b); });
+    double total2 = 0.0;
+    double total2_own = 0.0;
+    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(last - n_first);
+      const auto x_pack =
+          load_pack<2, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const double d = x_pack[i] - total / double(int64_t(N));
+        if (i < remaining) {
+          total2_own += d * d;
+        }
+      }
+    }
+    total2 = total2 + team.fold(total2_own, [](double a, double b) { return double(a + b); });
+    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(last - n_first);
+      const auto x_pack =
+          load_pack<2, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
+      const auto gamma_pack = load_pack<2, 1, kWide>(&gamma[n_first], remaining);
+      const auto beta_pack = load_pack<2, 1, kWide>(&beta[n_first], remaining);
+      Pack<double, 2> y_pack;
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const double d_ = x_pack[i] - total / double(int64_t(N));
+        y_pack[i] = d_ * rsqrt(total2 / double(int64_t(N)) + 1e-05) * gamma_pack[i] + beta_pack[i];
+      }
+      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
+    }
+  }
+}
+
+template <class Index>
+cudaError_t layer_norm_f64(const double* x, const double* gamma, const double* beta, double* y, int64_t rows,
+                           int64_t N, char* workspace, cudaStream_t stream) {
+  const LayerNormF64Workspace space(rows, N);
+  const bool wide = aligned({x, gamma, beta, y}) && N % 2 == 0;
+  const RowShape shape(N, 1, rows, 8, 128);
+  if (const cudaError_t error =
+          launch_rows(wide ? layer_norm_f64_kernel<true, Index> : layer_norm_f64_kernel<false, Index>, shape,
+                      workspace + space.total_slots, stream, x, gamma, beta, y, rows, N);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
 struct LayerNormBf16Workspace {
   int64_t total_slots;
   int64_t bytes = 0;
@@ -648,6 +731,39 @@ extern "C" int layer_norm_f32_cuda(const float* x, const float* gamma, const flo
   const cudaError_t error =
       small ? layer_norm_f32<int32_t>(x, gamma, beta, y, rows, N, static_cast<char*>(memory), queue)
             : layer_norm_f32<int64_t>(x, gamma, beta, y, rows, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
+  return error == cudaSuccess ? 0 : 13;
+}
+
+extern "C" int64_t layer_norm_f64_cuda_workspace(int64_t rows, int64_t N) {
+  return LayerNormF64Workspace(rows, N).bytes;
+}
+
+extern "C" int layer_norm_f64_cuda(const double* x, const double* gamma, const double* beta, double* y,
+                                   int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes,
+                                   void* stream) {
+  if (!(rows >= 0)) return 1;
+  if (!(N >= 0)) return 2;
+  if (overflows({8, rows, N})) return 3;
+  if (overflows({8, N})) return 4;
+  if (x == nullptr && rows * N > 0) return 5;
+  if (gamma == nullptr && N > 0) return 6;
+  if (beta == nullptr && N > 0) return 7;
+  if (y == nullptr && rows * N > 0) return 8;
+  if (overlap(x, rows * N * 8, y, rows * N * 8)) return 9;
+  if (overlap(gamma, N * 8, y, rows * N * 8)) return 10;
+  if (overlap(beta, N * 8, y, rows * N * 8)) return 11;
+  const bool small = larger(rows * N, N) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const LayerNormF64Workspace space(rows, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 12;
+  const cudaError_t error =
+      small ? layer_norm_f64<int32_t>(x, gamma, beta, y, rows, N, static_cast<char*>(memory), queue)
+            : layer_norm_f64<int64_t>(x, gamma, beta, y, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 13;
 }

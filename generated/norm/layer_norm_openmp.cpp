@@ -99,6 +99,8 @@ constexpr int kVectorBytes = 32;
 constexpr int kVectorBytes = 16;
 #endif
 
+constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
+
 constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
 template <class T, int N>
@@ -638,6 +640,157 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
 }
 
 // Where the intermediates lie in the workspace.
+struct LayerNormF64Workspace {
+  int64_t total3;
+  int64_t total4;
+  int64_t total_part3;
+  int64_t total_part4;
+  int64_t seen_part;
+  int64_t bytes = 0;
+
+  explicit LayerNormF64Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    total3 = reserve(bytes, rows, 8);
+    total4 = reserve(bytes, rows, 8);
+    total_part3 = reserve(bytes, N_shares * rows, 8);
+    total_part4 = reserve(bytes, N_shares * rows, 8);
+    seen_part = reserve(bytes, N_shares * rows, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void layer_norm_f64(const double* x, const double* gamma, const double* beta, double* y, int64_t rows,
+                    int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const LayerNormF64Workspace space(rows, N);
+  double* const total3 = reinterpret_cast<double*>(workspace + space.total3);
+  double* const total4 = reinterpret_cast<double*>(workspace + space.total4);
+  double* const total_part3 = reinterpret_cast<double*>(workspace + space.total_part3);
+  double* const total_part4 = reinterpret_cast<double*>(workspace + space.total_part4);
+  double* const seen_part = reinterpret_cast<double*>(workspace + space.seen_part);
+  if (N <= 524288) {
+    const bool around_caches = rows * N * 8 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
+        double total = 0.0;
+        double seen = 0.0;
+        double total2 = 0.0;
+        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+          const int64_t n_end = smaller(n_first + 4096, N);
+          const double here = double(n_end - n_first);
+          double total_part = 0.0;
+          Sum<double, kLanes64> total_part_lanes = 0.0;
+          for_lanes<kLanes64>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
+            total_part_lanes += keep(active, load(&x[row * N + n], active), 0.0);
+          });
+          total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
+          const double mean = total_part / here;
+          Sum<double, kLanes64> total2_lanes = 0.0;
+          for_lanes<kLanes64>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
+            prefetch(&x[row_ahead * N + n]);
+            const auto d = load(&x[row * N + n], active) - mean;
+            total2_lanes += keep(active, d * d, 0.0);
+          });
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          if (seen > 0.0) {
+            const double apart = mean - total / seen;
+            total2 += apart * apart * (seen * here / (seen + here));
+          }
+          total += total_part;
+          seen += here;
+        }
+        const double root = rsqrt(total2 / double(N) + 1e-05);
+        for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          const auto d_ = load(&x[row * N + n], active) - total / double(N);
+          store_around(&y[row * N + n], active, d_ * root * load(&gamma[n], active) + load(&beta[n], active),
+                       around_caches);
+        });
+      }
+      if (around_caches) finish_stores();
+    }
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        double total5 = 0.0;
+        double seen2 = 0.0;
+        double total6 = 0.0;
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+        for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
+          const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
+          const double here2 = double(n_end3 - n_first2);
+          double total_part2 = 0.0;
+          Sum<double, kLanes64> total_part2_lanes = 0.0;
+          for_lanes<kLanes64>(n_first2, n_end3, [=, &total_part2_lanes](int64_t n, auto active) {
+            total_part2_lanes += keep(active, load(&x[row * N + n], active), 0.0);
+          });
+          total_part2 += across(total_part2_lanes, [](auto a, auto b) { return a + b; });
+          const double mean2 = total_part2 / here2;
+          Sum<double, kLanes64> total6_lanes = 0.0;
+          for_lanes<kLanes64>(n_first2, n_end3, [=, &total6_lanes](int64_t n, auto active) {
+            const auto d_4 = load(&x[row * N + n], active) - mean2;
+            total6_lanes += keep(active, d_4 * d_4, 0.0);
+          });
+          total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
+          if (seen2 > 0.0) {
+            const double apart2 = mean2 - total5 / seen2;
+            total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+          }
+          total5 += total_part2;
+          seen2 += here2;
+        }
+        total_part3[n_share * rows + row] = total5;
+        total_part4[n_share * rows + row] = total6;
+        seen_part[n_share * rows + row] = seen2;
+      }
+    }
+    for_lanes<kLanes64>(0, rows, [=](int64_t row, auto active) {
+      Lanes<double, kLanes64> total7 = 0.0;
+      Lanes<double, kLanes64> seen3 = 0.0;
+      Lanes<double, kLanes64> total8 = 0.0;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total7 += load(&total_part3[n_share * rows + row], active);
+        seen3 += load(&seen_part[n_share * rows + row], active);
+      }
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        const auto apart3 = load(&total_part3[n_share * rows + row], active) /
+                                load(&seen_part[n_share * rows + row], active) -
+                            total7 / seen3;
+        total8 += (load(&total_part4[n_share * rows + row], active) +
+                   apart3 * apart3 * load(&seen_part[n_share * rows + row], active));
+      }
+      store(&total3[row], active, total7);
+      store(&total4[row], active, total8);
+    });
+    const bool around_caches2 = rows * N * 8 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const double total9 = total3[row];
+          const double total10 = total4[row];
+          const double root2 = rsqrt(total10 / double(N) + 1e-05);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end4 = share_begin(n_share + 1, N_shares, N, 64);
+          for_lines<kLanes64>(
+              around_caches2, &y[row * N + n_begin2], n_begin2, n_end4, [=](int64_t n, auto active) {
+                const auto d_3 = load(&x[row * N + n], active) - total9 / double(N);
+                store_around(&y[row * N + n], active,
+                             d_3 * root2 * load(&gamma[n], active) + load(&beta[n], active), around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
+  }
+}
+
+// Where the intermediates lie in the workspace.
 struct LayerNormBf16Workspace {
   int64_t total3;
   int64_t total4;
@@ -965,6 +1118,32 @@ extern "C" int layer_norm_f32_openmp(const float* x, const float* gamma, const f
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
   if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 12;
   layer_norm_f32(x, gamma, beta, y, rows, N, next_line(memory));
+  if (own) std::free(memory);
+  return 0;
+}
+
+extern "C" int64_t layer_norm_f64_openmp_workspace(int64_t rows, int64_t N) {
+  return LayerNormF64Workspace(rows, N).bytes;
+}
+
+extern "C" int layer_norm_f64_openmp(const double* x, const double* gamma, const double* beta, double* y,
+                                     int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes) {
+  if (!(rows >= 0)) return 1;
+  if (!(N >= 0)) return 2;
+  if (overflows({8, rows, N})) return 3;
+  if (overflows({8, N})) return 4;
+  if (x == nullptr && rows * N > 0) return 5;
+  if (gamma == nullptr && N > 0) return 6;
+  if (beta == nullptr && N > 0) return 7;
+  if (y == nullptr && rows * N > 0) return 8;
+  if (overlap(x, rows * N * 8, y, rows * N * 8)) return 9;
+  if (overlap(gamma, N * 8, y, rows * N * 8)) return 10;
+  if (overlap(beta, N * 8, y, rows * N * 8)) return 11;
+  const LayerNormF64Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 12;
+  layer_norm_f64(x, gamma, beta, y, rows, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }

@@ -27,6 +27,18 @@ int64_t rms_norm_f32_openmp_workspace(int64_t rows, int64_t N);
 int rms_norm_f32_openmp(const float* x, const float* gamma, float* y, int64_t rows, int64_t N,
                         void* workspace, int64_t workspace_bytes);
 
+// x: f64[rows, N]
+// gamma: f64[N]
+// y: f64[rows, N]
+/* @function rms_norm_f64 args: in x f64 [rows, N]; in gamma f64 [N]; out y f64 [rows, N]; size rows; size N;
+ * workspace workspace; workspace_openmp workspace */
+int64_t rms_norm_f64_cuda_workspace(int64_t rows, int64_t N);
+int rms_norm_f64_cuda(const double* x, const double* gamma, double* y, int64_t rows, int64_t N,
+                      void* workspace, int64_t workspace_bytes, void* stream);
+int64_t rms_norm_f64_openmp_workspace(int64_t rows, int64_t N);
+int rms_norm_f64_openmp(const double* x, const double* gamma, double* y, int64_t rows, int64_t N,
+                        void* workspace, int64_t workspace_bytes);
+
 // x: bf16[rows, N]
 // gamma: f32[N]
 // y: bf16[rows, N]

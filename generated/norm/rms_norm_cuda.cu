@@ -435,6 +435,72 @@ cudaError_t rms_norm_f32(const float* x, const float* gamma, float* y, int64_t r
 }
 
 // Where the intermediates lie in the workspace.
+struct RmsNormF64Workspace {
+  int64_t total_slots;
+  int64_t bytes = 0;
+
+  explicit RmsNormF64Workspace(int64_t rows, int64_t N) {
+    total_slots = reserve(bytes, RowShape(N, 1, rows, 8, 128).slot_bytes, 1);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512, 1)
+    rms_norm_f64_kernel(const double* x, const double* gamma, double* y, Index rows, Index N, Index chunk,
+                        RowTeam team) {
+  team.begin();
+  char* tile = row_tile(team);
+  const bool keeps = team.kept_bytes > 0;
+  double* const x_kept = take<double>(tile, chunk);
+  const Index first = Index(blockIdx.x % team.chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, N));
+  const Index items = Index(rows);
+  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
+    const Index row = item;
+    double total = 0.0;
+    double total_own = 0.0;
+    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(last - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[row * N + n_first], remaining);
+      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (i < remaining) {
+          total_own += x_pack[i] * x_pack[i];
+        }
+      }
+    }
+    total = total + team.fold(total_own, [](double a, double b) { return double(a + b); });
+    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(last - n_first);
+      const auto x_pack =
+          load_pack<2, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
+      const auto gamma_pack = load_pack<2, 1, kWide>(&gamma[n_first], remaining);
+      Pack<double, 2> y_pack;
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        y_pack[i] = x_pack[i] * rsqrt(total / double(int64_t(N)) + 1e-06) * gamma_pack[i];
+      }
+      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
+    }
+  }
+}
+
+template <class Index>
+cudaError_t rms_norm_f64(const double* x, const double* gamma, double* y, int64_t rows, int64_t N,
+                         char* workspace, cudaStream_t stream) {
+  const RmsNormF64Workspace space(rows, N);
+  const bool wide = aligned({x, gamma, y}) && N % 2 == 0;
+  const RowShape shape(N, 1, rows, 8, 128);
+  if (const cudaError_t error =
+          launch_rows(wide ? rms_norm_f64_kernel<true, Index> : rms_norm_f64_kernel<false, Index>, shape,
+                      workspace + space.total_slots, stream, x, gamma, y, rows, N);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
 struct RmsNormBf16Workspace {
   int64_t total_slots;
   int64_t bytes = 0;
@@ -595,6 +661,36 @@ extern "C" int rms_norm_f32_cuda(const float* x, const float* gamma, float* y, i
   const cudaError_t error =
       small ? rms_norm_f32<int32_t>(x, gamma, y, rows, N, static_cast<char*>(memory), queue)
             : rms_norm_f32<int64_t>(x, gamma, y, rows, N, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
+  return error == cudaSuccess ? 0 : 11;
+}
+
+extern "C" int64_t rms_norm_f64_cuda_workspace(int64_t rows, int64_t N) {
+  return RmsNormF64Workspace(rows, N).bytes;
+}
+
+extern "C" int rms_norm_f64_cuda(const double* x, const double* gamma, double* y, int64_t rows, int64_t N,
+                                 void* workspace, int64_t workspace_bytes, void* stream) {
+  if (!(rows >= 0)) return 1;
+  if (!(N >= 0)) return 2;
+  if (overflows({8, rows, N})) return 3;
+  if (overflows({8, N})) return 4;
+  if (x == nullptr && rows * N > 0) return 5;
+  if (gamma == nullptr && N > 0) return 6;
+  if (y == nullptr && rows * N > 0) return 7;
+  if (overlap(x, rows * N * 8, y, rows * N * 8)) return 8;
+  if (overlap(gamma, N * 8, y, rows * N * 8)) return 9;
+  const bool small = larger(rows * N, N) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const RmsNormF64Workspace space(rows, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 10;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 10;
+  const cudaError_t error =
+      small ? rms_norm_f64<int32_t>(x, gamma, y, rows, N, static_cast<char*>(memory), queue)
+            : rms_norm_f64<int64_t>(x, gamma, y, rows, N, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
   return error == cudaSuccess ? 0 : 11;
 }

@@ -99,6 +99,8 @@ constexpr int kVectorBytes = 32;
 constexpr int kVectorBytes = 16;
 #endif
 
+constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
+
 constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
 template <class T, int N>
@@ -579,6 +581,98 @@ void rms_norm_f32(const float* x, const float* gamma, float* y, int64_t rows, in
 }
 
 // Where the intermediates lie in the workspace.
+struct RmsNormF64Workspace {
+  int64_t total2;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit RmsNormF64Workspace(int64_t rows, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    total2 = reserve(bytes, rows, 8);
+    total_part = reserve(bytes, N_shares * rows, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void rms_norm_f64(const double* x, const double* gamma, double* y, int64_t rows, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const RmsNormF64Workspace space(rows, N);
+  double* const total2 = reinterpret_cast<double*>(workspace + space.total2);
+  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
+  if (N <= 524288) {
+    const bool around_caches = rows * N * 8 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
+        double total = 0.0;
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<double, kLanes64> total_lanes = 0.0;
+          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
+            const auto x_ = load(&x[row * N + n], active);
+            total_lanes += keep(active, x_ * x_, 0.0);
+          });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        }
+        const double root = rsqrt(total / double(N) + 1e-06);
+        for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          prefetch(&x[row_ahead * N + n]);
+          store_around(&y[row * N + n], active,
+                       load(&x[row * N + n], active) * root * load(&gamma[n], active), around_caches);
+        });
+      }
+      if (around_caches) finish_stores();
+    }
+  } else {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t row = 0; row < rows; ++row) {
+        double total3 = 0.0;
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
+          Sum<double, kLanes64> total3_lanes = 0.0;
+          for_lanes<kLanes64>(n_block2, smaller(n_block2 + 4096, n_end),
+                              [=, &total3_lanes](int64_t n, auto active) {
+                                const auto x_2 = load(&x[row * N + n], active);
+                                total3_lanes += keep(active, x_2 * x_2, 0.0);
+                              });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * rows + row] = total3;
+      }
+    }
+    for_lanes<kLanes64>(0, rows, [=](int64_t row, auto active) {
+      Lanes<double, kLanes64> total4 = 0.0;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total4 += load(&total_part[n_share * rows + row], active);
+      }
+      store(&total2[row], active, total4);
+    });
+    const bool around_caches2 = rows * N * 8 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const double total5 = total2[row];
+          const double root2 = rsqrt(total5 / double(N) + 1e-06);
+          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+          for_lines<kLanes64>(
+              around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+                store_around(&y[row * N + n], active,
+                             load(&x[row * N + n], active) * root2 * load(&gamma[n], active), around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
+  }
+}
+
+// Where the intermediates lie in the workspace.
 struct RmsNormBf16Workspace {
   int64_t total2;
   int64_t total_part;
@@ -792,6 +886,30 @@ extern "C" int rms_norm_f32_openmp(const float* x, const float* gamma, float* y,
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
   if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 10;
   rms_norm_f32(x, gamma, y, rows, N, next_line(memory));
+  if (own) std::free(memory);
+  return 0;
+}
+
+extern "C" int64_t rms_norm_f64_openmp_workspace(int64_t rows, int64_t N) {
+  return RmsNormF64Workspace(rows, N).bytes;
+}
+
+extern "C" int rms_norm_f64_openmp(const double* x, const double* gamma, double* y, int64_t rows, int64_t N,
+                                   void* workspace, int64_t workspace_bytes) {
+  if (!(rows >= 0)) return 1;
+  if (!(N >= 0)) return 2;
+  if (overflows({8, rows, N})) return 3;
+  if (overflows({8, N})) return 4;
+  if (x == nullptr && rows * N > 0) return 5;
+  if (gamma == nullptr && N > 0) return 6;
+  if (y == nullptr && rows * N > 0) return 7;
+  if (overlap(x, rows * N * 8, y, rows * N * 8)) return 8;
+  if (overlap(gamma, N * 8, y, rows * N * 8)) return 9;
+  const RmsNormF64Workspace space(rows, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 10;
+  rms_norm_f64(x, gamma, y, rows, N, next_line(memory));
   if (own) std::free(memory);
   return 0;
 }

@@ -24,6 +24,16 @@ int top1_f32_cuda(const float* score, int32_t* best, float* probability, int64_t
                   void* workspace, int64_t workspace_bytes, void* stream);
 int top1_f32_openmp(const float* score, int32_t* best, float* probability, int64_t B, int64_t V);
 
+// score: f64[B, V]
+// best: i32[B]
+// probability: f64[B]
+/* @function top1_f64 args: in score f64 [B, V]; out best i32 [B]; out probability f64 [B]; size B; size V;
+ * workspace workspace */
+int64_t top1_f64_cuda_workspace(int64_t B, int64_t V);
+int top1_f64_cuda(const double* score, int32_t* best, double* probability, int64_t B, int64_t V,
+                  void* workspace, int64_t workspace_bytes, void* stream);
+int top1_f64_openmp(const double* score, int32_t* best, double* probability, int64_t B, int64_t V);
+
 // score: bf16[B, V]
 // best: i32[B]
 // probability: f32[B]

@@ -490,6 +490,101 @@ cudaError_t top1_f32(const float* score, int32_t* best, float* probability, int6
 }
 
 // Where the intermediates lie in the workspace.
+struct Top1F64Workspace {
+  int64_t where_slots;
+  int64_t bytes = 0;
+
+  explicit Top1F64Workspace(int64_t B, int64_t V) {
+    where_slots = reserve(bytes, RowShape(V, 1, B, 8, 128).slot_bytes, 1);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512, 1)
+    top1_f64_kernel(const double* score, int32_t* best, double* probability, Index B, Index V, Index chunk,
+                    RowTeam team) {
+  team.begin();
+  char* tile = row_tile(team);
+  const bool keeps = team.kept_bytes > 0;
+  double* const score_kept = take<double>(tile, chunk);
+  const Index first = Index(blockIdx.x % team.chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, V));
+  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
+  const Index items = Index(B);
+  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
+    const Index b = item;
+    int64_t where = -1;
+    double best2 = 0.0;
+    double greatest = -double(INFINITY);
+    int64_t where_own = -1;
+    double best2_own = 0.0;
+    double greatest_own = -double(INFINITY);
+    for (Index v_first = first + Index(threadIdx.x) * 2; v_first < last; v_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(last - v_first);
+      const auto score_pack = load_pack<2, 1, kWide>(&score[b * V + v_first], remaining);
+      if (keeps) store_pack<kWide>(&score_kept[v_first - first], score_pack, remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const Index v = v_first + (i < remaining ? i : remaining - 1);
+        if (i < remaining) {
+          if (where_own < 0 || above(score_pack[i], best2_own)) {
+            best2_own = score_pack[i];
+            where_own = int64_t(v);
+          }
+        }
+        if (i < remaining) {
+          greatest_own = maximum(greatest_own, score_pack[i]);
+        }
+      }
+    }
+    const Best<double> found =
+        team.fold(Best<double>{best2_own, where_own},
+                  [](Best<double> one, Best<double> other) { return first_above(one, other); });
+    if (found.index >= 0 && (where < 0 || above(found.value, best2))) {
+      best2 = found.value;
+      where = found.index;
+    }
+    greatest = maximum(greatest, team.fold(greatest_own, [](double one, double other) {
+      return double(maximum(one, other));
+    }));
+    if (writes) {
+      best[b] = int32_t(where);
+    }
+    double total = 0.0;
+    double total_own = 0.0;
+    for (Index v_first = first + Index(threadIdx.x) * 2; v_first < last; v_first += Index(blockDim.x) * 2) {
+      const Index remaining = Index(last - v_first);
+      const auto score_pack =
+          load_pack<2, 1, kWide>(keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (i < remaining) {
+          total_own += exp(score_pack[i] - greatest);
+        }
+      }
+    }
+    total = total + team.fold(total_own, [](double one, double other) { return double(one + other); });
+    if (writes) {
+      probability[b] = 1.0 / total;
+    }
+  }
+}
+
+template <class Index>
+cudaError_t top1_f64(const double* score, int32_t* best, double* probability, int64_t B, int64_t V,
+                     char* workspace, cudaStream_t stream) {
+  const Top1F64Workspace space(B, V);
+  const bool wide = aligned({score}) && V % 2 == 0;
+  const RowShape shape(V, 1, B, 8, 128);
+  if (const cudaError_t error =
+          launch_rows(wide ? top1_f64_kernel<true, Index> : top1_f64_kernel<false, Index>, shape,
+                      workspace + space.where_slots, stream, score, best, probability, B, V);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
 struct Top1Bf16Workspace {
   int64_t where_slots;
   int64_t bytes = 0;
@@ -697,15 +792,45 @@ extern "C" int top1_f32_cuda(const float* score, int32_t* best, float* probabili
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const Top1F32Workspace space(B, V);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 13;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 12;
+    return 13;
   const cudaError_t error =
       small ? top1_f32<int32_t>(score, best, probability, B, V, static_cast<char*>(memory), queue)
             : top1_f32<int64_t>(score, best, probability, B, V, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 11;
+  return error == cudaSuccess ? 0 : 12;
+}
+
+extern "C" int64_t top1_f64_cuda_workspace(int64_t B, int64_t V) { return Top1F64Workspace(B, V).bytes; }
+
+extern "C" int top1_f64_cuda(const double* score, int32_t* best, double* probability, int64_t B, int64_t V,
+                             void* workspace, int64_t workspace_bytes, void* stream) {
+  if (!(B >= 0)) return 1;
+  if (!(V >= 0)) return 2;
+  if (overflows({8, B, V})) return 3;
+  if (overflows({4, B})) return 4;
+  if (overflows({8, B})) return 11;
+  if (score == nullptr && B * V > 0) return 5;
+  if (best == nullptr && B > 0) return 6;
+  if (probability == nullptr && B > 0) return 7;
+  if (overlap(score, B * V * 8, best, B * 4)) return 8;
+  if (overlap(probability, B * 8, best, B * 4)) return 9;
+  if (overlap(score, B * V * 8, probability, B * 8)) return 10;
+  const bool small = larger(B * V, B) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const Top1F64Workspace space(B, V);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 13;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 13;
+  const cudaError_t error =
+      small ? top1_f64<int32_t>(score, best, probability, B, V, static_cast<char*>(memory), queue)
+            : top1_f64<int64_t>(score, best, probability, B, V, static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
+  return error == cudaSuccess ? 0 : 12;
 }
 
 extern "C" int64_t top1_bf16_cuda_workspace(int64_t B, int64_t V) { return Top1Bf16Workspace(B, V).bytes; }
@@ -726,15 +851,15 @@ extern "C" int top1_bf16_cuda(const uint16_t* score, int32_t* best, float* proba
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const Top1Bf16Workspace space(B, V);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 13;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 12;
+    return 13;
   const cudaError_t error =
       small ? top1_bf16<int32_t>(score, best, probability, B, V, static_cast<char*>(memory), queue)
             : top1_bf16<int64_t>(score, best, probability, B, V, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 11;
+  return error == cudaSuccess ? 0 : 12;
 }
 
 extern "C" int64_t top1_f16_cuda_workspace(int64_t B, int64_t V) { return Top1F16Workspace(B, V).bytes; }
@@ -755,15 +880,15 @@ extern "C" int top1_f16_cuda(const uint16_t* score, int32_t* best, float* probab
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const Top1F16Workspace space(B, V);
   void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 12;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 13;
   if (workspace == nullptr && space.bytes > 0 &&
       cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 12;
+    return 13;
   const cudaError_t error =
       small ? top1_f16<int32_t>(score, best, probability, B, V, static_cast<char*>(memory), queue)
             : top1_f16<int64_t>(score, best, probability, B, V, static_cast<char*>(memory), queue);
   if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 11;
+  return error == cudaSuccess ? 0 : 12;
 }
 
 extern "C" __attribute__((weak)) const char* top1_error(int status) {
@@ -791,8 +916,10 @@ extern "C" __attribute__((weak)) const char* top1_error(int status) {
     case 10:
       return "probability must not overlap score";
     case 11:
-      return "a CUDA call failed; cudaGetLastError says why";
+      return "probability has more bytes than can be counted";
     case 12:
+      return "a CUDA call failed; cudaGetLastError says why";
+    case 13:
       return "there is not enough memory for the workspace";
   }
   return "unknown status";

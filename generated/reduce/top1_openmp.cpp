@@ -66,6 +66,8 @@ constexpr int kVectorBytes = 32;
 constexpr int kVectorBytes = 16;
 #endif
 
+constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
+
 constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
 template <class T, int N>
@@ -558,11 +560,33 @@ inline Lanes<float, N> without_ln2(Lanes<float, N> x, Lanes<float, N> n) {
   return x - n * 0.693145752f - n * 1.42860677e-6f;
 }
 
+// e^r - 1 for |r| <= ln 2 / 2: the polynomial is within 2^-64 of (e^r - 1 - r) / r^2, as a part of e^r.
+template <int N>
+inline Lanes<double, N> expm1_near_0(Lanes<double, N> r) {
+  const Lanes<double, N> p =
+      horner(r, 2.082660046999609e-09, 2.5112023135739704e-08, 2.755758187768787e-07, 2.7557234901644934e-06,
+             2.4801586926676895e-05, 0.00019841269896343493, 0.0013888888889115555, 0.008333333333317051,
+             0.041666666666666095, 0.16666666666666682, 0.5);
+  return multiply_add(p, r * r, r);
+}
+// x = n ln 2 + r
+template <int N>
+inline Lanes<double, N> without_ln2(Lanes<double, N> x, Lanes<double, N> n) {
+  return x - n * 0.6931471805598903 - n * 5.497923018708371e-14;
+}
+
 // Within 1.1 ulp.
 template <int N>
 inline Lanes<float, N> exp(Lanes<float, N> x) {
   const Whole<float, N> n = nearest(x * 1.44269504f);
   return scaled<false>(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n, x, -104.0f, 89.0f);
+}
+
+// Within 1.1 ulp.
+template <int N>
+inline Lanes<double, N> exp(Lanes<double, N> x) {
+  const Whole<double, N> n = nearest(x * 1.4426950408889634);
+  return scaled<false>(expm1_near_0(without_ln2(x, n.value)) + 1.0, n, x, -746.0, 710.0);
 }
 
 void top1_f32(const float* score, int32_t* best, float* probability, int64_t B, int64_t V) {
@@ -605,6 +629,49 @@ void top1_f32(const float* score, int32_t* best, float* probability, int64_t B, 
     }
     best[b] = int32_t(where);
     probability[b] = 1.0f / total;
+  }
+}
+
+void top1_f64(const double* score, int32_t* best, double* probability, int64_t B, int64_t V) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t b = 0; b < B; ++b) {
+    const int64_t b_ahead = V <= 8192 ? smaller(b + 1, B - 1) : b;
+    int64_t where = -1;
+    double best2 = 0.0;
+    double greatest = -double(INFINITY);
+    double total = 0.0;
+    for (int64_t v_first = 0; v_first < V; v_first += 4096) {
+      const int64_t v_end = smaller(v_first + 4096, V);
+      double greatest_now = greatest;
+      Lanes<int32_t, kLanes64> where_lanes = -1;
+      Lanes<double, kLanes64> best2_lanes = 0.0;
+      Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
+      for_lanes<kLanes64>(
+          v_first, v_end, [=, &where_lanes, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) {
+            const auto score_ = load(&score[b * V + v], active);
+            const Lanes<double, kLanes64> value = score_;
+            const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
+                                                    (value != value && best2_lanes == best2_lanes));
+            best2_lanes = choose(better, value, best2_lanes);
+            where_lanes = choose(better, positions_as<int32_t, kLanes64>(v - v_first), where_lanes);
+            greatest_now_lanes = maximum(greatest_now_lanes, keep(active, score_, -double(INFINITY)));
+          });
+      fold_best(where_lanes, best2_lanes, v_first, where, best2, above<double>);
+      greatest_now = maximum(
+          greatest_now, across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
+      if (greatest_now > greatest) {
+        total = greatest > -double(INFINITY) ? total * std::exp(greatest - greatest_now) : 0.0;
+      }
+      greatest = greatest_now;
+      Lanes<double, kLanes64> total_lanes = 0.0;
+      for_lanes<kLanes64>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
+        prefetch(&score[b_ahead * V + v]);
+        total_lanes += keep(active, exp(load(&score[b * V + v], active) - greatest), 0.0);
+      });
+      total += across(total_lanes, [](auto one, auto other) { return one + other; });
+    }
+    best[b] = int32_t(where);
+    probability[b] = 1.0 / total;
   }
 }
 
@@ -711,6 +778,23 @@ extern "C" int top1_f32_openmp(const float* score, int32_t* best, float* probabi
   return 0;
 }
 
+extern "C" int top1_f64_openmp(const double* score, int32_t* best, double* probability, int64_t B,
+                               int64_t V) {
+  if (!(B >= 0)) return 1;
+  if (!(V >= 0)) return 2;
+  if (overflows({8, B, V})) return 3;
+  if (overflows({4, B})) return 4;
+  if (overflows({8, B})) return 11;
+  if (score == nullptr && B * V > 0) return 5;
+  if (best == nullptr && B > 0) return 6;
+  if (probability == nullptr && B > 0) return 7;
+  if (overlap(score, B * V * 8, best, B * 4)) return 8;
+  if (overlap(probability, B * 8, best, B * 4)) return 9;
+  if (overlap(score, B * V * 8, probability, B * 8)) return 10;
+  top1_f64(score, best, probability, B, V);
+  return 0;
+}
+
 extern "C" int top1_bf16_openmp(const uint16_t* score, int32_t* best, float* probability, int64_t B,
                                 int64_t V) {
   if (!(B >= 0)) return 1;
@@ -768,8 +852,10 @@ extern "C" __attribute__((weak)) const char* top1_error(int status) {
     case 10:
       return "probability must not overlap score";
     case 11:
-      return "a CUDA call failed; cudaGetLastError says why";
+      return "probability has more bytes than can be counted";
     case 12:
+      return "a CUDA call failed; cudaGetLastError says why";
+    case 13:
       return "there is not enough memory for the workspace";
   }
   return "unknown status";

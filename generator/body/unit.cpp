@@ -42,20 +42,16 @@ std::string_view spelling(Type type) {
   }
 }
 
-Type resolve(const TypeName &name, const Variant &variant) {
-  return name.param.empty() ? name.type : variant.types.at(name.param);
-}
-
 VariantNames names_of(const Spec &spec, const Variant &variant) {
   VariantNames out;
   for (const OperandDecl &operand : spec.operands) {
-    const Type type = resolve(operand.type, variant);
+    const Type type = type_of(operand.type, variant);
     out.has_f64 |= type == Type::f64;
     out.operands[operand.name] = type_row(type).arithmetic;
   }
-  out.real = out.has_f64 ? Type::f64 : Type::f32;
+  out.real = variant.real;
   for (const Scalar &scalar : spec.scalars) {
-    const Type type = resolve(scalar.type, variant);
+    const Type type = type_of(scalar.type, variant);
     out.has_f64 |= type == Type::f64;
     out.operands[scalar.name] = type_row(type).arithmetic;
   }

@@ -9,13 +9,6 @@ namespace kgen::build {
 
 namespace {
 
-Type type_of(const Build &build, const TypeName &name) {
-  if (name.param.empty())
-    return name.type;
-  auto it = build.variant.types.find(name.param);
-  return it == build.variant.types.end() ? name.type : it->second;
-}
-
 // A dimension as the body sees it: one entry per axis, with the dimension of the array that it belongs to.
 struct Entry {
   AxisId axis;
@@ -195,7 +188,7 @@ void build_operands(Build &build) {
                : operand.role == Role::output ? Var::Kind::output
                                               : Var::Kind::scratch;
     var.name = operand.name;
-    var.type = type_of(build, operand.type);
+    var.type = type_of(operand.type, build.variant);
     var.outside = operand.outside.value_or(0);
     var.strided = operand.strided;
     var.optional = operand.optional;
@@ -212,7 +205,7 @@ void build_operands(Build &build) {
   build_batch(build);
   for (const Scalar &scalar : build.spec.scalars) {
     build.scalar_ids[scalar.name] = static_cast<ScalarId>(build.kernel.scalars.size());
-    build.kernel.scalars.push_back({scalar.name, type_row(type_of(build, scalar.type)).arithmetic});
+    build.kernel.scalars.push_back({scalar.name, type_row(type_of(scalar.type, build.variant)).arithmetic});
   }
 }
 

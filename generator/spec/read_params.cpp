@@ -14,7 +14,15 @@ std::optional<Type> read_plain_type(Reader &reader, const Node &node) {
   if (!read_string(reader, node, "an element type"))
     return std::nullopt;
   const auto type = read_type(reader, node.text);
-  return type ? std::optional(type->type) : std::nullopt;
+  if (!type)
+    return std::nullopt;
+  if (!type->param.empty()) {
+    reader.diags.add(DiagId::spec_unknown_type, type->place, {type->param}).help =
+        type->param == kRealType ? "`real` follows from the other types: write it in brackets, as `real[N]`"
+                                 : "a list names the types themselves, such as [\"f32\", \"bf16\"]";
+    return std::nullopt;
+  }
+  return type->type;
 }
 
 void read_type_param(Reader &reader, const Entry &entry) {

@@ -94,6 +94,10 @@ std::optional<TypeName> read_type(Reader &reader, const PlacedText &text) {
       out.type = param.choices.front();
       return out;
     }
+  if (text.text == kRealType) {
+    out.param = kRealType;
+    return out;
+  }
   if (const auto type = find_type(text.text)) {
     out.type = *type;
     return out;

@@ -50,9 +50,10 @@ Sketch make_sketch(const Reader &reader, const Node &root) {
   std::erase_if(spec.params, [&](const Param &p) { return !is(p.name, {NameKind::param}) || p.choices.empty(); });
   // A type that was understood has a place.
   auto known_type = [&](const TypeName &type) {
-    return type.param.empty() ? type.place.line > 0
-                              : std::any_of(spec.types.begin(), spec.types.end(),
-                                            [&](const TypeParam &t) { return t.name == type.param; });
+    return type.param.empty() || type.param == kRealType
+               ? type.place.line > 0
+               : std::any_of(spec.types.begin(), spec.types.end(),
+                             [&](const TypeParam &t) { return t.name == type.param; });
   };
   std::erase_if(spec.operands,
                 [&](const OperandDecl &o) { return !is(o.name, {NameKind::operand}) || !known_type(o.type); });

@@ -38,9 +38,12 @@ struct Param {
   Place place;
 };
 
-// An element type as written: a type or a type parameter.
+// `real` as an element type: what floating-point operands are calculated in, which each variant decides.
+inline constexpr std::string_view kRealType = "real";
+
+// An element type as written: a type, a type parameter, or `real`.
 struct TypeName {
-  std::string param; // empty: `type` counts
+  std::string param; // or kRealType; empty: `type` counts
   Type type = Type::f32;
   Place place;
 };
@@ -185,6 +188,7 @@ struct Variant {
   std::map<std::string, Type> types;
   std::map<std::string, ParamValue> params;
   std::map<std::string, int64_t> axes; // the sizes of specialised axes (those with several)
+  Type real = Type::f32;               // f64 where any operand is, but those of type `real`
   // "relu_bf16_f32": list params first, then types, in file order. Axis choices do not show: the launcher dispatches.
   std::string suffix;
 };
@@ -202,6 +206,8 @@ std::optional<Spec> load_spec(const std::string &path, const std::string &text, 
 
 // The cross product (or types.only) of types and list params; per such choice every choice of specialised axes.
 std::vector<Variant> variants_of(const Spec &spec);
+
+Type type_of(const TypeName &name, const Variant &variant);
 
 // `spec` as text, for --stop-after spec.
 std::string print(const Spec &spec);

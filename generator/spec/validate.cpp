@@ -83,6 +83,8 @@ std::vector<Type> choices_of(const Spec &spec, const TypeName &type) {
   for (const TypeParam &param : spec.types)
     if (param.name == type.param)
       return param.choices;
+  if (type.param == kRealType)
+    return {Type::f32, Type::f64};
   return {type.type};
 }
 

@@ -1,4 +1,6 @@
 // One Variant for each choice of types, list parameters and specialised axes.
+#include <algorithm>
+
 #include "spec/spec.h"
 
 namespace kgen {
@@ -27,7 +29,21 @@ void cross(std::vector<Variant> &variants, const std::vector<Choice> &choices, c
   variants = std::move(out);
 }
 
+// A type that `real` stands for has no part in what it stands for.
+Type real_of(const Spec &spec, const Variant &variant) {
+  const bool wide = std::any_of(spec.operands.begin(), spec.operands.end(), [&](const OperandDecl &operand) {
+    return operand.type.param != kRealType && type_of(operand.type, variant) == Type::f64;
+  });
+  return wide ? Type::f64 : Type::f32;
+}
+
 } // namespace
+
+Type type_of(const TypeName &name, const Variant &variant) {
+  if (name.param.empty())
+    return name.type;
+  return name.param == kRealType ? variant.real : variant.types.at(name.param);
+}
 
 std::vector<Variant> variants_of(const Spec &spec) {
   std::vector<Variant> out(1);
@@ -52,6 +68,8 @@ std::vector<Variant> variants_of(const Spec &spec) {
   for (const AxisDecl &axis : spec.axes)
     if (axis.fixed.size() > 1)
       cross(out, axis.fixed, [&](Variant &variant, int64_t size) { variant.axes[axis.name] = size; });
+  for (Variant &variant : out)
+    variant.real = real_of(spec, variant);
   return out;
 }
 

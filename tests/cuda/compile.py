@@ -8,6 +8,7 @@ and with `--update` leaves the entries of the others as they are.
 
 import argparse
 import concurrent.futures
+import itertools
 import json
 import pathlib
 import re
@@ -22,25 +23,42 @@ AT_LEAST = {"wide_accesses"}  # of these the budget is the least, of the others 
 WIDE_ACCESS = re.compile(r"\b(?:ld|st)\.global(?:\.\w+)*?\.(?:v4\.[a-z]+32|v2\.[a-z]+64)\b")
 
 
+def virtual(architecture):
+    return architecture.replace("sm", "compute")
+
+
 def measure(job):
-    nvcc, source, architecture = job
+    """(name, numbers or None, errors) for each architecture; one call of the compiler, as the host's part is the same."""
+    nvcc, source = job
+    targets = [f"-gencode=arch={architecture.replace('sm', 'compute')},code={architecture}" for architecture in ARCHITECTURES]
     with tempfile.TemporaryDirectory() as folder:
-        command = [nvcc, "-std=c++17", f"-arch={architecture}", "-Xptxas", "-v", "-Xcompiler", "-Wall,-Wextra", "-c",
+        command = [nvcc, "-std=c++17", *targets, "-Xptxas", "-v", "-Xcompiler", "-Wall,-Wextra", "-c",
                    "--keep", "--keep-dir", folder, "-o", str(pathlib.Path(folder) / "out.o"), str(source)]
         done = subprocess.run(command, capture_output=True, text=True)
-        ptx = "".join(file.read_text() for file in pathlib.Path(folder).glob("*.ptx"))
-    name = f"{source.relative_to(ROOT / 'generated')} {architecture}"
-    if done.returncode != 0 or "warning" in done.stderr:
-        return name, None, done.stderr
-    registers = [int(n) for n in re.findall(r"Used (\d+) registers", done.stderr)]
-    spills = [int(n) for n in re.findall(r"(\d+) bytes spill", done.stderr)]
-    stack = [int(n) for n in re.findall(r"(\d+) bytes stack frame", done.stderr)]
+        names = [f"{source.relative_to(ROOT / 'generated')} {architecture}" for architecture in ARCHITECTURES]
+        if done.returncode != 0 or "warning" in done.stderr:
+            return [(name, None, done.stderr) for name in names]
+        return [(name, *numbers_of(architecture, done.stderr, pathlib.Path(folder)))
+                for name, architecture in zip(names, ARCHITECTURES)]
+
+
+def numbers_of(architecture, report, folder):
+    # "... Compiling entry function 'f' for 'sm_80'" begins what ptxas says of a kernel.
+    kernels = re.findall(r"Compiling entry function '\w+' for '(\w+)'(.*?)(?=Compiling entry|\Z)", report, re.DOTALL)
+    said = "".join(text for target, text in kernels if target == architecture)
+    registers = [int(n) for n in re.findall(r"Used (\d+) registers", said)]
+    spills = [int(n) for n in re.findall(r"(\d+) bytes spill", said)]
+    stack = [int(n) for n in re.findall(r"(\d+) bytes stack frame", said)]
     if not registers:
-        return name, None, "ptxas reported no kernel"
+        return None, "ptxas reported no kernel"
+    files = list(folder.glob(f"*.{virtual(architecture)}.ptx"))
+    if len(files) != 1:
+        return None, f"PTX of one architecture was looked for in {[file.name for file in folder.glob('*.ptx')]}"
+    ptx = files[0].read_text()
     kernels = re.split(r"^\.visible \.entry|^\.entry|^\.weak \.entry", ptx, flags=re.MULTILINE)[1:]
     instructions = [len(re.findall(r"^\t[^\s./].*;$", kernel, flags=re.MULTILINE)) for kernel in kernels]
-    return name, {"registers": max(registers), "spills": sum(spills), "stack": max(stack, default=0),
-                  "instructions": max(instructions), "wide_accesses": len(WIDE_ACCESS.findall(ptx))}, ""
+    return {"registers": max(registers), "spills": sum(spills), "stack": max(stack, default=0),
+            "instructions": max(instructions), "wide_accesses": len(WIDE_ACCESS.findall(ptx))}, ""
 
 
 def exceeds(numbers, budget):
@@ -55,11 +73,11 @@ def main():
     arguments = parser.parse_args()
     sources = [source for source in sorted((ROOT / "generated").rglob("*_cuda.cu"))
                if arguments.only in str(source.relative_to(ROOT / "generated"))]
-    jobs = [(arguments.nvcc, source, architecture) for source in sources for architecture in ARCHITECTURES]
+    jobs = [(arguments.nvcc, source) for source in sources]
     budget = json.loads(BUDGET.read_text()) if BUDGET.exists() else {}
     found, failed = {}, 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for name, numbers, errors in pool.map(measure, jobs):
+        for name, numbers, errors in itertools.chain.from_iterable(pool.map(measure, jobs)):
             if numbers is None:
                 failed += 1
                 print(f"{name}: does not compile cleanly\n{errors[:1500]}")
@@ -81,7 +99,7 @@ def main():
             numbers["instructions"] = -(-numbers["instructions"] // 50) * 50
         kept = {name: numbers for name, numbers in budget.items() if arguments.only not in name.split()[0]}
         BUDGET.write_text(json.dumps({**kept, **found}, indent=1, sort_keys=True) + "\n")
-    print(f"{len(jobs) - failed} passed, {failed} failed")
+    print(f"{len(jobs) * len(ARCHITECTURES) - failed} passed, {failed} failed")
     return 1 if failed or not jobs else 0
 
 

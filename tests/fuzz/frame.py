@@ -76,6 +76,9 @@ class Frame:
             self.use("type parameter")
             return name, self.lists[name]
         name = self.body.pick(table)
+        if name in ("f32", "f64") and r.random() < 0.1:
+            self.use("real")
+            return "real", ["f32", "f64"]
         return name, [name]
 
     def with_one(self, axes):

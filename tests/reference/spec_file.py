@@ -73,7 +73,10 @@ class SpecFile:
         return {**self.data.get("params", {}), **define}
 
     def element_type(self, declared, define):
-        return define.get(declared, declared)
+        if declared != "real":
+            return define.get(declared, declared)
+        others = [define.get(operand.type, operand.type) for operand in self.operands]
+        return "f64" if "f64" in others else "f32"
 
     def all_sizes(self, sizes):
         """The sizes given, with the fixed and the derived ones."""

@@ -207,6 +207,20 @@ TEST_CASE("variants: list parameters first, then types, then sizes, the last fas
         Strings{"f16_i8"});
 }
 
+TEST_CASE("`real` as an element type is f64 where another operand is, else f32, and names no function") {
+  const Spec spec = load("types.T = ['f64', 'bf16', 'i32']\ninputs.w = 'real[N]'\ninputs.x = 'T[N]'\n"
+                         "scalars.s = 'real'\nscalars.d = 'f64'" +
+                         kRest);
+  std::vector<Type> found;
+  for (const Variant &variant : variants_of(spec))
+    for (const TypeName &name : {spec.operands[0].type, spec.scalars[0].type})
+      found.push_back(type_of(name, variant));
+  CHECK(found == std::vector<Type>{Type::f64, Type::f64, Type::f32, Type::f32, Type::f32, Type::f32});
+  CHECK(suffixes(spec) == Strings{"f64", "bf16", "i32"});
+  CHECK(messages("types.T = ['real']\ninputs.w = 'T[N]'" + kRest).starts_with("1:13: unknown element type `real`"));
+  CHECK(messages("tables.t = 'real[N]'" + kRest).starts_with("1:13: table `t` must hold whole numbers"));
+}
+
 TEST_CASE("-D fixes a choice in the kind that the spec gives it") {
   LoadOptions options;
   options.defines = {{"T", "f64"}, {"bm", "-7"}, {"eps", "1e-3"}, {"act", "mish"}, {"list", "silu"}, {"bm", "8"}};
