@@ -34,7 +34,7 @@ struct DifferentialReport {
     int64_t compared = 0, undecided = 0;
   };
   std::map<std::string, Tally> tally; // by output
-  std::string no_verdict;             // the output, if any, most of whose elements are undecided
+  std::string no_verdict;             // why nothing is known, if so: an output is mostly undecided, or nothing ran
   std::vector<std::string> sizes;     // tried, as "M=1 N=7"
   std::string difference;             // the first one; empty: none
 };

@@ -138,13 +138,14 @@ std::string first_lines(const fs::path &path, int count) {
   return out;
 }
 
-std::string compile_command(const fs::path &folder, const std::string &kernel, const NativeOptions &options) {
+std::string compiler_of(const NativeOptions &options) {
   const char *environment = std::getenv("CXX");
-  std::string compiler = !options.compiler.empty()     ? options.compiler
-                         : environment && *environment ? environment
-                                                       : "c++";
+  return !options.compiler.empty() ? options.compiler : environment && *environment ? environment : "c++";
+}
+
+std::string compile_command(const fs::path &folder, const std::string &kernel, const NativeOptions &options) {
   std::string flags = options.flags.empty() ? "-O2" : options.flags;
-  std::string command = compiler + " -std=c++17 " + flags + " -fopenmp -shared -fPIC";
+  std::string command = compiler_of(options) + " -std=c++17 " + flags + " -fopenmp -shared -fPIC";
   if (options.target ==
       NativeTarget::cuda_model) // a C++ compiler knows no #pragma unroll, and does not mind misalignment
     command += " -Wno-unknown-pragmas -fsanitize=alignment -fsanitize-undefined-trap-on-error -isystem " +
@@ -417,7 +418,11 @@ std::string compile_library(const Compiled &compiled, const NativeOptions &optio
     written = written && write_text(folder / fs::path(file.name).filename(), file.text);
   if (!written)
     return "the temporary folder cannot be written";
-  if (std::system(compile_command(folder, compiled.spec.kernel, options).c_str()) != 0)
+  constexpr int kNotFound = 127; // what the shell says
+  const int status = std::system(compile_command(folder, compiled.spec.kernel, options).c_str());
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNotFound)
+    return "there is no compiler `" + compiler_of(options) + "`: name one with --cxx";
+  if (status != 0)
     return "the emitted code does not compile:\n" + first_lines(folder / "log", 20);
   if (result == folder / "kernel.so")
     return "";

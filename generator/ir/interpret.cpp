@@ -184,7 +184,7 @@ void Run::branch(const Stmt &s) {
   }
   condition = converted(condition, kernel_.expr(s.value).type, Type::boolean);
   MaskPtr yes = and_mask(mask_, condition, false, true);
-  const bool may_end = uncommon_ != 0 && jumps_out(s);
+  const bool may_end = (uncommon_ != 0 || yes->lanes.empty()) && jumps_out(s);
   MaskPtr no = s.otherwise.empty() && !may_end ? nullptr : and_mask(mask_, condition, true, true);
   if (may_end)
     leave(minus(mask_, unite(yes, no))); // where the condition has no lane, the loop ends
@@ -203,6 +203,12 @@ void Run::leave(const MaskPtr &lanes) {
   frame_->left = unite(frame_->left, lanes);
   frame_->any_left = true;
 }
+
+namespace {
+bool has_active_lane(const Mask &mask) {
+  return std::any_of(mask.lanes.begin(), mask.lanes.end(), [](uint8_t lane) { return (lane & kActive) != 0; });
+}
+} // namespace
 
 void Run::loop(const Stmt &s) {
   MaskPtr outer = mask_, live = mask_;
@@ -225,17 +231,14 @@ void Run::loop(const Stmt &s) {
           break;
       } else {
         live = and_mask(mask_, condition, false, true);
-        bool active = std::any_of(live->lanes.begin(), live->lanes.end(), [](uint8_t b) { return (b & kActive) != 0; });
-        if (!active) {
-          mask_ = live;
-          if (live->any) // marks what doubtful lanes would have written
-            run_statements(s.body);
-          break;
-        }
       }
     }
+    if (live && !live->any)
+      break;
     mask_ = live;
     run_statements(s.body);
+    if (live && !has_active_lane(*live)) // once marks what doubtful lanes would have written
+      break;
     if (frame.left)
       live = minus(live, frame.left);
     frame.left = frame.skipped = nullptr;

@@ -108,12 +108,18 @@ bool is_light(const Kernel &kernel, ExprId id) {
 }
 
 void replace_reads(Kernel &kernel, PlanNode &node, VarId var, ExprId with, bool deep) {
-  auto put = [&](ExprId &id) {
-    id = replace(kernel, id, [&](ExprId at) {
-      const Expr &e = kernel.expr(at);
-      return e.op == Op::read && e.ref == var ? with : kNone;
-    });
+  const std::function<ExprId(ExprId)> other = [&](ExprId at) {
+    if (kernel.expr(at).op != Op::read || kernel.expr(at).ref != var)
+      return kNone;
+    if (kernel.expr(at).coords.empty())
+      return with;
+    Expr elsewhere = kernel.expr(at); // a read at another place stays at that place
+    elsewhere.ref = kernel.expr(with).ref;
+    for (Coordinate &c : elsewhere.coords)
+      c.value = replace(kernel, c.value, other);
+    return kernel.add(std::move(elsewhere));
   };
+  auto put = [&](ExprId &id) { id = replace(kernel, id, other); };
   put(node.value);
   put(node.second);
   put(node.condition);
@@ -188,7 +194,9 @@ VarId add_var(Kernel &kernel, Var var) {
   return static_cast<VarId>(kernel.vars.size()) - 1;
 }
 
-std::string stride_name(const Kernel &kernel, const Var &var, int array_dim) {
+std::string stride_name(const Kernel &kernel, const Var &of, int array_dim) {
+  // An input with an alias is its output.
+  const Var &var = of.kind == Var::Kind::input && of.alias != kNone ? kernel.vars[of.alias] : of;
   std::string label;
   for (const Dim &dim : var.dims)
     if (dim.array_dim == array_dim && dim.axis != kNone)

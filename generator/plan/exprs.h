@@ -16,7 +16,7 @@ void walk(const Kernel &kernel, ExprId id, const std::function<bool(ExprId)> &vi
 // A copy of the expression in which `replace` has put other nodes (kNone: keep). The original where nothing changed.
 ExprId replace(Kernel &kernel, ExprId id, const std::function<ExprId(ExprId)> &replace);
 
-// Puts the other expression where the node, and with `deep` those inside, read the variable.
+// Puts the other read where the node, and with `deep` those inside, read the variable; those at other places stay there.
 void replace_reads(Kernel &kernel, PlanNode &node, VarId var, ExprId with, bool deep);
 
 // Does it read the variable, at any point?
@@ -39,7 +39,7 @@ ExprId make_not(Kernel &kernel, ExprId condition);
 VarId add_var(Kernel &kernel, Var var);
 
 // The argument that tells how far apart the elements along a dimension of a strided array are: `x_stride_M`.
-std::string stride_name(const Kernel &kernel, const Var &var, int array_dim);
+std::string stride_name(const Kernel &kernel, const Var &of, int array_dim);
 
 // The coordinate along the axis, where it is another point than the current one; else null.
 const Coordinate *moved(const Kernel &kernel, const std::vector<Coordinate> &coords, AxisId axis);

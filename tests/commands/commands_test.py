@@ -376,6 +376,11 @@ body = 'u = 0; u = u - 1; i = -1; b = 255;'
         )
         self.assertIn("declared sorted", self.kgen("run", "add.toml", "--in", "t=t.npy", code=1).stderr)
 
+    def test_verify_says_that_there_is_no_such_compiler(self):
+        self.write("add.toml", ADD)
+        done = self.kgen("verify", "add.toml", "-D", "T=f32", "--cxx", "no-such-compiler", code=1)
+        self.assertIn("there is no compiler `no-such-compiler`", done.stderr)
+
     def test_verify_tells_what_it_tried(self):
         self.write("add.toml", ADD)
         done = self.kgen("verify", "add.toml", "--seeds", "1", "-D", "T=f32")

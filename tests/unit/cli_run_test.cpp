@@ -115,6 +115,25 @@ TEST_CASE("elements at a jump are left out, and too many of them are no verdict"
   CHECK(all.no_verdict.find("elements of q") != std::string::npos);
 }
 
+TEST_CASE("floats that are added in any order need not have the same bits in each run") {
+  Compiled spec = compiled(R"(kernel = "update"
+inputs.x = "f32[N, D]"
+inputs.label = "i32[N]"
+outputs.s = { type = "f32[K, D]", atomic = true }
+body = 's = 0; at(s, K = label) += x;'
+)");
+  DifferentialReport report = verify_native(spec, *build(spec), {});
+  CHECK(report.difference == "");
+  CHECK(report.cases > 0);
+}
+
+TEST_CASE("nothing that ran is no verdict") {
+  Compiled spec = compiled("kernel = \"k\"\ninputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\nbody = 'y = x;'\n");
+  DifferentialOptions options;
+  options.work = -1;
+  CHECK(verify_native(spec, *build(spec), options).no_verdict.starts_with("no case ran: "));
+}
+
 TEST_CASE("random tables keep their declared facts; row starts run from 0 to the total") {
   Compiled spec = compiled(R"(kernel = "ragged"
 axes.N = { ragged = "start", over = "B" }
