@@ -294,7 +294,7 @@ inline Mask<N> mask_of(Mask<N> active) {
 // Calls step(first, lanes that take part) for groups of N neighbours from `first` to `end`.
 template <int N, class Step>
 inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end, const Step& step) {
-  for (; end - first >= N; first += N) step(first, AllLanes<N>{});
+  for (const int64_t last = end - N; first <= last; first += N) step(first, AllLanes<N>{});
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
@@ -393,14 +393,24 @@ inline bool any_lane(Mask<N> mask) {
 #elif defined(__AVX512F__)
   const auto words = (typename VectorOf<int, 16>::type)mask.v;
   return __builtin_ia32_ptestmd512(words, words, -1) != 0;
-#elif defined(__AVX__)
-  const auto words = (typename VectorOf<long long, 4>::type)mask.v;
-  return !__builtin_ia32_ptestz256(words, words);
+#elif defined(__AVX2__)
+  return __builtin_ia32_pmovmskb256((typename VectorOf<char, 32>::type)mask.v) != 0;
+#elif defined(__SSE2__) && !defined(__AVX__)
+  return __builtin_ia32_pmovmskb128((typename VectorOf<char, 16>::type)mask.v) != 0;
 #else
   uint64_t words[kVectorBytes / 8], all = 0;
   memcpy(words, &mask.v, sizeof words);
   for (uint64_t word : words) all |= word;
   return all != 0;
+#endif
+}
+
+template <int N>
+inline bool all_lanes(Mask<N> mask) {
+#if defined(__AVX2__) && !defined(__AVX512F__) && !defined(__clang__)
+  return __builtin_ia32_pmovmskb256((typename VectorOf<char, 32>::type)mask.v) == -1;
+#else
+  return !any_lane(!mask);
 #endif
 }
 
@@ -571,6 +581,10 @@ inline Lanes<T, N> shifted_down(Lanes<T, N> positive, int count) {
   return (typename Lanes<T, N>::Vector)((typename Lanes<T, N>::Math)positive.v >> count);
 }
 template <class T, int N>
+inline Lanes<T, N> shifted_up(Lanes<T, N> value, int count) {
+  return (typename Lanes<T, N>::Vector)((typename Lanes<T, N>::Math)value.v << count);
+}
+template <class T, int N>
 inline Ints<T, N> bits_of(Lanes<T, N> value) {
   return (typename Ints<T, N>::Vector)value.v;
 }
@@ -595,17 +609,18 @@ inline Lanes<T, N> multiply_add(Lanes<T, N> a, Lanes<T, N> b, Lanes<T, N> c) {
 template <class T, int N>
 struct Whole {
   Lanes<T, N> value;
-  Ints<T, N> number;
+  Ints<T, N> number, exponent;  // `exponent`: where the exponent of a floating number is
 };
 template <class T, int N>
 inline Whole<T, N> nearest(Lanes<T, N> x) {
   const Lanes<T, N> shifted = x + Real<T>::kRounder;
-  return {shifted - Real<T>::kRounder, bits_of(shifted) - bits_of(Lanes<T, N>(Real<T>::kRounder))};
+  const Ints<T, N> number = bits_of(shifted) - bits_of(Lanes<T, N>(Real<T>::kRounder));
+  return {shifted - Real<T>::kRounder, number, shifted_up(bits_of(shifted), Real<T>::kFraction)};
 }
 
 template <class T, int N>
 inline Lanes<T, N> power_of_two(Ints<T, N> n) {
-  return of_bits<T, N>((n + Real<T>::kBias).v << Real<T>::kFraction);
+  return of_bits<T, N>(shifted_up(n + Real<T>::kBias, Real<T>::kFraction));
 }
 
 // y 2^n, the power of x, in two steps, so that the smallest results come out as well: 0 below `least`,
@@ -619,7 +634,8 @@ __attribute__((noinline)) Lanes<T, N> scaled_far(typename Lanes<T, N>::Vector y,
   const Lanes<T, N> power = Lanes<T, N>(y) * power_of_two<T, N>(half) * power_of_two<T, N>(n - half), of = x;
   return choose(of < least, T(0), choose(of > most, std::numeric_limits<T>::infinity(), power));
 }
-// The same by the instruction for it, or where 2^n is mostly a number by itself.
+// The same by the instruction for it, or where n may mostly be added to the exponent of y, which is near 1.
+// kFalls: n is not above 0.
 template <bool kFalls, class T, int N>
 inline Lanes<T, N> scaled(Lanes<T, N> y, Whole<T, N> n, Lanes<T, N> x, T least, T most) {
 #if defined(__AVX512F__) && !defined(__clang__)
@@ -632,16 +648,16 @@ inline Lanes<T, N> scaled(Lanes<T, N> y, Whole<T, N> n, Lanes<T, N> x, T least, 
     return choose(x < least, T(0), y);
   }
 #endif
-  constexpr T kMost = Real<T>::kBias - 1;
-  if (any_lane(n.value * n.value > kMost * kMost)) return scaled_far<T, N>(y.v, n.number.v, x.v, least, most);
-  return y * power_of_two<T, N>(n.number);
+  constexpr T kMost = Real<T>::kBias - 2;
+  const bool near = all_lanes(kFalls ? n.value >= -kMost : n.value * n.value <= kMost * kMost);
+  if (__builtin_expect(!near, false)) return scaled_far<T, N>(y.v, n.number.v, x.v, least, most);
+  return of_bits<T, N>(bits_of(y) + n.exponent);
 }
 
-// e^r - 1 for |r| <= ln 2 / 2: the polynomial is within 2^-28 of (e^r - 1 - r) / r^2, as a part of e^r.
+// (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2, within 2^-28 of e^r.
 template <int N>
-inline Lanes<float, N> expm1_near_0(Lanes<float, N> r) {
-  const Lanes<float, N> p = horner(r, 0.0013814465f, 0.008368708f, 0.04166839f, 0.16666521f, 0.49999994f);
-  return multiply_add(p, r * r, r);
+inline Lanes<float, N> exp_rest(Lanes<float, N> r) {
+  return horner(r, 0.0013814465f, 0.008368708f, 0.04166839f, 0.16666521f, 0.49999994f);
 }
 // x = n ln 2 + r
 template <int N>
@@ -649,11 +665,17 @@ inline Lanes<float, N> without_ln2(Lanes<float, N> x, Lanes<float, N> n) {
   return x - n * 0.693145752f - n * 1.42860677e-6f;
 }
 
-// Within 1.1 ulp.
+// For |r| <= ln 2 / 2.
+template <class T, int N>
+inline Lanes<T, N> exp_near_0(Lanes<T, N> r) {
+  return multiply_add(multiply_add(exp_rest(r), r, Lanes<T, N>(T(1))), r, Lanes<T, N>(T(1)));
+}
+
+// Within 1.2 ulp; 0.9 with fused multiply-add.
 template <int N>
 inline Lanes<float, N> exp(Lanes<float, N> x) {
   const Whole<float, N> n = nearest(x * 1.44269504f);
-  return scaled<false>(expm1_near_0(without_ln2(x, n.value)) + 1.0f, n, x, -104.0f, 89.0f);
+  return scaled<false>(exp_near_0(without_ln2(x, n.value)), n, x, -104.0f, 89.0f);
 }
 
 // Where the intermediates lie in the workspace.

@@ -201,7 +201,7 @@ inline Mask<N> mask_of(Mask<N> active) {
 // Calls step(first, lanes that take part) for groups of N neighbours from `first` to `end`.
 template <int N, class Step>
 inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end, const Step& step) {
-  for (; end - first >= N; first += N) step(first, AllLanes<N>{});
+  for (const int64_t last = end - N; first <= last; first += N) step(first, AllLanes<N>{});
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
@@ -302,14 +302,24 @@ inline bool any_lane(Mask<N> mask) {
 #elif defined(__AVX512F__)
   const auto words = (typename VectorOf<int, 16>::type)mask.v;
   return __builtin_ia32_ptestmd512(words, words, -1) != 0;
-#elif defined(__AVX__)
-  const auto words = (typename VectorOf<long long, 4>::type)mask.v;
-  return !__builtin_ia32_ptestz256(words, words);
+#elif defined(__AVX2__)
+  return __builtin_ia32_pmovmskb256((typename VectorOf<char, 32>::type)mask.v) != 0;
+#elif defined(__SSE2__) && !defined(__AVX__)
+  return __builtin_ia32_pmovmskb128((typename VectorOf<char, 16>::type)mask.v) != 0;
 #else
   uint64_t words[kVectorBytes / 8], all = 0;
   memcpy(words, &mask.v, sizeof words);
   for (uint64_t word : words) all |= word;
   return all != 0;
+#endif
+}
+
+template <int N>
+inline bool all_lanes(Mask<N> mask) {
+#if defined(__AVX2__) && !defined(__AVX512F__) && !defined(__clang__)
+  return __builtin_ia32_pmovmskb256((typename VectorOf<char, 32>::type)mask.v) == -1;
+#else
+  return !any_lane(!mask);
 #endif
 }
 
@@ -473,6 +483,10 @@ inline Lanes<T, N> shifted_down(Lanes<T, N> positive, int count) {
   return (typename Lanes<T, N>::Vector)((typename Lanes<T, N>::Math)positive.v >> count);
 }
 template <class T, int N>
+inline Lanes<T, N> shifted_up(Lanes<T, N> value, int count) {
+  return (typename Lanes<T, N>::Vector)((typename Lanes<T, N>::Math)value.v << count);
+}
+template <class T, int N>
 inline Ints<T, N> bits_of(Lanes<T, N> value) {
   return (typename Ints<T, N>::Vector)value.v;
 }
@@ -507,17 +521,18 @@ inline Lanes<T, N> multiply_add(Lanes<T, N> a, Lanes<T, N> b, Lanes<T, N> c) {
 template <class T, int N>
 struct Whole {
   Lanes<T, N> value;
-  Ints<T, N> number;
+  Ints<T, N> number, exponent;  // `exponent`: where the exponent of a floating number is
 };
 template <class T, int N>
 inline Whole<T, N> nearest(Lanes<T, N> x) {
   const Lanes<T, N> shifted = x + Real<T>::kRounder;
-  return {shifted - Real<T>::kRounder, bits_of(shifted) - bits_of(Lanes<T, N>(Real<T>::kRounder))};
+  const Ints<T, N> number = bits_of(shifted) - bits_of(Lanes<T, N>(Real<T>::kRounder));
+  return {shifted - Real<T>::kRounder, number, shifted_up(bits_of(shifted), Real<T>::kFraction)};
 }
 
 template <class T, int N>
 inline Lanes<T, N> power_of_two(Ints<T, N> n) {
-  return of_bits<T, N>((n + Real<T>::kBias).v << Real<T>::kFraction);
+  return of_bits<T, N>(shifted_up(n + Real<T>::kBias, Real<T>::kFraction));
 }
 
 // y 2^n, the power of x, in two steps, so that the smallest results come out as well: 0 below `least`,
@@ -531,7 +546,8 @@ __attribute__((noinline)) Lanes<T, N> scaled_far(typename Lanes<T, N>::Vector y,
   const Lanes<T, N> power = Lanes<T, N>(y) * power_of_two<T, N>(half) * power_of_two<T, N>(n - half), of = x;
   return choose(of < least, T(0), choose(of > most, std::numeric_limits<T>::infinity(), power));
 }
-// The same by the instruction for it, or where 2^n is mostly a number by itself.
+// The same by the instruction for it, or where n may mostly be added to the exponent of y, which is near 1.
+// kFalls: n is not above 0.
 template <bool kFalls, class T, int N>
 inline Lanes<T, N> scaled(Lanes<T, N> y, Whole<T, N> n, Lanes<T, N> x, T least, T most) {
 #if defined(__AVX512F__) && !defined(__clang__)
@@ -544,16 +560,16 @@ inline Lanes<T, N> scaled(Lanes<T, N> y, Whole<T, N> n, Lanes<T, N> x, T least, 
     return choose(x < least, T(0), y);
   }
 #endif
-  constexpr T kMost = Real<T>::kBias - 1;
-  if (any_lane(n.value * n.value > kMost * kMost)) return scaled_far<T, N>(y.v, n.number.v, x.v, least, most);
-  return y * power_of_two<T, N>(n.number);
+  constexpr T kMost = Real<T>::kBias - 2;
+  const bool near = all_lanes(kFalls ? n.value >= -kMost : n.value * n.value <= kMost * kMost);
+  if (__builtin_expect(!near, false)) return scaled_far<T, N>(y.v, n.number.v, x.v, least, most);
+  return of_bits<T, N>(bits_of(y) + n.exponent);
 }
 
-// e^r - 1 for |r| <= ln 2 / 2: the polynomial is within 2^-28 of (e^r - 1 - r) / r^2, as a part of e^r.
+// (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2, within 2^-28 of e^r.
 template <int N>
-inline Lanes<float, N> expm1_near_0(Lanes<float, N> r) {
-  const Lanes<float, N> p = horner(r, 0.0013814465f, 0.008368708f, 0.04166839f, 0.16666521f, 0.49999994f);
-  return multiply_add(p, r * r, r);
+inline Lanes<float, N> exp_rest(Lanes<float, N> r) {
+  return horner(r, 0.0013814465f, 0.008368708f, 0.04166839f, 0.16666521f, 0.49999994f);
 }
 // x = n ln 2 + r
 template <int N>
@@ -561,33 +577,37 @@ inline Lanes<float, N> without_ln2(Lanes<float, N> x, Lanes<float, N> n) {
   return x - n * 0.693145752f - n * 1.42860677e-6f;
 }
 
+// For |r| <= ln 2 / 2.
+template <class T, int N>
+inline Lanes<T, N> exp_near_0(Lanes<T, N> r) {
+  return multiply_add(multiply_add(exp_rest(r), r, Lanes<T, N>(T(1))), r, Lanes<T, N>(T(1)));
+}
+
 // e^x for x <= 0, which does not overflow.
 template <class T, int N>
 inline Lanes<T, N> exp_below_0(Lanes<T, N> x) {
   const Whole<T, N> n = nearest(x * T(1.4426950408889634));
-  return scaled<true>(expm1_near_0(without_ln2(x, n.value)) + T(1), n, x, T(sizeof(T) == 4 ? -104 : -746),
-                      T(0));
+  return scaled<true>(exp_near_0(without_ln2(x, n.value)), n, x, T(sizeof(T) == 4 ? -104 : -746), T(0));
 }
 
 // e^-|x| never overflows. The sign bit chooses, which takes no comparison. Within 2.5 ulp.
 template <class T, int N>
 inline Lanes<T, N> sigmoid(Lanes<T, N> x) {
   using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
-  const Lanes<T, N> e = exp_below_0(-magnitude(x)), one = T(1);
+  const Lanes<T, N> e = exp_below_0(of_bits<T, N>(bits_of(x) | Real<T>::kSign)), one = T(1);
   return Lanes<T, N>((Bits)x.v < 0 ? e.v : one.v) / (e + one);
 }
 
-// The quotient is within 2^-26 of erf(x) / x up to 3.85, from where on erf is 1. Within 7.5 ulp; 6 with fused
-// multiply-add.
+// The quotient is within 2^-26 of erf(x) / x up to 3.85, from where on erf is 1, and the quotient more.
+// Within 7.5 ulp; 6 with fused multiply-add.
 template <int N>
 inline Lanes<float, N> erf(Lanes<float, N> x) {
-  const Lanes<float, N> size = magnitude(x), z = size * size;
+  const Lanes<float, N> size = minimum(magnitude(x), 4.1f), z = size * size;
   const Lanes<float, N> p =
       horner(z, 2.8432503e-06f, 3.852656e-04f, 0.004954743f, 0.07077488f, 0.2534019f, 1.5217458f);
   const Lanes<float, N> q =
       horner(z, 5.2234376e-05f, 0.0015448456f, 0.019939158f, 0.15256743f, 0.6741083f, 1.3486121f);
-  const Lanes<float, N> y = size * p / q;
-  return with_sign(choose(size > 3.85f || y > 1.0f, 1.0f, y), x);
+  return with_sign(minimum(size * p / q, 1.0f), x);
 }
 
 void activation_relu_f32(const float* x, const float* bias, float* y, int64_t rows, int64_t N) {

@@ -257,7 +257,7 @@ inline Mask<N> mask_of(Mask<N> active) {
 // Calls step(first, lanes that take part) for groups of N neighbours from `first` to `end`.
 template <int N, class Step>
 inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end, const Step& step) {
-  for (; end - first >= N; first += N) step(first, AllLanes<N>{});
+  for (const int64_t last = end - N; first <= last; first += N) step(first, AllLanes<N>{});
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
@@ -441,9 +441,10 @@ inline bool any_lane(Mask<N> mask) {
 #elif defined(__AVX512F__)
   const auto words = (typename VectorOf<int, 16>::type)mask.v;
   return __builtin_ia32_ptestmd512(words, words, -1) != 0;
-#elif defined(__AVX__)
-  const auto words = (typename VectorOf<long long, 4>::type)mask.v;
-  return !__builtin_ia32_ptestz256(words, words);
+#elif defined(__AVX2__)
+  return __builtin_ia32_pmovmskb256((typename VectorOf<char, 32>::type)mask.v) != 0;
+#elif defined(__SSE2__) && !defined(__AVX__)
+  return __builtin_ia32_pmovmskb128((typename VectorOf<char, 16>::type)mask.v) != 0;
 #else
   uint64_t words[kVectorBytes / 8], all = 0;
   memcpy(words, &mask.v, sizeof words);

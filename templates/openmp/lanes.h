@@ -141,7 +141,7 @@ template <int N> inline Mask<N> mask_of(Mask<N> active) {
 
 // Calls step(first, lanes that take part) for groups of N neighbours from `first` to `end`.
 template <int N, class Step> inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end, const Step& step) {
-  for (; end - first >= N; first += N) step(first, AllLanes<N>{});
+  for (const int64_t last = end - N; first <= last; first += N) step(first, AllLanes<N>{});
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 //@ for_lines: for_lanes
@@ -474,14 +474,23 @@ template <int N> inline bool any_lane(Mask<N> mask) {
 #elif defined(__AVX512F__)
   const auto words = (typename VectorOf<int, 16>::type)mask.v;
   return __builtin_ia32_ptestmd512(words, words, -1) != 0;
-#elif defined(__AVX__)
-  const auto words = (typename VectorOf<long long, 4>::type)mask.v;
-  return !__builtin_ia32_ptestz256(words, words);
+#elif defined(__AVX2__)
+  return __builtin_ia32_pmovmskb256((typename VectorOf<char, 32>::type)mask.v) != 0;
+#elif defined(__SSE2__) && !defined(__AVX__)
+  return __builtin_ia32_pmovmskb128((typename VectorOf<char, 16>::type)mask.v) != 0;
 #else
   uint64_t words[kVectorBytes / 8], all = 0;
   memcpy(words, &mask.v, sizeof words);
   for (uint64_t word : words) all |= word;
   return all != 0;
+#endif
+}
+//@ all_lanes: any_lane
+template <int N> inline bool all_lanes(Mask<N> mask) {
+#if defined(__AVX2__) && !defined(__AVX512F__) && !defined(__clang__)
+  return __builtin_ia32_pmovmskb256((typename VectorOf<char, 32>::type)mask.v) == -1;
+#else
+  return !any_lane(!mask);
 #endif
 }
 //@ quotient: Lanes

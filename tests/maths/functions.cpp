@@ -20,6 +20,7 @@ namespace {
 #include "common/helpers.h"
 #include "openmp/helpers.h"
 #include "openmp/lanes.h"
+#include "openmp/extremes.h"
 #include "openmp/maths.h"
 
 constexpr int lanes_for(size_t bytes, bool beside_f64) { return kVectorBytes / int(beside_f64 ? 8 : bytes); }
