@@ -198,6 +198,34 @@ void find_apart(Phase &phase, const Kernel &kernel) {
   });
 }
 
+// The phases with their loops, each variable where it belongs. What `recomputing` names is stored in any case.
+Plan place(const Kernel &kernel, const Facts &facts, TargetKind target, Recomputing &recomputing) {
+  Plan plan;
+  plan.target = target;
+  plan.kernel = kernel;
+  for (size_t id = 0; id < facts.inside.size() && id < kernel.exprs.size(); ++id)
+    plan.kernel.exprs[id].safe = facts.inside[id];
+  plan.axis_order = memory_order(kernel);
+  std::vector<PlanNode> program = lower(plan.kernel);
+  int rounds = 0;
+  do {
+    prune(plan.kernel, program);
+    plan.phases = make_phases(plan.kernel, build_tree(plan.kernel, plan.axis_order, program), target);
+    place_variables(plan);
+  } while (++rounds < kPlacementRounds && recompute_cheap_locals(plan, program, recomputing)); // makes new variables
+  return plan;
+}
+
+Plan place(const Kernel &kernel, const Facts &facts, TargetKind target) {
+  Recomputing recomputing;
+  Plan plan = place(kernel, facts, target, recomputing);
+  const std::set<VarId> in_vain = computed_again_in_vain(plan, recomputing);
+  if (in_vain.empty())
+    return plan;
+  recomputing = {in_vain, {}};
+  return place(kernel, facts, target, recomputing);
+}
+
 } // namespace
 
 bool starts_chunks(const Plan &plan, const PlanNode &node) {
@@ -216,19 +244,7 @@ bool is_kernel(const Plan &plan, size_t phase) {
 }
 
 Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
-  Plan plan;
-  plan.target = target;
-  plan.kernel = kernel;
-  for (size_t id = 0; id < facts.inside.size() && id < kernel.exprs.size(); ++id)
-    plan.kernel.exprs[id].safe = facts.inside[id];
-  plan.axis_order = memory_order(kernel);
-  std::vector<PlanNode> program = lower(plan.kernel);
-  int rounds = 0;
-  do {
-    prune(plan.kernel, program);
-    plan.phases = make_phases(plan.kernel, build_tree(plan.kernel, plan.axis_order, program), target);
-    place_variables(plan);
-  } while (++rounds < kPlacementRounds && recompute_cheap_locals(plan, program)); // which makes new variables
+  Plan plan = place(kernel, facts, target);
   forward_outputs(plan);
   for (Phase &phase : plan.phases)
     map_phase(plan.kernel, phase, target);

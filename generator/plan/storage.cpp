@@ -63,6 +63,8 @@ Storage storage_of(const Plan &plan, const Scopes &scopes, VarId id) {
   return storage;
 }
 
+bool is_buffer(Storage::Kind kind) { return kind == Storage::Kind::worker || kind == Storage::Kind::program; }
+
 // ---- recomputing --------------------------------------------------------------------------------------------------
 
 struct Definition {
@@ -76,14 +78,15 @@ struct Definition {
 
 class Recompute {
 public:
-  Recompute(Plan &plan, std::vector<PlanNode> &program) : plan_(plan), kernel_(plan.kernel), program_(program) {}
+  Recompute(Plan &plan, std::vector<PlanNode> &program, Recomputing &recomputing)
+      : plan_(plan), kernel_(plan.kernel), program_(program), recomputing_(recomputing) {}
 
   bool run() {
     definitions_.assign(kernel_.vars.size(), {});
     collect(program_, true);
     std::vector<VarId> chosen;
     for (VarId v = 0; v < static_cast<VarId>(kernel_.vars.size()); ++v)
-      if (needs_buffer(v) && cheap(v))
+      if (needs_buffer(v) && recomputing_.stored.count(origin_of(v).var) == 0 && cheap(v))
         chosen.push_back(v);
     // Those that read another chosen one wait for the next round.
     for (VarId v : chosen) {
@@ -130,9 +133,11 @@ private:
     }
   }
 
-  bool needs_buffer(VarId v) const {
-    const Storage &s = plan_.storage[v];
-    return s.kind == Storage::Kind::worker || s.kind == Storage::Kind::program;
+  bool needs_buffer(VarId v) const { return is_buffer(plan_.storage[v].kind); }
+
+  Recomputing::Origin origin_of(VarId v) const {
+    const auto copy = recomputing_.copies.find(v);
+    return copy == recomputing_.copies.end() ? Recomputing::Origin{v, plan_.storage[v].kind} : copy->second;
   }
 
   bool cheap(VarId v) const {
@@ -216,6 +221,7 @@ private:
         Var copy = kernel_.vars[v];
         copy.axes |= lanes_of_readers(node, v);
         const VarId fresh = add_var(kernel_, std::move(copy));
+        recomputing_.copies.emplace(fresh, origin_of(v));
         out.push_back(make_assign(kernel_, fresh, value, node.place));
         replace_reads(kernel_, node, v, make_read(kernel_, fresh), repeats);
       }
@@ -230,6 +236,7 @@ private:
   Plan &plan_;
   Kernel &kernel_;
   std::vector<PlanNode> &program_;
+  Recomputing &recomputing_;
   std::vector<Definition> definitions_;
   bool changed_ = false;
 };
@@ -243,6 +250,19 @@ void place_variables(Plan &plan) {
     plan.storage.push_back(storage_of(plan, scopes, v));
 }
 
-bool recompute_cheap_locals(Plan &plan, std::vector<PlanNode> &program) { return Recompute(plan, program).run(); }
+bool recompute_cheap_locals(Plan &plan, std::vector<PlanNode> &program, Recomputing &recomputing) {
+  return Recompute(plan, program, recomputing).run();
+}
+
+std::set<VarId> computed_again_in_vain(const Plan &plan, const Recomputing &recomputing) {
+  std::map<VarId, int> buffers;
+  for (const auto &[copy, origin] : recomputing.copies)
+    buffers[origin.var] += is_buffer(origin.kind) && plan.storage[copy].kind == origin.kind;
+  std::set<VarId> out;
+  for (const auto &[var, count] : buffers)
+    if (count > 1)
+      out.insert(var);
+  return out;
+}
 
 } // namespace kgen

@@ -1,6 +1,9 @@
 // Where each variable lives: as close to its uses as they allow.
 #pragma once
 
+#include <map>
+#include <set>
+
 #include "plan/plan.h"
 
 namespace kgen {
@@ -8,8 +11,21 @@ namespace kgen {
 // Sets Plan::storage from the phases' trees.
 void place_variables(Plan &plan);
 
+// What is computed again, and what is not.
+struct Recomputing {
+  struct Origin {
+    VarId var;          // of the kernel
+    Storage::Kind kind; // where it would be
+  };
+  std::set<VarId> stored;         // not to be computed again
+  std::map<VarId, Origin> copies; // each with what it is a copy of
+};
+
 // Locals that would need a buffer although they are cheap to compute again: each use gets its own copy of the
 // statement. Returns whether anything changed; the trees must then be built anew from `program`.
-bool recompute_cheap_locals(Plan &plan, std::vector<PlanNode> &program);
+bool recompute_cheap_locals(Plan &plan, std::vector<PlanNode> &program, Recomputing &recomputing);
+
+// Locals of which several copies need a buffer as well, each such as the local would have had: nothing is gained.
+std::set<VarId> computed_again_in_vain(const Plan &plan, const Recomputing &recomputing);
 
 } // namespace kgen

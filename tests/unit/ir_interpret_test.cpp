@@ -268,8 +268,9 @@ TEST_CASE("windows with other ends along one axis: a local has the lanes of its 
 }
 
 TEST_CASE("a loop that only a `break` ends has no rounds where there are no elements") {
-  const std::string text = kernel("inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\noutputs.t = \"f32[M]\"\n",
-                                  "float n = 0;\nwhile (true) { n += 1; if (x * n > 3) break; }\ny = n;\nt = sum(n, N);");
+  const std::string text =
+      kernel("inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\noutputs.t = \"f32[M]\"\n",
+             "float n = 0;\nwhile (true) { n += 1; if (x * n > 3) break; }\ny = n;\nt = sum(n, N);");
   const Ran ran = run(text, {{{"M", 2}, {"N", 0}}, {{"x", {}}}, {}});
   CHECK(ran.result.error == "");
   CHECK(ran.out("t") == Numbers{0, 0});

@@ -97,6 +97,23 @@ y = d * rsqrt(mean(d * d, N) + 1e-5);
     CHECK(s.kind != Storage::Kind::worker);
 }
 
+TEST_CASE("what two later loops need is stored once, not computed and stored for each") {
+  const Plan plan = plan_of(R"(kernel = "moments"
+inputs.p = "f32[C, N]"
+outputs.a = "f32[C]"
+outputs.b = "f32[C]"
+body = '''
+real s = softmax(p, C);
+a = sum(s, N);
+b = sum(s * s, N);
+'''
+)");
+  int stored = 0;
+  for (VarId v = 0; v < static_cast<VarId>(plan.storage.size()); ++v)
+    stored += plan.kernel.vars[v].name == "s" && plan.storage[v].kind != Storage::Kind::scalar;
+  CHECK(stored == 1);
+}
+
 TEST_CASE("a loss with its elements and counts is one pass over memory") {
   const Plan plan = plan_of(R"(kernel = "loss"
 inputs.x = "f32[B, N]"
