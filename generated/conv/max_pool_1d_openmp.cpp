@@ -538,10 +538,10 @@ void max_pool_1d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int6
         for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
           Lanes<float, kLanes32> greatest = -INFINITY;
           for (int64_t j = 0; j < 3; ++j) {
-            greatest =
-                maximum(greatest, gather<float>(q, active, [&](int64_t q) {
-                          return inside(2 * q + j - 1, W) ? from_bf16(x[bc * W + 2 * q + j - 1]) : -INFINITY;
-                        }));
+            greatest = maximum(greatest, gather<float>(q, active, [&](int64_t q_at) {
+                                 return inside(2 * q_at + j - 1, W) ? from_bf16(x[bc * W + 2 * q_at + j - 1])
+                                                                    : -INFINITY;
+                               }));
           }
           store_around(&y[bc * Q + q], active, to_bf16(greatest), around_caches);
         });

@@ -382,8 +382,8 @@ void dropout_f32(const float* x, float rate, int64_t seed, float* y, bool* kept,
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lines<kLanes32>(around_caches, &y[m * N + n_first], n_first, smaller(n_first + 4096, N),
                             [=](int64_t n, auto active) {
-                              const auto kept_here = gather<float>(n, active, [&](int64_t n) {
-                                                       return random_uniform(seed, m * N + n);
+                              const auto kept_here = gather<float>(n, active, [&](int64_t n_at) {
+                                                       return random_uniform(seed, m * N + n_at);
                                                      }) >= rate;
                               store(&kept[m * N + n], active, kept_here);
                               store_around(
@@ -408,8 +408,8 @@ void dropout_bf16(const uint16_t* x, float rate, int64_t seed, uint16_t* y, bool
         for_lines<kLanes32>(
             around_caches, &y[m * N + n_first], n_first, smaller(n_first + 4096, N),
             [=](int64_t n, auto active) {
-              const auto kept_here = gather<float>(n, active, [&](int64_t n) {
-                                       return random_uniform(seed, m * N + n);
+              const auto kept_here = gather<float>(n, active, [&](int64_t n_at) {
+                                       return random_uniform(seed, m * N + n_at);
                                      }) >= rate;
               store(&kept[m * N + n], active, kept_here);
               store_around(

@@ -107,6 +107,11 @@ constexpr Saying kSayings[] = {
     {"unexpected type name", "", "a type converts a value: `T(x)`"},
     {"a type specifier is required", "a declaration without a type", "outputs and scratch are assigned as they are"},
     {"invalid suffix", "", "numbers may end in `f`, `u` or `l`"},
+    {"no matching literal operator", "a number with an unknown ending", "numbers may end in `f`, `u` or `l`"},
+    {"invalid digit", "", "a number that begins with 0 is octal: write it without"},
+    {"array size is not", "the size of an array is not constant", "write a number; what an axis has is a plain local"},
+    {"cannot cast from type 'float' to pointer", "there are no pointers in a body", "`float(x)` converts a value"},
+    {"expected ':'", "", "a choice has two sides: `condition ? a : b`"},
     {"expected '(' after", "", "conditions stand in parentheses"},
     {"expected ';'", "", "statements end with `;`"},
     {"implicit conversion from '_Complex", "complex numbers are not in the body language", "compute with two values"},
@@ -190,6 +195,8 @@ private:
           "in the body there are `real float double bool`, `int int64_t` and the like, and the spec's type parameters";
     else if (const std::string meant = suggestion(); !meant.empty())
       help = "did you mean `" + meant + "`?";
+    else if (has_member())
+      help = "functions are called by their own names: `exp(x)`";
     else if (span_.source->is_body() && is_index())
       help = std::string(kOneElement);
     else if (help = near_name(name); help.empty() && !span_.source->is_body() && is_called())
@@ -208,6 +215,13 @@ private:
     if (text_.find("does not provide a subscript operator") == std::string::npos)
       return passed_on();
     add(DiagId::body_cpp, {"a value has no `[...]`"}, std::string(kOneElement));
+  }
+
+  // `np.exp(x)`
+  bool has_member() const {
+    const std::string &text = span_.source->text();
+    const size_t after = span_.begin + span_.length;
+    return after < text.size() && text[after] == '.';
   }
 
   bool is_called() const {
@@ -376,7 +390,11 @@ private:
 
   void operands() {
     const bool floating = text_.find("float") != std::string::npos || text_.find("double") != std::string::npos;
-    add(DiagId::body_cpp, {tidy(text_, unit_)}, floating ? "`%`, shifts and `& | ^` take whole numbers" : "");
+    const bool power = floating && user_text().starts_with("^");
+    add(DiagId::body_cpp, {tidy(text_, unit_)},
+        power      ? "a power is `pow(x, 2)`, or `x * x`: `^` takes whole numbers"
+        : floating ? "`%`, shifts and `& | ^` take whole numbers"
+                   : "");
   }
 
   void list_value() {

@@ -135,6 +135,7 @@ private:
 
   Printer &printer_;
   Names &names_;
+  std::map<AxisId, std::string> one_of_; // what each position of a group is called where it is asked for by itself
   const Kernel &kernel_;
   LaneAnalysis analysis_;
   std::set<const PlanNode *> taken_;

@@ -339,12 +339,17 @@ Code LanePrinter::gather(ExprId id) {
     return true;
   });
   const std::string lane = vectors.empty() ? "" : ", int lane";
+  const std::string first = printer_.axis_name(lane_);
+  std::string &own = one_of_[lane_]; // not the name of the first: products are compiled with -Wshadow
+  if (own.empty())
+    own = names_.claim(first + "_at");
+  printer_.rename_axis(lane_, own);
   std::swap(printer_.by_lane, vectors);
   const std::string text = printer_.expression(id).text;
   std::swap(printer_.by_lane, vectors);
-  const std::string &v = printer_.axis_name(lane_);
-  const std::string point = mentions_word(text, v) ? " " + v : "";
-  return {helper("gather") + "<" + Spelling::arithmetic(e.type) + ">(" + v + ", " + current() + ", [&](int64_t" +
+  printer_.rename_axis(lane_, first);
+  const std::string point = mentions_word(text, own) ? " " + own : "";
+  return {helper("gather") + "<" + Spelling::arithmetic(e.type) + ">(" + first + ", " + current() + ", [&](int64_t" +
           point + lane + ") { return " + text + "; })"};
 }
 

@@ -34,12 +34,36 @@ private:
   bool endless() {
     bool found = false;
     for_each(kernel_.statements, [&](const Stmt &s) {
-      if (s.kind != Stmt::Kind::loop || s.value != kNone || leaves(s.body))
+      if (s.kind != Stmt::Kind::loop || leaves(s.body) || (s.value != kNone && may_fail(s)))
         return;
-      build_.diags.add(DiagId::loop_endless, s.place, {});
+      Diagnostic &d = build_.diags.add(DiagId::loop_endless, s.place, {s.value == kNone ? "" : " once it begins"});
+      if (s.value != kNone)
+        d.help = "nothing in it changes what the condition reads";
       found = true;
     });
     return found;
+  }
+
+  // May a round change what the condition hangs on?
+  bool may_fail(const Stmt &loop) const {
+    std::set<VarId> reads;
+    visit(loop.value, [&](const Expr &e) {
+      if (e.op == Op::read || e.op == Op::element)
+        reads.insert(e.ref);
+    });
+    bool changes = false;
+    for (const auto *list : {&loop.body, &loop.step})
+      for_each(*list, [&](const Stmt &s) { changes = changes || reads.count(s.target) > 0; });
+    return changes || kernel_.expr(loop.value).op == Op::constant;
+  }
+
+  template <class Visit> void visit(ExprId id, const Visit &see) const {
+    const Expr &e = kernel_.expr(id);
+    see(e);
+    for (ExprId arg : e.args)
+      visit(arg, see);
+    for (const Coordinate &coord : e.coords)
+      visit(coord.value, see);
   }
 
   // Is there a `break` that ends the loop with this body?

@@ -16,7 +16,8 @@ void walk(const Kernel &kernel, ExprId id, const std::function<bool(ExprId)> &vi
 // A copy of the expression in which `replace` has put other nodes (kNone: keep). The original where nothing changed.
 ExprId replace(Kernel &kernel, ExprId id, const std::function<ExprId(ExprId)> &replace);
 
-// Puts the other read where the node, and with `deep` those inside, read the variable; those at other places stay there.
+// Puts the other read where the node, and with `deep` those inside, read the variable; those at other places stay
+// there.
 void replace_reads(Kernel &kernel, PlanNode &node, VarId var, ExprId with, bool deep);
 
 // Does it read the variable, at any point?

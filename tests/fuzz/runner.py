@@ -10,7 +10,7 @@ import subprocess
 
 HANG_S = 20          # what kgen itself may take
 RUN_S = 240          # one target: compiling and all runs
-STRICT = "-Wall -Wextra -Wconversion -Werror"
+STRICT = "-Wall -Wextra -Wconversion -Wshadow -Werror"
 TARGETS = ("openmp", "cuda_model")
 
 

@@ -288,8 +288,8 @@ inputs.u = "f32[V]"
 outputs.y = "f32[N]"
 body = 'y = at(u, V = i);'
 )");
-  CHECK(has(text,
-            "gather<float>(n, active, [&](int64_t n) { return inside(int64_t(i[n]), V) ? u[int64_t(i[n])] : 0.0f; })"));
+  CHECK(has(text, "gather<float>(n, active, [&](int64_t n_at) { return inside(int64_t(i[n_at]), V) ? "
+                  "u[int64_t(i[n_at])] : 0.0f; })"));
 }
 
 TEST_CASE("scatters stay scalar") {
@@ -482,8 +482,8 @@ y = inside(x, W = i) ? 1.0f : 2.0f;
 z = inside(x, W = 5000 * Q) ? 1.0f : at(x, W = 5000 * Q - 1);
 '''
 )");
-  CHECK(has(text, "gather<bool>(q, active, [&](int64_t q) { return inside(i[q], W); })"));
-  CHECK(has(text, "gather<bool>(q, active, [&](int64_t q) { return inside(5000 * q, W); })"));
+  CHECK(has(text, "gather<bool>(q, active, [&](int64_t q_at) { return inside(i[q_at], W); })"));
+  CHECK(has(text, "gather<bool>(q, active, [&](int64_t q_at) { return inside(5000 * q_at, W); })"));
   CHECK(text.find("inside<") == std::string::npos);
 }
 
@@ -515,7 +515,7 @@ TEST_CASE("arrays that are read at places of each lane's own are read lane by la
                        statements + "\ny = v[k & 3];\n'''\n");
   };
   CHECK(has(text("v[1] = k;"),
-            "y[n], active, gather<int32_t>(n, active, [&](int64_t n, int lane) { return v[k[n] & 3][lane]; })"));
+            "y[n], active, gather<int32_t>(n, active, [&](int64_t n_at, int lane) { return v[k[n_at] & 3][lane]; })"));
   CHECK(has(text("v[k & 3] = 5;"), "int32_t v[4] = {};"));
   CHECK(has(text("v[k & 3] = 5;"), "v[k[n] & 3] = 5;"));
   CHECK(has(text("v[k & 7] = 5;"), "if (inside(int64_t(k[n] & 7), 4)) v[int64_t(k[n] & 7)] = 5;"));
