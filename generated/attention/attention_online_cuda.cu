@@ -253,8 +253,8 @@ __global__ void __launch_bounds__(512)
       __syncthreads();
       const float m_new = maximum(m, greatest);
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
-      float total2 = 0.0f;
       m = m_new;
+      float total2 = 0.0f;
       float total2_own = 0.0f;
       for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
            r += Index(blockDim.x)) {
@@ -361,8 +361,8 @@ __global__ void __launch_bounds__(512)
       __syncthreads();
       const float m_new = maximum(m, greatest);
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
-      float total2 = 0.0f;
       m = m_new;
+      float total2 = 0.0f;
       float total2_own = 0.0f;
       for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
            r += Index(blockDim.x)) {
@@ -471,8 +471,8 @@ __global__ void __launch_bounds__(512)
       __syncthreads();
       const float m_new = maximum(m, greatest);
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
-      float total2 = 0.0f;
       m = m_new;
+      float total2 = 0.0f;
       float total2_own = 0.0f;
       for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
            r += Index(blockDim.x)) {
@@ -581,8 +581,8 @@ __global__ void __launch_bounds__(512)
       __syncthreads();
       const float m_new = maximum(m, greatest);
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
-      float total2 = 0.0f;
       m = m_new;
+      float total2 = 0.0f;
       float total2_own = 0.0f;
       for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
            r += Index(blockDim.x)) {

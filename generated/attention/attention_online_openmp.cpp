@@ -584,8 +584,8 @@ void attention_online_f32_d64(float scale, const float* q, const float* k, const
         }
         const float m_new = maximum(m, greatest);
         const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
-        float total2 = 0.0f;
         m = m_new;
+        float total2 = 0.0f;
         float p[64] = {};
         Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R),
@@ -666,8 +666,8 @@ void attention_online_f32_d128(float scale, const float* q, const float* k, cons
           }
           const float m_new = maximum(m, greatest);
           const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
-          float total2 = 0.0f;
           m = m_new;
+          float total2 = 0.0f;
           float p[64] = {};
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R),
@@ -728,8 +728,8 @@ void attention_online_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
         }
         const float m_new = maximum(m, greatest);
         const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
-        float total2 = 0.0f;
         m = m_new;
+        float total2 = 0.0f;
         float p[64] = {};
         Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R),
@@ -812,8 +812,8 @@ void attention_online_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
           }
           const float m_new = maximum(m, greatest);
           const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
-          float total2 = 0.0f;
           m = m_new;
+          float total2 = 0.0f;
           float p[64] = {};
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R),

@@ -182,10 +182,10 @@ __global__ void __launch_bounds__(512)
   for (Index b = first; b < last; ++b) {
     const auto n_start = row_at(box_start, b, N);
     const auto n_count = row_at(box_start, b + 1, N) - n_start;
-    float total = 0.0f;
     if (threadIdx.x == 0) {
       total3_own = total3_own + n_count;
     }
+    float total = 0.0f;
     float total_own = 0.0f;
     for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
       const float left_p = pred[(n_start + n) * 4];
@@ -284,10 +284,10 @@ __global__ void __launch_bounds__(512)
   for (Index b = first; b < last; ++b) {
     const auto n_start = row_at(box_start, b, N);
     const auto n_count = row_at(box_start, b + 1, N) - n_start;
-    float total = 0.0f;
     if (threadIdx.x == 0) {
       total3_own = total3_own + n_count;
     }
+    float total = 0.0f;
     float total_own = 0.0f;
     for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
       const float left_p = from_f16(pred[(n_start + n) * 4]);
@@ -386,10 +386,10 @@ __global__ void __launch_bounds__(512)
   for (Index b = first; b < last; ++b) {
     const auto n_start = row_at(box_start, b, N);
     const auto n_count = row_at(box_start, b + 1, N) - n_start;
-    float total = 0.0f;
     if (threadIdx.x == 0) {
       total3_own = total3_own + n_count;
     }
+    float total = 0.0f;
     float total_own = 0.0f;
     for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
       const float left_p = from_bf16(pred[(n_start + n) * 4]);
@@ -488,10 +488,10 @@ __global__ void __launch_bounds__(512, 1)
   for (Index b = first; b < last; ++b) {
     const auto n_start = row_at(box_start, b, N);
     const auto n_count = row_at(box_start, b + 1, N) - n_start;
-    double total = 0.0;
     if (threadIdx.x == 0) {
       total3_own = total3_own + n_count;
     }
+    double total = 0.0;
     double total_own = 0.0;
     for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
       const double left_p = pred[(n_start + n) * 4];

@@ -663,8 +663,8 @@ void giou_loss_ragged_f32(const int64_t* box_start, const float* pred, const flo
       for (int64_t b = b_first; b < b_end; ++b) {
         const int64_t n_start = box_start[b];
         const int64_t n_count = box_start[b + 1] - n_start;
-        float total = 0.0f;
         total3 = total3 + n_count;
+        float total = 0.0f;
         for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
           Sum<float, kLanes32> total2_lanes = 0.0f;
@@ -743,8 +743,8 @@ void giou_loss_ragged_f16(const int64_t* box_start, const uint16_t* pred, const 
       for (int64_t b = b_first; b < b_end; ++b) {
         const int64_t n_start = box_start[b];
         const int64_t n_count = box_start[b + 1] - n_start;
-        float total = 0.0f;
         total3 = total3 + n_count;
+        float total = 0.0f;
         for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
           Sum<float, kLanes32> total2_lanes = 0.0f;
@@ -823,8 +823,8 @@ void giou_loss_ragged_bf16(const int64_t* box_start, const uint16_t* pred, const
       for (int64_t b = b_first; b < b_end; ++b) {
         const int64_t n_start = box_start[b];
         const int64_t n_count = box_start[b + 1] - n_start;
-        float total = 0.0f;
         total3 = total3 + n_count;
+        float total = 0.0f;
         for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
           Sum<float, kLanes32> total2_lanes = 0.0f;
@@ -902,8 +902,8 @@ void giou_loss_ragged_f64(const int64_t* box_start, const double* pred, const do
       for (int64_t b = b_first; b < b_end; ++b) {
         const int64_t n_start = box_start[b];
         const int64_t n_count = box_start[b + 1] - n_start;
-        double total = 0.0;
         total3 = total3 + n_count;
+        double total = 0.0;
         for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
           Sum<double, kLanes64> total_lanes = 0.0;
           Sum<double, kLanes64> total2_lanes = 0.0;

@@ -320,10 +320,6 @@ __global__ void __launch_bounds__(512)
     if (int64_t(n_share) > 0) {
       carry = start2[n_share * M + m];
     }
-    float carry2 = 0.0f;
-    if (int64_t(n_share) > 0) {
-      carry2 = start2[n_share * M + m];
-    }
     float carry3 = 0.0f;
     if (int64_t(n_share) + 1 < N_shares) {
       carry3 = start[n_share * M + m];
@@ -346,6 +342,10 @@ __global__ void __launch_bounds__(512)
         reverse_pack[i] = running3[i];
       }
       store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
+    }
+    float carry2 = 0.0f;
+    if (int64_t(n_share) > 0) {
+      carry2 = start2[n_share * M + m];
     }
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
@@ -504,10 +504,6 @@ __global__ void __launch_bounds__(512, 1)
     if (int64_t(n_share) > 0) {
       carry = start2[n_share * M + m];
     }
-    double carry2 = 0.0;
-    if (int64_t(n_share) > 0) {
-      carry2 = start2[n_share * M + m];
-    }
     double carry3 = 0.0;
     if (int64_t(n_share) + 1 < N_shares) {
       carry3 = start[n_share * M + m];
@@ -530,6 +526,10 @@ __global__ void __launch_bounds__(512, 1)
         reverse_pack[i] = running3[i];
       }
       store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
+    }
+    double carry2 = 0.0;
+    if (int64_t(n_share) > 0) {
+      carry2 = start2[n_share * M + m];
     }
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 2) {
       const Index n_first = n_tile + Index(threadIdx.x) * 2;
@@ -688,10 +688,6 @@ __global__ void __launch_bounds__(512)
     if (int64_t(n_share) > 0) {
       carry = start2[n_share * M + m];
     }
-    int64_t carry2 = 0;
-    if (int64_t(n_share) > 0) {
-      carry2 = start2[n_share * M + m];
-    }
     int64_t carry3 = 0;
     if (int64_t(n_share) + 1 < N_shares) {
       carry3 = start[n_share * M + m];
@@ -714,6 +710,10 @@ __global__ void __launch_bounds__(512)
         reverse_pack[i] = int32_t(running3[i]);
       }
       store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
+    }
+    int64_t carry2 = 0;
+    if (int64_t(n_share) > 0) {
+      carry2 = start2[n_share * M + m];
     }
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;

@@ -509,10 +509,6 @@ void cumsum_f32(const float* x, float* inclusive, float* exclusive, float* rever
         if (n_share > 0) {
           carry = start2[n_share * M + m];
         }
-        float carry2 = 0.0f;
-        if (n_share > 0) {
-          carry2 = start2[n_share * M + m];
-        }
         float carry3 = 0.0f;
         if (n_share + 1 < N_shares) {
           carry3 = start[n_share * M + m];
@@ -524,6 +520,10 @@ void cumsum_f32(const float* x, float* inclusive, float* exclusive, float* rever
                                                [](auto a, auto b) { return a + b; });
           store_around(&reverse[m * N + n], active, running3, around_caches);
         });
+        float carry2 = 0.0f;
+        if (n_share > 0) {
+          carry2 = start2[n_share * M + m];
+        }
         const int64_t n_begin3 = share_begin(n_share, N_shares, N, 64),
                       n_end3 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes32>(n_begin3, n_end3, [=, &carry, &carry2](int64_t n, auto active) {
@@ -607,10 +607,6 @@ void cumsum_f64(const double* x, double* inclusive, double* exclusive, double* r
         if (n_share > 0) {
           carry = start2[n_share * M + m];
         }
-        double carry2 = 0.0;
-        if (n_share > 0) {
-          carry2 = start2[n_share * M + m];
-        }
         double carry3 = 0.0;
         if (n_share + 1 < N_shares) {
           carry3 = start[n_share * M + m];
@@ -622,6 +618,10 @@ void cumsum_f64(const double* x, double* inclusive, double* exclusive, double* r
                                                [](auto a, auto b) { return a + b; });
           store_around(&reverse[m * N + n], active, running3, around_caches);
         });
+        double carry2 = 0.0;
+        if (n_share > 0) {
+          carry2 = start2[n_share * M + m];
+        }
         const int64_t n_begin3 = share_begin(n_share, N_shares, N, 64),
                       n_end3 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes64>(n_begin3, n_end3, [=, &carry, &carry2](int64_t n, auto active) {
@@ -702,10 +702,6 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
         if (n_share > 0) {
           carry = start2[n_share * M + m];
         }
-        int64_t carry2 = 0;
-        if (n_share > 0) {
-          carry2 = start2[n_share * M + m];
-        }
         int64_t carry3 = 0;
         if (n_share + 1 < N_shares) {
           carry3 = start[n_share * M + m];
@@ -718,6 +714,10 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
                              [](auto a, auto b) { return a + b; });
           store_around(&reverse[m * N + n], active, convert<int32_t>(running3), around_caches);
         });
+        int64_t carry2 = 0;
+        if (n_share > 0) {
+          carry2 = start2[n_share * M + m];
+        }
         const int64_t n_begin3 = share_begin(n_share, N_shares, N, 64),
                       n_end3 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes64>(n_begin3, n_end3, [=, &carry, &carry2](int64_t n, auto active) {

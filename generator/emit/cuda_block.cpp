@@ -130,13 +130,14 @@ void CudaKernel::block_node(const PlanNode &node, const std::vector<PlanNode> &s
     out().add("}");
     return;
   case PlanNode::Kind::repeat: {
-    out().add("for (bool again = false;; again = true) {");
-    if (!node.step.empty()) {
-      out().add("if (again) {");
+    if (node.step.empty()) {
+      out().add("for (;;) {");
+    } else {
+      const std::string again = names_.claim("again");
+      out().add("for (bool " + again + " = false;; " + again + " = true) {");
+      out().add("if (" + again + ") {");
       block_list(node.step);
       out().add("}");
-    } else {
-      out().add("(void)again;");
     }
     if (node.condition != kNone)
       out().add("if (!" + at_least(agreed_condition(node), binding::kUnary) + ") break;");

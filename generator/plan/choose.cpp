@@ -220,10 +220,12 @@ Plan place(const Kernel &kernel, const Facts &facts, TargetKind target) {
   Recomputing recomputing;
   Plan plan = place(kernel, facts, target, recomputing);
   const std::set<VarId> in_vain = computed_again_in_vain(plan, recomputing);
-  if (in_vain.empty())
-    return plan;
-  recomputing = {in_vain, {}};
-  return place(kernel, facts, target, recomputing);
+  if (!in_vain.empty()) {
+    recomputing = {in_vain, {}};
+    plan = place(kernel, facts, target, recomputing);
+  }
+  merge_copies(plan, recomputing);
+  return plan;
 }
 
 } // namespace

@@ -254,6 +254,36 @@ bool recompute_cheap_locals(Plan &plan, std::vector<PlanNode> &program, Recomput
   return Recompute(plan, program, recomputing).run();
 }
 
+namespace {
+// What copies are made of never changes, so the first one of a list serves all statements behind it.
+void merge_copies(Plan &plan, const Recomputing &recomputing, std::vector<PlanNode> &nodes) {
+  std::map<VarId, VarId> first; // by what they are copies of
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const VarId var = nodes[i].target;
+    const auto copy = recomputing.copies.find(var);
+    if (nodes[i].kind == PlanNode::Kind::assign && copy != recomputing.copies.end() &&
+        plan.storage[var].kind == Storage::Kind::scalar) {
+      const auto [known, fresh] = first.emplace(copy->second.var, var);
+      if (!fresh) {
+        nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(i));
+        for (size_t k = i; k < nodes.size(); ++k)
+          replace_reads(plan.kernel, nodes[k], var, make_read(plan.kernel, known->second), true);
+        --i;
+        continue;
+      }
+    }
+    for (std::vector<PlanNode> *list : {&nodes[i].body, &nodes[i].otherwise, &nodes[i].step})
+      merge_copies(plan, recomputing, *list);
+  }
+}
+} // namespace
+
+void merge_copies(Plan &plan, const Recomputing &recomputing) {
+  for (Phase &phase : plan.phases)
+    merge_copies(plan, recomputing, phase.nodes);
+  place_variables(plan);
+}
+
 std::set<VarId> computed_again_in_vain(const Plan &plan, const Recomputing &recomputing) {
   std::map<VarId, int> buffers;
   for (const auto &[copy, origin] : recomputing.copies)

@@ -25,6 +25,9 @@ struct Recomputing {
 // statement. Returns whether anything changed; the trees must then be built anew from `program`.
 bool recompute_cheap_locals(Plan &plan, std::vector<PlanNode> &program, Recomputing &recomputing);
 
+// Copies that ended up side by side are one.
+void merge_copies(Plan &plan, const Recomputing &recomputing);
+
 // Locals of which several copies need a buffer as well, each such as the local would have had: nothing is gained.
 std::set<VarId> computed_again_in_vain(const Plan &plan, const Recomputing &recomputing);
 

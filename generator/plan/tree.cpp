@@ -377,6 +377,7 @@ private:
     std::set<VarId> drawn;    // locals of absorbed statements: private to each iteration
     std::set<int> directions; // of scans
     std::set<VarId> turned;   // what comes of scans in the other direction, which go before
+    Meeting meeting;
     Touched inside(axis), behind(axis);
     for (size_t i = 0; i < items.size(); ++i) {
       const Item &item = items[i];
@@ -386,11 +387,13 @@ private:
       const bool turns = direction != 0 && directions.count(-direction) != 0;
       const bool follows = reads_of(item, turned) && !inside.concerns(item.accesses, item.jumps);
       const bool joins =
-          !concerned && !turns && !follows && inside.aligned(item.accesses, drawn) &&
+          !concerned && !turns && !follows && (!open.empty() || !meeting.keeps_out(item, axis)) &&
+          inside.aligned(item.accesses, drawn) &&
           (absorb || (may_join(item, axis, open) && (head == nullptr || limits == loop_limits(item, axis))));
       if (joins) {
         members.push_back(i);
         directions.insert(direction);
+        meeting.add(item, axis);
         if (absorb) {
           absorbed.push_back(i);
           for (const Access &a : item.accesses)
@@ -413,7 +416,37 @@ private:
     }
     leave_to_readers(items, inside, members, after);
     start_late(items, before, members, after);
+    start_next_to(items, before);
   }
+
+  // Scans and folds of one long axis that stands alone: in one loop, one worker would do both. Apart, many share each.
+  class Meeting {
+  public:
+    bool keeps_out(const Item &item, AxisId axis) const {
+      if (folds(item, axis))
+        return scans_ && !reads_of(item, scanned_);
+      return scans(item, axis) && folds_;
+    }
+    void add(const Item &item, AxisId axis) {
+      folds_ = folds_ || folds(item, axis);
+      scans_ = scans_ || scans(item, axis);
+      if (scans(item, axis) || reads_of(item, scanned_))
+        for (const Access &a : item.accesses)
+          if (a.write)
+            scanned_.insert(a.memory);
+    }
+
+  private:
+    static bool folds(const Item &item, AxisId axis) {
+      return item.node.kind == PlanNode::Kind::fold_step && item.node.reduced.contains(axis);
+    }
+    static bool scans(const Item &item, AxisId axis) {
+      return item.node.kind == PlanNode::Kind::scan_step && item.node.axis == axis;
+    }
+
+    bool folds_ = false, scans_ = false;
+    std::set<VarId> scanned_; // what comes of scans
+  };
 
   static bool reads_of(const Item &item, const std::set<VarId> &memory) {
     return std::any_of(item.accesses.begin(), item.accesses.end(),
@@ -441,6 +474,19 @@ private:
     std::erase_if(before, [&](size_t i) { return std::find(late.begin(), late.end(), i) != late.end(); });
     after.insert(after.end(), late.begin(), late.end());
     std::sort(after.begin(), after.end());
+  }
+
+  // What starts a fold or scan of the loop stands right before it.
+  static void start_next_to(const std::vector<Item> &items, std::vector<size_t> &before) {
+    std::map<VarId, int> touched;
+    for (size_t i : before)
+      for (const Access &a : items[i].accesses)
+        ++touched[a.var];
+    std::stable_partition(before.begin(), before.end(), [&](size_t i) {
+      const PlanNode &node = items[i].node;
+      const bool alone = touched[node.target] == 1 && (node.partner == kNone || touched[node.partner] == 1);
+      return !(starts_fold(node) && alone);
+    });
   }
 
   static bool starts_fold(const PlanNode &node) {

@@ -114,6 +114,27 @@ b = sum(s * s, N);
   CHECK(stored == 1);
 }
 
+TEST_CASE("a sum beside a scan is a loop of its own, so that workers share both; copies side by side are one") {
+  const Plan plan = plan_of(R"(kernel = "compact"
+inputs.x = "f32[N]"
+outputs.place = "i32[N]"
+outputs.count = "i32[]"
+body = '''
+bool keep = x > 0;
+int before = cumsum_exclusive(keep, N);
+place = keep ? before : -1;
+count = sum(keep, N);
+'''
+)");
+  const std::string text = shape(plan);
+  CHECK(text.find("for N: in order, a share\n") != std::string::npos);
+  CHECK(text.find("chunks of the outermost loop") != std::string::npos);
+  size_t copies = 0;
+  for (size_t at = text.find("keep ="); at != std::string::npos; at = text.find("keep =", at + 1))
+    ++copies;
+  CHECK(copies == 3); // in the shares' totals, in the scan, and in the sum
+}
+
 TEST_CASE("a loss with its elements and counts is one pass over memory") {
   const Plan plan = plan_of(R"(kernel = "loss"
 inputs.x = "f32[B, N]"
