@@ -188,12 +188,9 @@ struct AttentionCausalF32D64Workspace {
   int64_t bytes = 0;
 
   explicit AttentionCausalF32D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
     (void)D;
-    attention_causal_f32_d64_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, 1024), 1);
+    attention_causal_f32_d64_kernel_tiles = reserve(
+        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, smaller(B * H * S, 1024)), 1);
   }
 };
 
@@ -282,12 +279,9 @@ struct AttentionCausalF32D128Workspace {
   int64_t bytes = 0;
 
   explicit AttentionCausalF32D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
     (void)D;
-    attention_causal_f32_d128_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, 1024), 1);
+    attention_causal_f32_d128_kernel_tiles = reserve(
+        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, smaller(B * H * S, 1024)), 1);
   }
 };
 
@@ -377,12 +371,9 @@ struct AttentionCausalBf16D64Workspace {
   int64_t bytes = 0;
 
   explicit AttentionCausalBf16D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
     (void)D;
-    attention_causal_bf16_d64_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, 1024), 1);
+    attention_causal_bf16_d64_kernel_tiles = reserve(
+        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, smaller(B * H * S, 1024)), 1);
   }
 };
 
@@ -473,12 +464,9 @@ struct AttentionCausalBf16D128Workspace {
   int64_t bytes = 0;
 
   explicit AttentionCausalBf16D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
     (void)D;
-    attention_causal_bf16_d128_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, 1024), 1);
+    attention_causal_bf16_d128_kernel_tiles = reserve(
+        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, smaller(B * H * S, 1024)), 1);
   }
 };
 

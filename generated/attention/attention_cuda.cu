@@ -193,12 +193,9 @@ struct AttentionF32D64Workspace {
   int64_t bytes = 0;
 
   explicit AttentionF32D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
     (void)D;
-    attention_f32_d64_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, 1024), 1);
+    attention_f32_d64_kernel_tiles = reserve(
+        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, smaller(B * H * S, 1024)), 1);
   }
 };
 
@@ -281,12 +278,9 @@ struct AttentionF32D128Workspace {
   int64_t bytes = 0;
 
   explicit AttentionF32D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
     (void)D;
-    attention_f32_d128_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, 1024), 1);
+    attention_f32_d128_kernel_tiles = reserve(
+        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, smaller(B * H * S, 1024)), 1);
   }
 };
 
@@ -369,12 +363,9 @@ struct AttentionBf16D64Workspace {
   int64_t bytes = 0;
 
   explicit AttentionBf16D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
     (void)D;
-    attention_bf16_d64_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, 1024), 1);
+    attention_bf16_d64_kernel_tiles = reserve(
+        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, smaller(B * H * S, 1024)), 1);
   }
 };
 
@@ -458,12 +449,9 @@ struct AttentionBf16D128Workspace {
   int64_t bytes = 0;
 
   explicit AttentionBf16D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
     (void)D;
-    attention_bf16_d128_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, 1024), 1);
+    attention_bf16_d128_kernel_tiles = reserve(
+        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, smaller(B * H * S, 1024)), 1);
   }
 };
 
@@ -547,12 +535,9 @@ struct AttentionF16D64Workspace {
   int64_t bytes = 0;
 
   explicit AttentionF16D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
     (void)D;
-    attention_f16_d64_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, 1024), 1);
+    attention_f16_d64_kernel_tiles = reserve(
+        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, smaller(B * H * S, 1024)), 1);
   }
 };
 
@@ -636,12 +621,9 @@ struct AttentionF16D128Workspace {
   int64_t bytes = 0;
 
   explicit AttentionF16D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
     (void)D;
-    attention_f16_d128_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, 1024), 1);
+    attention_f16_d128_kernel_tiles = reserve(
+        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, smaller(B * H * S, 1024)), 1);
   }
 };
 

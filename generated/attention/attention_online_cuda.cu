@@ -196,14 +196,13 @@ struct AttentionOnlineF32D64Workspace {
   int64_t bytes = 0;
 
   explicit AttentionOnlineF32D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
     (void)D;
     (void)R;
-    attention_online_f32_d64_kernel_tiles = reserve(
-        bytes, workspace_tiles(padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4), 32768, 1024),
-        1);
+    attention_online_f32_d64_kernel_tiles =
+        reserve(bytes,
+                workspace_tiles(padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4), 32768,
+                                smaller(B * H * S, 1024)),
+                1);
   }
 };
 
@@ -304,14 +303,13 @@ struct AttentionOnlineF32D128Workspace {
   int64_t bytes = 0;
 
   explicit AttentionOnlineF32D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
     (void)D;
     (void)R;
-    attention_online_f32_d128_kernel_tiles = reserve(
-        bytes, workspace_tiles(padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4), 32768, 1024),
-        1);
+    attention_online_f32_d128_kernel_tiles =
+        reserve(bytes,
+                workspace_tiles(padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4), 32768,
+                                smaller(B * H * S, 1024)),
+                1);
   }
 };
 
@@ -413,14 +411,13 @@ struct AttentionOnlineBf16D64Workspace {
   int64_t bytes = 0;
 
   explicit AttentionOnlineBf16D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
     (void)D;
     (void)R;
-    attention_online_bf16_d64_kernel_tiles = reserve(
-        bytes, workspace_tiles(padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4), 32768, 1024),
-        1);
+    attention_online_bf16_d64_kernel_tiles =
+        reserve(bytes,
+                workspace_tiles(padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4), 32768,
+                                smaller(B * H * S, 1024)),
+                1);
   }
 };
 
@@ -523,14 +520,13 @@ struct AttentionOnlineBf16D128Workspace {
   int64_t bytes = 0;
 
   explicit AttentionOnlineBf16D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
     (void)D;
     (void)R;
-    attention_online_bf16_d128_kernel_tiles = reserve(
-        bytes, workspace_tiles(padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4), 32768, 1024),
-        1);
+    attention_online_bf16_d128_kernel_tiles =
+        reserve(bytes,
+                workspace_tiles(padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4), 32768,
+                                smaller(B * H * S, 1024)),
+                1);
   }
 };
 

@@ -144,8 +144,8 @@ struct CooMatmulWorkspace {
     (void)S;
     (void)M;
     (void)K;
-    (void)N;
-    coo_matmul_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(64 * 128, 4), 32768, 1024), 1);
+    coo_matmul_kernel_tiles =
+        reserve(bytes, workspace_tiles(padded_bytes(64 * 128, 4), 32768, smaller(ceil_div(N, 128), 1024)), 1);
   }
 };
 

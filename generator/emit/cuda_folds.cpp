@@ -198,6 +198,7 @@ void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
   const std::string &larger = spelling().helper("larger"), &ceil_div = spelling().helper("ceil_div");
   Launch launch{"chunks"};
   launch.tiles = tiles;
+  launch.items = larger + "(" + turns + ", 1)"; // the last block does what comes next, also where it is the only one
   launch.folds = launch.shared = true;
   launch.chunk = type;
   launch.together = together_;

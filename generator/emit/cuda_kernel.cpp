@@ -382,6 +382,7 @@ void CudaKernel::block_phase(const Phase &phase, const std::vector<const PlanNod
                     launch.threads + ".y), int64_t{1} << 30)";
   }
   launch.tiles = tiles;
+  launch.items = items;
   launch.folds = folds_;
   launch.together = together_;
   launch.shared = true;
@@ -443,8 +444,14 @@ void CudaKernel::finish(const Launch &launch) {
                  printer_.buffer_elements(var) + ", " + std::to_string(bytes_of(plan_.kernel.vars[var].type)) + ")";
     const std::string field = base + "_tiles";
     offsets_.push_back({field, "", Type::u8, true});
+    const std::string most = std::to_string(kMostBlocks);
+    const bool known = launch.items.find('[') == std::string::npos; // tables are not there yet
     offsets_.back().count = spelling().helper("workspace_tiles") + "(" + bytes + ", " + std::to_string(kSharedTiles) +
-                            ", " + std::to_string(kMostBlocks) + ")";
+                            ", " +
+                            (launch.items == "1" ? "1"
+                             : known             ? spelling().helper("smaller") + "(" + launch.items + ", " + most + ")"
+                                                 : most) +
+                            ")";
     add("char* tiles", "tiles");
     add("int64_t tile_bytes", "tile_bytes");
     prepare += "const int64_t tile_bytes = " + bytes +

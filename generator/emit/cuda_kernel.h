@@ -88,6 +88,7 @@ private:
     std::string slots = {};   // a team shares a row: where its blocks meet
     bool columns = false;     // a shape of columns
     std::string chunk = {};   // the type of `chunk`: `chunks` blocks take so many points each
+    std::string items = {};   // by the sizes: so many blocks at most have work; for tiles
   };
 
   // What each thread has of a fold, while it goes through its share of a loop.

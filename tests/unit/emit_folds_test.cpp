@@ -17,6 +17,13 @@ size_t count(const std::string &text, const std::string &part) {
   return found;
 }
 
+TEST_CASE("a workspace has tiles for no more blocks than there are items, on CUDA") {
+  const std::string text = cuda_text("inputs.p = \"f32[B, C, H]\"\noutputs.s = \"f32[B, C]\"\n",
+                                     "real q = softmax(p, C);\ns = sum(q * q + cumsum(q, H), H);", "Workspace(");
+  CAPTURE(text);
+  CHECK(text.find(", smaller(B, 1024)), 1);") != std::string::npos);
+}
+
 TEST_CASE("a block folds by shuffles, and has a slot a warp") {
   const std::string text =
       cuda_text("inputs.x = \"f32[M, N]\"\noutputs.s = \"f32[M]\"\n", "s = sum(x, N);", "T from_lane");
