@@ -19,7 +19,7 @@ MOST_LINES = 12  # of a spec that was cut down
 FAULTS = {
     "nothing": ("common/helpers.h", "", "", "openmp", None),
     "clamp": ("common/helpers.h", "minimum(maximum(v, low), high)", "minimum(maximum(v, low), T(high + 1))", "openmp",
-              r"\bclamp\("),
+              r"\bclamp\(", 29),
     "barrier": ("cuda/helpers.h", "slots[threadIdx.y * blockDim.x] = value;\n  __syncthreads();",
                 "slots[threadIdx.y * blockDim.x] = value;", "cuda_model", r"\w+\(.*, \w+", 183),
     "alignment": ("cuda/helpers.h", "% 16 != 0) return false;", "% 16 != 0) return true;", "cuda_model", r"=", 30),

@@ -78,8 +78,12 @@ class Frame:
         name = self.body.pick(table)
         if name in ("f32", "f64") and r.random() < 0.1:
             self.use("real")
-            return "real", ["f32", "f64"]
+            return "real", self.choices("real")
         return name, [name]
+
+    def choices(self, kind):
+        """The types that an element type as text can be."""
+        return ["f32", "f64"] if kind == "real" else self.lists.get(kind, [kind])
 
     def with_one(self, axes):
         """Sometimes one more dimension, of one element and without an axis."""

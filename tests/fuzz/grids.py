@@ -232,7 +232,7 @@ def in_place(frame):
             frame.spec.items[-1][1]["block"] = 3
     name = frame.name()
     frame.spec.add("outputs." + name, {"type": kind + frame.brackets(axes), "alias": x.name})
-    y = variable_of(name, "output", frame.lists.get(kind, [kind]), axes)
+    y = variable_of(name, "output", frame.choices(kind), axes)
     y.bound = 0 if y.cls == "f" else y.bound
     body.vars[name] = y
     for _ in range(r.choice([0, 1, 2])):
