@@ -59,6 +59,13 @@ inline int64_t thread_count() {
 #endif
 }
 
+// The columns that a thread takes at once, where each keeps so many bytes in the cache: whole lines, at most
+// `most`.
+inline int64_t columns_of(int64_t bytes, int64_t most) {
+  constexpr int64_t kNear = 1 << 20, kLeast = 64;
+  return larger(kLeast, smaller(most, kNear / larger(1, bytes) / kLeast * kLeast));
+}
+
 // The columns that a thread takes at once: whole lines, at most `most`, and no more than leave some for the
 // others.
 inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
@@ -280,7 +287,7 @@ inline void prefetch_soon(int64_t bytes, Pointer... here) {
 }
 
 void segment_sum_by_id(const float* x, const int32_t* id, float* y, int64_t N, int64_t D, int64_t B) {
-  const int64_t d_part = share_of(D, 1, 512);
+  const int64_t d_part = share_of(D, 1, columns_of(B * 4, 512));
   OMP(omp parallel for schedule(static))
   for (int64_t d_first = 0; d_first < D; d_first += d_part) {
     const int64_t d_end = smaller(d_first + d_part, D);

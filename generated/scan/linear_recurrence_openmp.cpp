@@ -92,6 +92,13 @@ inline int64_t thread_count() {
 #endif
 }
 
+// The columns that a thread takes at once, where each keeps so many bytes in the cache: whole lines, at most
+// `most`.
+inline int64_t columns_of(int64_t bytes, int64_t most) {
+  constexpr int64_t kNear = 1 << 20, kLeast = 64;
+  return larger(kLeast, smaller(most, kNear / larger(1, bytes) / kLeast * kLeast));
+}
+
 // The columns that a thread takes at once: whole lines, at most `most`, and no more than leave some for the
 // others.
 inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
@@ -542,7 +549,7 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   float* const start = reinterpret_cast<float*>(workspace + space.start);
   if (S_shares > 1) {
-    const int64_t c_part = share_of(C, S_shares * B, 512);
+    const int64_t c_part = share_of(C, S_shares * B, columns_of(ceil_div(S, S_shares) * 4, 512));
     OMP(omp parallel for collapse(3) schedule(static))
     for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
       for (int64_t b = 0; b < B; ++b) {
@@ -667,7 +674,7 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
   double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
   double* const start = reinterpret_cast<double*>(workspace + space.start);
   if (S_shares > 1) {
-    const int64_t c_part = share_of(C, S_shares * B, 512);
+    const int64_t c_part = share_of(C, S_shares * B, columns_of(ceil_div(S, S_shares) * 8, 512));
     OMP(omp parallel for collapse(3) schedule(static))
     for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
       for (int64_t b = 0; b < B; ++b) {

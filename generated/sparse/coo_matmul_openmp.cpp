@@ -2,8 +2,9 @@
 //
 // coo_matmul: z = A @ x, block s of A is a[s] in block row row[s] and block column col[s]
 //
-// Plan: threads share j, N, neighbours along N.
-// Kept by each worker: total.
+// Phase 1: threads share j, N, neighbours along N, where size(N) >= 16.
+// Phase 2: threads share j, N, neighbours along N, unless size(N) >= 16.
+// Kept by each worker: total, total.
 // Bytes that coo_matmul must move: 4 * N * K + 16384 * S read, 4 * N * M written.
 
 #include "coo_matmul.h"
@@ -297,6 +298,8 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   }
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of arrays of which little stays in caches
+
 // Elements that lie `stride` apart.
 template <class T, size_t... kLane>
 inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
@@ -356,6 +359,14 @@ inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, Al
   }
 }
 
+// Asks for what lies so many bytes further on, whether or not that is one's own.
+template <class... Pointer>
+inline void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
+                      2),
+   ...);
+}
+
 template <class T, class Active>
 inline void store_every(T* to, int64_t stride, Active active,
                         typename LanesOf<T, Active::kLanes>::type value) {
@@ -365,6 +376,7 @@ inline void store_every(T* to, int64_t stride, Active active,
 // Where the intermediates lie in the workspace.
 struct CooMatmulWorkspace {
   int64_t total;
+  int64_t total2;
   int64_t threads;
   int64_t thread_bytes = 0;
   int64_t bytes = 0;
@@ -374,7 +386,8 @@ struct CooMatmulWorkspace {
     (void)M;
     (void)K;
     (void)N;
-    total = reserve(thread_bytes, 64, 4);
+    total = reserve(thread_bytes, 64 * 512, 4);
+    total2 = reserve(thread_bytes, 64, 4);
     threads = reserve(bytes, thread_count(), thread_bytes);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -383,35 +396,96 @@ struct CooMatmulWorkspace {
 void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const float* x, float* z, int64_t S,
                 int64_t M, int64_t K, int64_t N, char* workspace) {
   const CooMatmulWorkspace space(S, M, K, N);
-  OMP(omp parallel)
-  {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    float* const total = reinterpret_cast<float*>(mine + space.total);
-    OMP(omp for schedule(static) nowait)
-    for (int64_t j = 0; j < ceil_div(N, 128); ++j) {
-      for (int64_t n = j * 128; n < smaller(j * 128 + 128, N); ++n) {
-        for (int64_t s_ = 0; s_ < S; ++s_) {
-          for_lanes<kLanes32>(0, 64, [=](int64_t m, auto active) { store(&total[m], active, 0.0f); });
-          for_lanes<kLanes32>(0, 64, [=](int64_t m, auto active) {
-            for (int64_t k = 0; k < smaller(64, K + (0 - int64_t(table_at(col, s_, S)) * 64)); ++k) {
-              store(&total[m], active,
-                    load(&total[m], active) + load_every(&a[(s_ * 64 + m) * 64 + k], 64, active) *
-                                                  x[(int64_t(table_at(col, s_, S)) * 64 + k) * N + n]);
+  if (N >= 16) {
+    OMP(omp parallel)
+    {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      float* const total = reinterpret_cast<float*>(mine + space.total);
+      OMP(omp for schedule(static) nowait)
+      for (int64_t j = 0; j < ceil_div(N, 128); ++j) {
+        for (int64_t n_first = j * 128; n_first < smaller(j * 128 + 128, N); n_first += 512) {
+          const int64_t n_end = smaller(n_first + 512, smaller(j * 128 + 128, N));
+          for (int64_t s_ = 0; s_ < S; ++s_) {
+            for (int64_t m = 0; m < 64; ++m) {
+              for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) {
+                store(&total[m * 512 + n - n_first], active, 0.0f);
+              });
             }
-          });
-          for_lanes<kLanes32>(
-              0, smaller(64, M + (0 - int64_t(table_at(row, s_, S)) * 64)), [=](int64_t m, auto active) {
+            for (int64_t m = 0; m < 64; ++m) {
+              for (int64_t k_first = 0; k_first < smaller(64, K + (0 - int64_t(table_at(col, s_, S)) * 64));
+                   k_first += 512) {
+                const int64_t k_end =
+                    smaller(k_first + 512, smaller(64, K + (0 - int64_t(table_at(col, s_, S)) * 64)));
+                float part[512] = {};
+                const bool from_memory = K * N * 4 >= kBeyondCaches;
+                for (int64_t k = k_first; k < k_end; ++k) {
+                  for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+                    if (from_memory)
+                      prefetch_soon(32 * N, &x[(int64_t(table_at(col, s_, S)) * 64 + k) * N + n]);
+                    store(&part[n - n_first], active,
+                          load(&part[n - n_first], active) +
+                              a[(s_ * 64 + m) * 64 + k] *
+                                  load(&x[(int64_t(table_at(col, s_, S)) * 64 + k) * N + n], active));
+                  });
+                }
+                for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+                  store(&total[m * 512 + n - n_first], active,
+                        load(&total[m * 512 + n - n_first], active) + load(&part[n - n_first], active));
+                });
+              }
+            }
+            for (int64_t m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s_, S)) * 64)); ++m) {
+              for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) {
                 if (s_ == 0 || int64_t(table_at(row, s_, S)) * 64 !=
                                    int64_t(table_at(row, s_ == 0 ? S - 1 : s_ - 1, S)) * 64) {
-                  store_every(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], N, active, 0.0f);
+                  store(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], active, 0.0f);
                 }
               });
-          for_lanes<kLanes32>(
-              0, smaller(64, M + (0 - int64_t(table_at(row, s_, S)) * 64)), [=](int64_t m, auto active) {
-                store_every(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], N, active,
-                            load_every(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], N, active) +
-                                load(&total[m], active));
+            }
+            const bool from_memory2 = M * N * 4 >= kBeyondCaches;
+            for (int64_t m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s_, S)) * 64)); ++m) {
+              for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) {
+                if (from_memory2) prefetch_soon(32 * N, &z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n]);
+                store(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], active,
+                      load(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], active) +
+                          load(&total[m * 512 + n - n_first], active));
               });
+            }
+          }
+        }
+      }
+    }
+  } else {
+    OMP(omp parallel)
+    {
+      char* const mine2 = workspace + space.threads + thread_number() * space.thread_bytes;
+      float* const total2 = reinterpret_cast<float*>(mine2 + space.total2);
+      OMP(omp for schedule(static) nowait)
+      for (int64_t j = 0; j < ceil_div(N, 128); ++j) {
+        for (int64_t n = j * 128; n < smaller(j * 128 + 128, N); ++n) {
+          for (int64_t s_ = 0; s_ < S; ++s_) {
+            for_lanes<kLanes32>(0, 64, [=](int64_t m, auto active) { store(&total2[m], active, 0.0f); });
+            for_lanes<kLanes32>(0, 64, [=](int64_t m, auto active) {
+              for (int64_t k = 0; k < smaller(64, K + (0 - int64_t(table_at(col, s_, S)) * 64)); ++k) {
+                store(&total2[m], active,
+                      load(&total2[m], active) + load_every(&a[(s_ * 64 + m) * 64 + k], 64, active) *
+                                                     x[(int64_t(table_at(col, s_, S)) * 64 + k) * N + n]);
+              }
+            });
+            for_lanes<kLanes32>(
+                0, smaller(64, M + (0 - int64_t(table_at(row, s_, S)) * 64)), [=](int64_t m, auto active) {
+                  if (s_ == 0 || int64_t(table_at(row, s_, S)) * 64 !=
+                                     int64_t(table_at(row, s_ == 0 ? S - 1 : s_ - 1, S)) * 64) {
+                    store_every(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], N, active, 0.0f);
+                  }
+                });
+            for_lanes<kLanes32>(
+                0, smaller(64, M + (0 - int64_t(table_at(row, s_, S)) * 64)), [=](int64_t m, auto active) {
+                  store_every(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], N, active,
+                              load_every(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], N, active) +
+                                  load(&total2[m], active));
+                });
+          }
         }
       }
     }

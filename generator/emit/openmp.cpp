@@ -195,7 +195,7 @@ private:
     if (last.parts > 0) {
       share = names_.claim(printer_.axis_name(last.axis) + "_part");
       printer_.lines.add("const int64_t " + share + " = " + spelling().helper("share_of") + "(" + trips(last).text +
-                         ", " + others + ", " + std::to_string(last.parts) + ");");
+                         ", " + others + ", " + printer_.part_length(last.parts, last.kept) + ");");
     }
     const PlanNode *const crossing = crossing_loop(chain);
     const bool tiles = crossing != nullptr && printer_.lanes->has_tiles(last, crossing->axis);

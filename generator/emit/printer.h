@@ -56,7 +56,8 @@ public:
   void declare_before(const std::vector<PlanNode> &list, size_t index);
 
   struct Range {
-    std::string begin, end; // of global indices
+    std::string begin, end;  // of global indices
+    std::string length = ""; // of every part but the last, where it is a part
   };
   Range range(const PlanNode &loop);
   Range share_range(const PlanNode &loop);
@@ -68,7 +69,9 @@ public:
   // Opens a loop over parts of the loop's range; returns the part at hand.
   Range open_parts(const PlanNode &loop, const std::string &length, const std::string &from = "");
   // The same for the loops over the axis inside; as long as the plan says, or as `length` does.
-  void open_part(const PlanNode &loop, const std::string &length = "");
+  void open_part(const PlanNode &loop, std::string length = "");
+  // How many positions are in a part, for which memory is wanted or where nothing else limits it.
+  std::string part_length(int64_t most, const std::optional<Size> &kept);
   // Where a row of a ragged axis begins, and how long it is.
   std::string row_start(AxisId axis, const std::string &row);
   Code row_length(AxisId axis, const std::string &row);

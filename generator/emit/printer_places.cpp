@@ -185,14 +185,14 @@ std::string Printer::element(VarId id, const std::vector<Coordinate> &coords, co
   };
   for (AxisId axis : storage.dims) {
     const Coordinate *given = find_coordinate(coords, axis);
-    Code coord =
-        storage.part > 0 ? Code{axis_names_[axis] + " - " + parts_.at(axis).begin, binding::kAdd} : position(axis);
+    const bool in_part = storage.part > 0 && axis == storage.dims.back();
+    Code coord = in_part ? Code{axis_names_[axis] + " - " + parts_.at(axis).begin, binding::kAdd} : position(axis);
     if (given != nullptr && !is_identity(kernel, *given)) {
       coord = expression(given->value);
       if (const Size start = origin(axis); !start.is_integer(0))
         coord = {at_least(coord, binding::kAdd) + " - " + at_least(size(start), binding::kAdd + 1), binding::kAdd};
     }
-    horner(at_least(size(extent_of(axis)), binding::kUnary), coord);
+    horner(in_part ? parts_.at(axis).length : at_least(size(extent_of(axis)), binding::kUnary), coord);
   }
   for (size_t i = 0; i < indices.size(); ++i)
     horner(std::to_string(var.array[i]), array_index(id, indices[i]));
@@ -223,12 +223,12 @@ std::vector<std::pair<std::string, std::string>> Printer::array_checks(VarId var
 }
 
 std::string Printer::buffer_elements(VarId id) {
-  if (plan.storage[id].part > 0)
-    return std::to_string(plan.storage[id].part);
+  const Storage &storage = plan.storage[id];
   std::string text;
   auto times = [&](const Code &code) { text += (text.empty() ? "" : " * ") + at_least(code, binding::kMultiply); };
-  for (AxisId axis : plan.storage[id].dims)
-    times(size(extent_of(axis)));
+  for (AxisId axis : storage.dims)
+    times(storage.part > 0 && axis == storage.dims.back() ? Code{part_length(storage.part, storage.kept)}
+                                                          : size(extent_of(axis)));
   for (int64_t extent : kernel.vars[id].array)
     times({std::to_string(extent)});
   return text.empty() ? "1" : text;

@@ -436,11 +436,22 @@ Printer::Range Printer::declared_range(const PlanNode &loop) {
   return own;
 }
 
-void Printer::open_part(const PlanNode &n, const std::string &length) {
-  Range part = open_parts(n, length.empty() ? std::to_string(n.parts) : length);
+std::string Printer::part_length(int64_t most, const std::optional<Size> &kept) {
+  const std::string text = std::to_string(most);
+  return kept ? spelling.helper("columns_of") + "(" + size_text(*kept) + ", " + text + ")" : text;
+}
+
+void Printer::open_part(const PlanNode &n, std::string length) {
+  if (length.empty() && n.kept) {
+    length = names_.claim(axis_names_[n.axis] + "_part");
+    lines.add("const int64_t " + length + " = " + part_length(n.parts, n.kept) + ";");
+  } else if (length.empty()) {
+    length = std::to_string(n.parts);
+  }
+  Range part = open_parts(n, length);
   const std::string end = names_.claim(axis_names_[n.axis] + "_end");
   lines.add("const int64_t " + end + " = " + part.end + ";");
-  set_part(n.axis, {part.begin, end});
+  set_part(n.axis, {part.begin, end, length});
 }
 
 Printer::Range Printer::open_parts(const PlanNode &n, const std::string &part, const std::string &from) {

@@ -4,8 +4,12 @@
 #include "plan/columns.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
 
 #include "plan/access.h"
+#include "plan/anew.h"
 #include "plan/exprs.h"
 #include "plan/lanes.h"
 #include "plan/storage.h"
@@ -13,29 +17,32 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kColumns = 512;  // of a part: a few pages' worth of accumulators stay in the nearest cache
-constexpr int64_t kFewRows = 32;   // known to be so few: their lines are at hand anyway
-constexpr int64_t kRowBlock = 512; // rows whose sum is taken by itself
+constexpr int64_t kColumns = 512;   // of a part: a few pages' worth of accumulators stay in the nearest cache
+constexpr int64_t kFewRows = 32;    // known to be so few: their lines are at hand anyway
+constexpr int64_t kFewColumns = 16; // fill no vector
+constexpr int64_t kRowBlock = 512;  // rows whose sum is taken by itself
 
 class Columns {
 public:
   explicit Columns(Plan &plan) : plan_(plan), kernel_(plan.kernel), lanes_(plan) {}
 
-  // Turns the innermost loop of the work list, if that is one down columns.
-  bool turn(Phase &phase) {
-    PlanNode *loop = &phase.nodes.front();
-    for (int i = 1; i < phase.split; ++i, loop = &loop->body.front())
-      if (loop->kind == PlanNode::Kind::loop && !plan_.shares.contains(loop->axis))
-        outer_ |= AxisSet::of(loop->axis);
+  // Is it a loop over columns? `outer`: the axes of the loops around it.
+  bool can_turn(const PlanNode &loop, AxisSet outer) {
     bool found = false;
-    if (loop->kind != PlanNode::Kind::loop || !goes_along(loop->body, loop->axis, AxisSet(), found) || !found ||
-        !has_row_in_targets(*loop))
-      return false;
-    axis_ = loop->axis;
-    limits_ = loop->limits;
-    loop->parts = kColumns;
-    loop->body = distributed(std::move(loop->body));
-    return true;
+    outer_ = outer;
+    cheap_ = lanes_.possible(loop);
+    return loop.kind == PlanNode::Kind::loop && goes_along(loop.body, loop.axis, AxisSet(), found) && found &&
+           has_row_in_targets(loop) && (cheap_ || !has_at_most(loop.axis, kFewColumns - 1));
+  }
+
+  // As it is.
+  bool takes_lanes() const { return cheap_; }
+
+  void turn(PlanNode &loop) {
+    axis_ = loop.axis;
+    limits_ = loop.limits;
+    loop.parts = kColumns;
+    loop.body = distributed(std::move(loop.body));
   }
 
 private:
@@ -52,8 +59,8 @@ private:
     return a.uniform && a.ragged == kNone && a.block.is_integer() && a.block.value <= rows;
   }
 
-  // Does what walks touch lie along the row, and is each input read once? Notes whether there is any. `walked`: their
-  // axes.
+  // Does what walks touch lie along the row, and is each input read once, unless there is no other good way? Notes
+  // whether there is any. `walked`: their axes.
   bool goes_along(const std::vector<PlanNode> &list, AxisId row, AxisSet walked, bool &found) const {
     for (const PlanNode &walk : list) {
       if (!is_walk(walk))
@@ -67,7 +74,7 @@ private:
           if (plan_.storage[a.var].kind != Storage::Kind::argument || !var.axes.contains(row))
             continue;
           const bool stays = (var.axes & all).empty();
-          const bool once = var.kind != Var::Kind::input || stays || var.axes.contains(outer_ | all);
+          const bool once = !cheap_ || var.kind != Var::Kind::input || stays || var.axes.contains(outer_ | all);
           if (lanes_.step_of(a.var, {}, row).kind != LaneStep::Kind::neighbour || !once)
             return false;
           found = found || !stays || walk.kind == PlanNode::Kind::steps;
@@ -172,37 +179,140 @@ private:
   Plan &plan_;
   Kernel &kernel_;
   const LaneAnalysis lanes_;
-  AxisSet outer_; // of the loops around the row's
+  AxisSet outer_;     // of the loops around the row's
+  bool cheap_ = true; // does the loop take lanes as it is?
   AxisId axis_ = kNone;
   std::vector<std::pair<VarId, int>> limits_;
 };
 
-// Is every loop along a row still one that lanes can take, without a buffer that was not there before?
-bool is_better(const Plan &turned, const Phase &phase, AxisId axis, const std::vector<Storage> &before) {
-  for (size_t v = 0; v < turned.storage.size(); ++v)
-    if (turned.storage[v].kind == Storage::Kind::worker && (v >= before.size() || before[v] != turned.storage[v]))
+// What walks read again after another one of the part, or keep for it, in bytes of each column.
+std::optional<Size> kept_bytes(const Plan &plan, const PlanNode &loop) {
+  const std::vector<Axis> &axes = plan.kernel.axes;
+  std::map<AxisId, Size> walked;
+  std::map<VarId, int> walks; // that touch the array
+  for (const PlanNode &walk : loop.body) {
+    std::set<VarId> touched;
+    for_each_node(walk, [&](const PlanNode &n) {
+      if (n.kind != PlanNode::Kind::loop || n.axis == loop.axis || walked.count(n.axis) != 0)
+        return;
+      const Size &size = axes[n.axis].size;
+      walked[n.axis] = n.share == kNone ? size : Size::make(Size::Op::cdiv, {size, axes[n.share].block});
+    });
+    for (const Access &a : accesses_of(plan.kernel, walk))
+      if (touched.insert(a.var).second)
+        ++walks[a.var];
+  }
+  Size all = Size::integer(0);
+  for (const auto &[var, count] : walks) {
+    const Var &v = plan.kernel.vars[var];
+    if (count < 2 || !v.axes.contains(loop.axis))
+      continue;
+    std::optional<Size> rows;
+    for (const auto &[axis, size] : walked)
+      if (v.axes.contains(axis))
+        rows = rows ? Size::make(Size::Op::multiply, {*rows, size}) : size;
+    if (rows)
+      all = Size::make(Size::Op::add, {all, Size::make(Size::Op::multiply, {*rows, Size::integer(bytes_of(v.type))})});
+  }
+  return all.is_integer(0) ? std::nullopt : std::optional<Size>(std::move(all));
+}
+
+// Is every loop along a row one that lanes can take, without a buffer that was not there before but for the part?
+bool is_better(const Plan &turned, const PlanNode &loop, const std::vector<Storage> &before) {
+  for (const Access &a : accesses_of(turned.kernel, loop)) {
+    const Storage &storage = turned.storage[a.var];
+    const auto v = static_cast<size_t>(a.var);
+    if (storage.kind == Storage::Kind::worker && storage.part == 0 && (v >= before.size() || before[v] != storage))
       return false;
+  }
   const LaneAnalysis lanes(turned);
   bool fits = true;
-  for_each_node(phase.nodes.front(), [&](const PlanNode &n) {
-    if (n.kind == PlanNode::Kind::loop && n.axis == axis && n.parts == 0)
-      fits = fits && lanes.possible(n);
-  });
+  for (const PlanNode &child : loop.body)
+    for_each_node(child, [&](const PlanNode &n) {
+      if (n.kind == PlanNode::Kind::loop && n.axis == loop.axis && n.parts == 0)
+        fits = fits && lanes.possible(n);
+    });
   return fits;
+}
+
+// A loop of a phase that may go down columns: the place in the bodies of the loops around it, and their axes.
+struct Candidate {
+  std::vector<size_t> path;
+  AxisSet outer;
+  bool last = false; // of the work list
+};
+
+PlanNode &at(Phase &phase, const std::vector<size_t> &path) {
+  PlanNode *node = &phase.nodes.front();
+  for (size_t i : path)
+    node = &node->body[i];
+  return *node;
+}
+
+// The last loop of the work list, and the parallel ones inside of it. Those outside come first.
+void find_candidates(const Plan &plan, const Phase &phase, const PlanNode &node, Candidate here,
+                     std::vector<Candidate> &out) {
+  const auto depth = static_cast<int>(here.path.size()) + 1;
+  here.last = phase.kind == Phase::Kind::parallel && depth == phase.split;
+  const bool loop = node.kind == PlanNode::Kind::loop;
+  if (depth >= phase.split && loop && node.order == PlanNode::Order::parallel && node.share == kNone)
+    out.push_back(here);
+  if (loop && !plan.shares.contains(node.axis))
+    here.outer |= AxisSet::of(node.axis);
+  here.path.push_back(0);
+  for (size_t i = 0; i < node.body.size(); ++i) {
+    here.path.back() = i;
+    find_candidates(plan, phase, node.body[i], here, out);
+  }
+}
+
+// Rows that fill no vector are better left as they are, where the sizes of a call say so.
+void keep_for_few_columns(Plan &plan, size_t phase, AxisId axis) {
+  const Size &columns = plan.kernel.axes[axis].size;
+  if (columns.is_integer())
+    return;
+  Phase few = plan.phases[phase];
+  declare_anew(plan, plan.phases[phase].nodes, few.nodes);
+  few.when =
+      make_op(plan.kernel, Op::ge, Type::boolean,
+              {make_size(plan.kernel, axis, kSizeOfAxis), make_constant(plan.kernel, Type::i64, kFewColumns, 0)});
+  few.unless = true;
+  plan.phases[phase].when = few.when;
+  plan.phases.insert(plan.phases.begin() + static_cast<std::ptrdiff_t>(phase) + 1, std::move(few));
+}
+
+bool turn(Plan &plan, size_t phase, const Candidate &candidate) {
+  const PlanNode &loop = at(plan.phases[phase], candidate.path);
+  const bool in_question = plan.phases[phase].when != kNone;
+  if (Columns columns(plan); !columns.can_turn(loop, candidate.outer) || (in_question && !columns.takes_lanes()))
+    return false;
+  Plan turned = plan;
+  Columns columns(turned);
+  columns.can_turn(at(turned.phases[phase], candidate.path), candidate.outer);
+  if (candidate.last && !columns.takes_lanes())
+    keep_for_few_columns(turned, phase, loop.axis);
+  PlanNode &target = at(turned.phases[phase], candidate.path);
+  columns.turn(target);
+  target.kept = kept_bytes(turned, target);
+  place_variables(turned);
+  if (!is_better(turned, target, plan.storage))
+    return false;
+  plan = std::move(turned);
+  return true;
 }
 
 } // namespace
 
 void turn_columns(Plan &plan) {
   for (size_t i = 0; i < plan.phases.size(); ++i) {
-    if (plan.phases[i].kind != Phase::Kind::parallel)
+    const Phase &phase = plan.phases[i];
+    if (phase.kind == Phase::Kind::serial)
       continue;
-    Plan turned = plan;
-    if (!Columns(turned).turn(turned.phases[i]))
-      continue;
-    place_variables(turned);
-    if (is_better(turned, turned.phases[i], turned.phases[i].lane, plan.storage))
-      plan = std::move(turned);
+    std::vector<Candidate> candidates;
+    find_candidates(plan, phase, phase.nodes.front(), {}, candidates);
+    for (const Candidate &candidate : candidates)
+      if (turn(plan, i, candidate))
+        break;
   }
 }
 

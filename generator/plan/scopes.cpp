@@ -24,7 +24,7 @@ Scopes::Scopes(const Plan &plan) : plan_(plan) {
         if (step.node->parts == 0)
           scope.open |= AxisSet::of(step.node->axis);
         else
-          scope.parts[step.node->axis] = step.node->parts;
+          scope.parts[step.node->axis] = step.node;
       }
   }
 }

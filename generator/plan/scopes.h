@@ -16,7 +16,7 @@ public:
     bool used = false;
     const std::vector<PlanNode> *list = nullptr; // nullptr: several phases, or several statements of a serial one
     AxisSet open;                                // axes whose loops stand around it
-    std::map<AxisId, int64_t> parts;             // those of which loops over parts do, and their length
+    std::map<AxisId, const PlanNode *> parts;    // those of which loops over parts do
   };
   const Scope &of(VarId var) const { return scopes_[var]; }
 

@@ -34,7 +34,7 @@ public:
 
   bool run() {
     const Phase &phase = plan_.phases[phase_];
-    const PlanNode *const loop = phase.when == kNone ? lists_.find_chain(phase) : nullptr;
+    const PlanNode *const loop = lists_.find_chain(phase);
     const bool shared = loop != nullptr && !(plan_.shares & lists_.chain_axes()).empty();
     if (loop == nullptr || shared || (lanes_.possible(*loop) && phase.lane == loop->axis))
       return false;
@@ -250,9 +250,10 @@ private:
   }
 
   // Which rows are shared: without a last loop all that have several shares, else those that leave the cache anyway.
+  // All, where a plan of its own is there for all that matters.
   void choose(Phase near, std::vector<Phase> shared) {
     const bool first = !maps_.empty(); // is the list as it was named first?
-    if (!is_surely_far()) {
+    if (near.when == kNone && !is_surely_far()) {
       near.when = first ? near_condition() : lists_.has_several();
       near.unless = !first;
       for (Phase &phase : shared) {

@@ -44,14 +44,18 @@ Storage storage_of(const Plan &plan, const Scopes &scopes, VarId id) {
   }
   if (storage.dims.empty() && var.array.empty())
     return storage;
-  int64_t elements = 1;
-  bool constant = true;
-  if (storage.dims.size() == 1 && var.array.empty())
-    if (const auto part = scope.parts.find(storage.dims[0]); part != scope.parts.end()) {
+  if (!storage.dims.empty() && var.array.empty())
+    if (const auto part = scope.parts.find(storage.dims.back()); part != scope.parts.end()) {
+      storage.part = part->second->parts;
       storage.kind = Storage::Kind::array;
-      storage.part = part->second;
+      if (storage.dims.size() > 1) {
+        storage.kind = Storage::Kind::worker;
+        storage.kept = part->second->kept;
+      }
       return storage;
     }
+  int64_t elements = 1;
+  bool constant = true;
   for (AxisId axis : storage.dims) {
     const std::optional<int64_t> extent = constant_extent(plan.kernel, axis);
     constant = constant && extent && *extent <= kSmallArray;

@@ -199,6 +199,12 @@ inline int64_t thread_count() {
   return 1;
 #endif
 }
+//@ columns_of: smaller larger
+// The columns that a thread takes at once, where each keeps so many bytes in the cache: whole lines, at most `most`.
+inline int64_t columns_of(int64_t bytes, int64_t most) {
+  constexpr int64_t kNear = 1 << 20, kLeast = 64;
+  return larger(kLeast, smaller(most, kNear / larger(1, bytes) / kLeast * kLeast));
+}
 //@ share_of: thread_count smaller larger
 // The columns that a thread takes at once: whole lines, at most `most`, and no more than leave some for the others.
 inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {

@@ -135,25 +135,6 @@ count = sum(x > 0, N);
   CHECK(has(text, "total_lanes += keep(active, convert<int32_t>(x_ > 0.0f), 0);"));
 }
 
-TEST_CASE("columns are summed row by row, over blocks of rows") {
-  const std::string text = openmp_text(R"(
-kernel = "columns"
-inputs.x = "f32[M, N]"
-outputs.s = "f32[N]"
-body = 's = sum(x, M);'
-)");
-  CHECK(has(text, "const int64_t n_end = smaller(n_first + n_part, N); float total2[512] = {}; "
-                  "const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares; "
-                  "for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) { "
-                  "const int64_t m_end2 = smaller(m_first + 512, m_end); float part[512] = {}; "
-                  "const bool from_memory = M * N * 4 >= kBeyondCaches; "
-                  "for (int64_t m = m_first; m < m_end2; ++m) { "
-                  "for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) { "
-                  "if (from_memory) prefetch_soon(32 * N, &x[m * N + n]); "
-                  "store(&part[n - n_first], active, load(&part[n - n_first], active) + "
-                  "load(&x[m * N + n], active)); }); }"));
-}
-
 TEST_CASE("scans go along the lanes, up or down; products of floats and recurrences by functions that know the range") {
   const auto of = [](const std::string &scan) {
     return openmp_text("kernel = \"scans\"\ninputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\nbody = 'y = " + scan +
@@ -419,19 +400,6 @@ TEST_CASE("threads take rows of their own lengths in turns") {
   CHECK(has(of("axes.N = { ragged = \"start\", over = \"M\" }\n"),
             "OMP(omp parallel for schedule(dynamic, larger(1, M / 256)))"));
   CHECK(!has(of(""), "dynamic"));
-}
-
-TEST_CASE("a loop up columns asks for the rows above, and one through many arrays for all of them") {
-  CHECK(has(openmp_text("kernel = \"sums\"\ninputs.x = \"f16[M, N]\"\noutputs.y = \"f32[M, N]\"\n"
-                        "body = 'y = cumsum_reverse(x, M);'\n"),
-            "if (from_memory2) prefetch_soon(-16 * N, &x[m * N + n]);"));
-  const auto of = [](const std::string &body) {
-    return openmp_text("kernel = \"four\"\ninputs.a = \"f32[N]\"\ninputs.b = \"f32[N]\"\ninputs.c = \"f32[N]\"\n"
-                       "inputs.d = \"f32[N]\"\noutputs.y = \"f32[N]\"\nbody = 'y = " +
-                       body + ";'\n");
-  };
-  CHECK(has(of("a * b + c * d + a"), "if (around_caches) prefetch_soon(2048, &a[n], &b[n], &c[n], &d[n]);"));
-  CHECK(!has(of("a * b + c"), "prefetch"));
 }
 
 TEST_CASE("what is set to itself stays as it is") {

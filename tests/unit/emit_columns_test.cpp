@@ -1,0 +1,81 @@
+// Loops down the columns of arrays, which are turned so that they go along rows.
+#include <doctest/doctest.h>
+
+#include "emit_testing.h"
+
+namespace kgen {
+namespace {
+
+std::string openmp_text(const std::string &spec_text) { return emitted_text(spec_text, ".cpp", "\nvoid "); }
+
+TEST_CASE("columns are summed row by row, over blocks of rows") {
+  const std::string text = openmp_text(R"(
+kernel = "columns"
+inputs.x = "f32[M, N]"
+outputs.s = "f32[N]"
+body = 's = sum(x, M);'
+)");
+  CHECK(has(text, "const int64_t n_end = smaller(n_first + n_part, N); float total2[512] = {}; "
+                  "const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares; "
+                  "for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) { "
+                  "const int64_t m_end2 = smaller(m_first + 512, m_end); float part[512] = {}; "
+                  "const bool from_memory = M * N * 4 >= kBeyondCaches; "
+                  "for (int64_t m = m_first; m < m_end2; ++m) { "
+                  "for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) { "
+                  "if (from_memory) prefetch_soon(32 * N, &x[m * N + n]); "
+                  "store(&part[n - n_first], active, load(&part[n - n_first], active) + "
+                  "load(&x[m * N + n], active)); }); }"));
+}
+
+TEST_CASE("a loop up columns asks for the rows above, and one through many arrays for all of them") {
+  CHECK(has(openmp_text("kernel = \"sums\"\ninputs.x = \"f16[M, N]\"\noutputs.y = \"f32[M, N]\"\n"
+                        "body = 'y = cumsum_reverse(x, M);'\n"),
+            "if (from_memory2) prefetch_soon(-16 * N, &x[m * N + n]);"));
+  const auto of = [](const std::string &body) {
+    return openmp_text("kernel = \"four\"\ninputs.a = \"f32[N]\"\ninputs.b = \"f32[N]\"\ninputs.c = \"f32[N]\"\n"
+                       "inputs.d = \"f32[N]\"\noutputs.y = \"f32[N]\"\nbody = 'y = " +
+                       body + ";'\n");
+  };
+  CHECK(has(of("a * b + c * d + a"), "if (around_caches) prefetch_soon(2048, &a[n], &b[n], &c[n], &d[n]);"));
+  CHECK(!has(of("a * b + c"), "prefetch"));
+}
+
+TEST_CASE("a softmax over another axis than the last one goes along rows, in parts whose rows stay in the cache") {
+  const std::string text = openmp_text(R"(
+kernel = "across"
+inputs.x = "f16[B, C, N]"
+outputs.y = "f16[B, C, N]"
+body = 'y = softmax(x, C);'
+)");
+  CHECK(has(text, "if (N >= 16) { const int64_t n_part = share_of(N, B, columns_of(C * 2 + C * 4, 512));"));
+  CHECK(has(text, "for (int64_t c = c_first; c < c_end; ++c) { "
+                  "for_lanes<kLanes32>(n_first, n_end, [=, &greatest, &part](int64_t n, auto active) {"));
+  CHECK(has(text, "store(&e[c * n_part + n - n_first], active, exp("));
+  // Few columns, of which each is long.
+  CHECK(has(text, "} else { OMP(omp parallel for collapse(3) schedule(static)) "
+                  "for (int64_t c_share = 0; c_share < C_shares; ++c_share) {"));
+}
+
+TEST_CASE("of sizes that are known the way of columns is, too") {
+  const auto of = [](const std::string &columns) {
+    return openmp_text("kernel = \"across\"\naxes.N = " + columns +
+                       "\ninputs.x = \"f32[C, N]\"\noutputs.y = \"f32[C, N]\"\nbody = 'y = softmax(x, C);'\n");
+  };
+  CHECK(of("40").find(" >= 16)") == std::string::npos);
+  CHECK(has(of("40"), "columns_of("));
+  CHECK(of("4").find("columns_of(") == std::string::npos);
+}
+
+TEST_CASE("columns inside of another loop are turned where nothing else makes vectors of them") {
+  const std::string text = openmp_text(R"(
+kernel = "share"
+inputs.x = "f32[B, C, N]"
+outputs.y = "f32[B, C]"
+body = 'y = mean(softmax(x, C), N);'
+)");
+  CHECK(has(text, "const int64_t n_part = columns_of(C * 4, 512);"));
+  CHECK(text.find("load_every") == std::string::npos);
+}
+
+} // namespace
+} // namespace kgen
