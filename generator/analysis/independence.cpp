@@ -300,6 +300,48 @@ private:
     return id;
   }
 
+  // The types that a value takes on, down to the first that is no cast.
+  void note_casts(ExprId id, std::vector<Type> &types) const {
+    for (; kernel_.expr(id).op == Op::cast; id = kernel_.expr(id).args[0])
+      types.push_back(kernel_.expr(id).type);
+    types.push_back(kernel_.expr(id).type);
+  }
+
+  // Does each value of the one type come through the other as it is?
+  static bool holds(Type wide, Type narrow) {
+    if (wide == narrow || narrow == Type::boolean || (is_floating(wide) && is_floating(narrow)))
+      return true;
+    const bool wider = bytes_of(wide) > bytes_of(narrow);
+    return is_integer(wide) && is_integer(narrow) &&
+           (is_unsigned(wide) == is_unsigned(narrow) ? bytes_of(wide) >= bytes_of(narrow)
+                                                     : is_unsigned(narrow) && wider);
+  }
+
+  static bool is_ordered(Monoid monoid) { return monoid == Monoid::min || monoid == Monoid::max; }
+
+  // Whose values are all that the fold can come to, where it picks one.
+  Type narrowest_of(const Expr &fold) const {
+    std::vector<Type> types;
+    note_casts(fold.args[0], types);
+    Type out = fold.type;
+    for (Type type : types) {
+      if (!holds(out, type))
+        break;
+      out = type;
+    }
+    return out;
+  }
+
+  // Is what the steps give one after the other what all give at once, through these types? Sums and bits that wrap
+  // around do so at any time, unless they have been through a narrower type. The least and the greatest must not.
+  bool is_alike(Monoid monoid, const std::vector<Type> &types, Type element, Type stored) const {
+    return std::all_of(types.begin(), types.end(), [&](Type type) {
+      if (is_ordered(monoid) || is_floating(stored))
+        return holds(type, element) && holds(stored, element) && is_floating(type) == is_floating(stored);
+      return type == stored || type == element || (is_integer(type) && bytes_of(type) >= bytes_of(stored));
+    });
+  }
+
   bool reads_just(ExprId id, VarId var) const {
     const Expr &expr = kernel_.expr(without_casts(id));
     return expr.op == Op::read && expr.ref == var && expr.coords.empty();
@@ -328,8 +370,14 @@ private:
       return;
     }
     // Rounding at each step, or wrapping in a narrower type, would be lost.
-    const Type type = type_row(kernel_.vars[stmt.target].type).arithmetic;
-    if (is_floating(type) != is_floating(fold.accumulator) || bytes_of(type) > bytes_of(fold.accumulator)) {
+    const Type stored = kernel_.vars[stmt.target].type, type = type_row(stored).arithmetic;
+    std::vector<Type> types;
+    note_casts(stmt.value, types);
+    note_casts(value.args[0], types);
+    note_casts(value.args[1], types);
+    const bool narrower = !is_ordered(*monoid) && bytes_of(type) > bytes_of(fold.accumulator);
+    if (is_floating(type) != is_floating(fold.accumulator) || narrower ||
+        !is_alike(*monoid, types, narrowest_of(fold), stored)) {
       reason_ = "the sums of " + name + " are kept in another type than the steps'";
       return;
     }

@@ -158,6 +158,25 @@ body = ''')toml" + body + "'''\n");
   CHECK(reason("if (first(k)) acc = 0; acc += sum(x, K); if (last(k)) z = acc + max(x, K);") != "accumulates");
 }
 
+TEST_CASE("what goes through other types in each step may come as a whole where that gives the same") {
+  const auto accumulates = [](const std::string &type, const std::string &update) {
+    const Analysed a =
+        legal("kernel = \"a\"\ninputs.x = \"i8[K]\"\ninputs.n = \"i32[K]\"\ninputs.f = \"f16[K]\"\n"
+              "outputs.z = \"" +
+              type + "[]\"\ngrid.k = { axis = \"K\", block = 4 }\nbody = '''\nif (first(k)) z = 0;\nz = " + update +
+              ";\n'''\n");
+    return a.dimension("k").accumulates.has_value();
+  };
+  CHECK(accumulates("i8", "min(z, min(x, K))"));
+  CHECK(accumulates("i32", "min(z, int(min(x, K)))"));
+  CHECK(accumulates("i16", "z + sum(n, K)"));
+  CHECK(accumulates("f32", "max(z, max(f, K))"));
+  CHECK(!accumulates("i8", "min(z, min(n, K))"));
+  CHECK(!accumulates("u32", "max(z, uint32_t(max(n, K)))"));
+  CHECK(!accumulates("i32", "min(z, int(min(int64_t(n) * 4096, K)))"));
+  CHECK(!accumulates("i32", "z + int(int8_t(sum(n, K)))"));
+}
+
 TEST_CASE("a stated parallel is held to") {
   CHECK(has(refused(R"toml(kernel = "a"
 inputs.x = "f32[M, N]"
