@@ -182,6 +182,9 @@ void CudaKernel::strided(const std::vector<const PlanNode *> &chain, const std::
     points = range_of(*chain[0]);
   const bool named = std::all_of(points.begin.begin(), points.begin.end(),
                                  [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
+  const bool guarded = !team_.present.empty() && sets_elements(body);
+  if (guarded)
+    out().add("if (" + team_.present + ") {");
   if (team_.index != Team().index) // each thread goes down a column: loads of several rows are under way at once
     out().add("#pragma unroll 4");
   out().add("for (" + type + " " + v + " = " +
@@ -190,7 +193,19 @@ void CudaKernel::strided(const std::vector<const PlanNode *> &chain, const std::
   if (!single)
     decode(chain, v);
   printer_.list(body);
-  out().add("}");
+  out().add(guarded ? "}\n}" : "}");
+}
+
+// Are there assignments to memory?
+bool CudaKernel::sets_elements(const std::vector<PlanNode> &list) const {
+  bool found = false;
+  for (const PlanNode &root : list)
+    for_each_node(root, [&](const PlanNode &n) {
+      const bool writes = n.kind == PlanNode::Kind::assign || n.kind == PlanNode::Kind::scan_step;
+      found = found ||
+              (writes && ((n.target != kNone && in_memory(n.target)) || (n.partner != kNone && in_memory(n.partner))));
+    });
+  return found;
 }
 
 // Do the elements of an array count the points of the nest, so that Index is wide enough for them?

@@ -1,6 +1,7 @@
-// Folds whose kept loop runs along memory, such as sums of columns: neighbouring threads take neighbouring columns, and
-// the threads of a block with one threadIdx.x share the rows of their column. And single folds that blocks share, where
-// columns, or rows, are few and long: the last block to come combines what all have found, in order.
+// Folds whose kept loop runs along memory, such as sums of columns, and what is then written for each of their
+// elements: neighbouring threads take neighbouring columns, and the threads of a block with one threadIdx.x share the
+// rows of their column. And single folds that blocks share, where columns, or rows, are few and long: the last block to
+// come combines what all have found, in order.
 #include <algorithm>
 
 #include "emit/cuda_kernel.h"
@@ -8,7 +9,8 @@
 
 namespace kgen {
 
-// Is all of the work item a list of folds over elements of arrays, and of values from what they give?
+// Is all of the work item a list of folds over elements of arrays, of values from what they give, and of loops that
+// write elements?
 bool CudaKernel::is_list_of_folds(const std::vector<const PlanNode *> &chain) {
   const std::vector<PlanNode> &body = chain.back()->body;
   AxisSet kept;
@@ -21,17 +23,18 @@ bool CudaKernel::is_list_of_folds(const std::vector<const PlanNode *> &chain) {
   find_shared(body);
   bool folds = false;
   for (const PlanNode &node : body) {
-    const bool reduction = node.kind == PlanNode::Kind::loop && node.order == PlanNode::Order::reduction;
+    const bool loop = node.kind == PlanNode::Kind::loop && node.order != PlanNode::Order::ordered,
+               reduction = loop && node.order == PlanNode::Order::reduction;
     const bool value = (node.kind == PlanNode::Kind::assign && node.coords.empty() && !node.scatter_add) ||
                        node.kind == PlanNode::Kind::fold_init;
-    if (!reduction && !value)
+    if (!loop && !value)
       return false;
     folds = folds || reduction;
     std::vector<const PlanNode *> all = chain;
     std::set<VarId> targets;
-    if (reduction) {
-      for (const PlanNode *loop : chain_of(node, kMostNested, PlanNode::Order::reduction))
-        all.push_back(loop);
+    if (loop) {
+      for (const PlanNode *inner : chain_of(node, kMostNested, node.order))
+        all.push_back(inner);
       if (all.size() == chain.size() || !counted_by_arrays(all) ||
           length_of({all.begin() + static_cast<long>(chain.size()), all.end()}).empty())
         return false;
@@ -42,10 +45,10 @@ bool CudaKernel::is_list_of_folds(const std::vector<const PlanNode *> &chain) {
         targets.insert(fold->partner);
       }
     }
-    // What one thread of the column writes to memory, no other may read. Inside the loops nothing is written.
+    // What one thread of the column writes to memory, no other may read.
     for (const Access &a : accesses_of(plan_.kernel, node))
-      if (in_memory(a.var) && targets.count(a.var) == 0 &&
-          ((reduction && a.write) || (shared_.count(a.memory) != 0 && (reduction || !in_memory(node.target)))))
+      if (in_memory(a.var) && targets.count(a.var) == 0 && shared_.count(a.memory) != 0 &&
+          (loop || !in_memory(node.target)))
         return false;
   }
   shared_.clear();
@@ -69,7 +72,7 @@ const PlanNode *CudaKernel::split_fold(const std::vector<PlanNode> &body) {
     const auto pairs = [](const PlanNode *fold) { return fold->partner != kNone; };
     const std::vector<const PlanNode *> folds = folds_over(node);
     if (found != nullptr || plan_.kernel.axes[node.axis].ragged != kNone ||
-        std::any_of(folds.begin(), folds.end(), pairs) || !goes_by_points(node))
+        std::any_of(folds.begin(), folds.end(), pairs) || !goes_by_points(node) || sets_elements(node.body))
       return nullptr;
     found = &node;
   }
@@ -144,12 +147,12 @@ void CudaKernel::column_phase(const std::vector<const PlanNode *> &chain) {
   const std::vector<PlanNode> &body = chain.back()->body;
   const PlanNode *split = split_fold(body);
   const std::string column = names_.claim("column"), writes = names_.claim("writes");
-  team_ = {"threadIdx.y", "blockDim.y", writes, "column_fold", "column_fold"};
+  team_ = {"threadIdx.y", "blockDim.y", writes, "column_fold", "column_fold", column + " < items"};
   out().add("const Index items = Index(" + items_text(chain) + ");"); // derived sizes have 64 bits
   out().add("const Index " + column + " = Index(blockIdx.x" + (split != nullptr ? " / chunks" : "") +
             ") * Index(blockDim.x) + Index(threadIdx.x);");
   out().add("const Index item = " + spelling().helper("smaller") + "(" + column + ", items - 1);");
-  out().add("const bool " + writes + " = " + column + " < items && threadIdx.y == 0;");
+  declare_spare(writes, "const bool " + writes + " = " + column + " < items && threadIdx.y == 0;");
   open_item(chain);
   list_of_folds(body, split);
   team_ = {};

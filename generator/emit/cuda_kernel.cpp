@@ -108,7 +108,8 @@ std::string CudaKernel::program_elements(VarId var) {
           conditions.insert(phase.unless ? kNone : phase.when);
   if (conditions.size() != 1 || *conditions.begin() == kNone)
     return elements;
-  return at_least(printer_.expression(*conditions.begin()), binding::kChoose + 1) + " ? " + elements + " : 0";
+  return on_host([&] { return at_least(printer_.expression(*conditions.begin()), binding::kChoose + 1); }) + " ? " +
+         elements + " : 0";
 }
 
 // Is what the kernel of a whole-array fold finds needed in later ones?
@@ -218,15 +219,31 @@ void CudaKernel::decode(const std::vector<const PlanNode *> &chain, const std::s
 }
 
 void CudaKernel::print_phases() {
+  std::vector<size_t> kernels;
+  for (size_t i = 0; i < plan_.phases.size(); ++i)
+    if (is_kernel(plan_, i))
+      kernels.push_back(i);
+  const auto like = [&](const Phase &phase, size_t k) { // k: -1 and the end are like none
+    const Phase *const other = k < kernels.size() ? &plan_.phases[kernels[k]] : nullptr;
+    return other != nullptr && other->when == phase.when && other->unless == phase.unless;
+  };
   const Phase *before = nullptr;
-  for (size_t i = 0; i < plan_.phases.size(); ++i) {
-    if (!is_kernel(plan_, i))
-      continue;
-    host_ += printer_.between(before, &plan_.phases[i]);
-    print_phase(i);
-    before = &plan_.phases[i];
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    const Phase &phase = plan_.phases[kernels[k]];
+    in_block_ = kernels.size() == 1 || (phase.when != kNone && !like(phase, k - 1) && !like(phase, k + 1));
+    host_ += on_host([&] { return printer_.between(before, &phase); });
+    print_phase(kernels[k]);
+    before = &phase;
   }
   host_ += printer_.between(before, nullptr);
+}
+
+// Sizes have 64 bits there.
+std::string CudaKernel::on_host(const std::function<std::string()> &print) {
+  const std::string type = std::exchange(printer_.index_type, "int64_t");
+  std::string text = print();
+  printer_.index_type = type;
+  return text;
 }
 
 void CudaKernel::print_phase(size_t index) {
@@ -502,7 +519,7 @@ void CudaKernel::finish(const Launch &launch) {
           : spelling().helper("launch_rows") + "(" + kernel + ", shape, " + launch.slots + ", stream";
   const std::string call =
       "if (const cudaError_t error = " + started + arguments + "); error != cudaSuccess) return error;\n";
-  host_ += prepare.empty() || kernels_ == 1 ? prepare + call : "{\n" + prepare + call + "}\n";
+  host_ += prepare.empty() || in_block_ ? prepare + call : "{\n" + prepare + call + "}\n";
 }
 
 } // namespace kgen

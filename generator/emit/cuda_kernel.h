@@ -74,6 +74,7 @@ private:
   bool is_used_after(size_t finish, VarId var) const;
   void collect_block_lists(const std::vector<PlanNode> &list);
   void print_phases();
+  std::string on_host(const std::function<std::string()> &print);
   void print_phase(size_t index);
   // How the printed body is launched.
   struct Launch {
@@ -101,6 +102,7 @@ private:
   struct Team {
     std::string index = "threadIdx.x", size = "blockDim.x", writer = "threadIdx.x == 0", fold = "block_fold",
                 helper = "block_fold";
+    std::string present = ""; // the question whether a thread has a column; empty: all do
   };
   // A work item that is a row: its statements are loops over one nest of axes, and values between them.
   struct Row {
@@ -164,6 +166,7 @@ private:
   void widen_buffers(const PlanNode &loop);
   void rounds_of_block(const PlanNode &loop);
   bool in_memory(VarId var) const;
+  bool sets_elements(const std::vector<PlanNode> &list) const;
   Shares begin_shares(const std::vector<const PlanNode *> &folds);
   void end_shares(const Shares &shares);
   enum class Result { item, chunk, whole };
@@ -218,6 +221,7 @@ private:
   std::vector<std::string> functions_;
   std::string host_;                                    // launches so far
   int kernels_ = 0;                                     // that there will be
+  bool in_block_ = false;                               // does what launches the kernel at hand have a block to itself
   std::set<const std::vector<PlanNode> *> block_lists_; // lists whose statements all threads of a block reach
   std::set<VarId> shared_;                              // memory that statements of the phase exchange
   std::set<VarId> tiles_;                               // worker buffers

@@ -49,4 +49,12 @@ std::map<VarId, VarId> declare_anew(Plan &plan, const std::vector<PlanNode> &lis
   return names;
 }
 
+void add_alternative(Plan &plan, size_t phase, ExprId when) {
+  Phase other = plan.phases[phase];
+  declare_anew(plan, plan.phases[phase].nodes, other.nodes);
+  other.when = plan.phases[phase].when = when;
+  other.unless = true;
+  plan.phases.insert(plan.phases.begin() + static_cast<std::ptrdiff_t>(phase) + 1, std::move(other));
+}
+
 } // namespace kgen

@@ -12,4 +12,7 @@ namespace kgen {
 // which. What Plan::followed says of these is of the new ones.
 std::map<VarId, VarId> declare_anew(Plan &plan, const std::vector<PlanNode> &list, std::vector<PlanNode> &again);
 
+// From here on the phase is for calls whose sizes fulfil this; the one behind it, which is as it has been, for others.
+void add_alternative(Plan &plan, size_t phase, ExprId when);
+
 } // namespace kgen

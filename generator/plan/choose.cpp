@@ -253,6 +253,8 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
   if (target == TargetKind::openmp)
     share_folds(plan);
   share_scans(plan);
+  if (target == TargetKind::cuda)
+    map_columns(plan);
   if (target == TargetKind::openmp)
     copy_small_targets(plan);
   for (Phase &phase : plan.phases)

@@ -210,6 +210,26 @@ private:
     return lanes.value_or(node.lanes);
   }
 
+  // `copy = value`, with copies of what it is made of at the same points, so that the copy stands wherever its reader
+  // does.
+  VarId put_copy(VarId v, ExprId value, AxisSet lanes, const Place &place, std::vector<PlanNode> &out) {
+    Var copy = kernel_.vars[v];
+    copy.axes |= lanes;
+    std::map<VarId, VarId> operands;
+    const ExprId own = replace(kernel_, value, [&](ExprId at) {
+      const Expr e = kernel_.expr(at);
+      if (e.op != Op::read || !e.coords.empty() || kernel_.vars[e.ref].axes != kernel_.vars[v].axes || !cheap(e.ref))
+        return kNone;
+      if (operands.count(e.ref) == 0)
+        operands[e.ref] = put_copy(e.ref, definitions_[e.ref].value, lanes, place, out);
+      return make_read(kernel_, operands[e.ref]);
+    });
+    const VarId fresh = add_var(kernel_, std::move(copy));
+    recomputing_.copies.emplace(fresh, origin_of(v));
+    out.push_back(make_assign(kernel_, fresh, own, place));
+    return fresh;
+  }
+
   // Puts `copy = value` before each statement that reads the variable; the original goes.
   void clone(VarId v, std::vector<PlanNode> &nodes) {
     std::vector<PlanNode> out;
@@ -222,11 +242,7 @@ private:
       for_each_node(node, [&](const PlanNode &n) { used = used || ((&n == &node || repeats) && reads_itself(n, v)); });
       if (used) {
         const ExprId value = value_of_copy(v);
-        Var copy = kernel_.vars[v];
-        copy.axes |= lanes_of_readers(node, v);
-        const VarId fresh = add_var(kernel_, std::move(copy));
-        recomputing_.copies.emplace(fresh, origin_of(v));
-        out.push_back(make_assign(kernel_, fresh, value, node.place));
+        const VarId fresh = put_copy(v, value, lanes_of_readers(node, v), node.place, out);
         replace_reads(kernel_, node, v, make_read(kernel_, fresh), repeats);
       }
       clone(v, node.body);

@@ -495,15 +495,22 @@ private:
   static bool starts_or_sets(const PlanNode &node) { return node.kind == PlanNode::Kind::assign || starts_fold(node); }
 
   // A local that no other statement of the loop reads, made of smaller values that they leave: keeping those is
-  // cheaper.
+  // cheaper. Or made of one that serves nothing else, which goes with it.
   bool only_follows(const std::vector<Item> &items, const std::vector<size_t> &members, const Item &item) const {
+    const auto goes_along = [&](VarId var) {
+      return kernel_.vars[var].kind == Var::Kind::local && std::all_of(members.begin(), members.end(), [&](size_t m) {
+        const Item &other = items[m];
+        const bool sets = other.node.kind == PlanNode::Kind::assign && other.node.target == var;
+        return &other == &item || sets || !reads_of(other, {var});
+      });
+    };
     for (size_t m : members)
       for (const Access &other : items[m].accesses)
         for (const Access &own : item.accesses) {
           const AxisSet axes = kernel_.vars[own.var].axes;
           const bool smaller = kernel_.vars[own.var].kind == Var::Kind::local && axes != item.node.lanes &&
                                item.node.lanes.contains(axes);
-          if (&items[m] != &item && conflict(own, other) && (own.write || !smaller))
+          if (&items[m] != &item && conflict(own, other) && (own.write || !(smaller || goes_along(own.var))))
             return false;
         }
     return true;
@@ -513,18 +520,17 @@ private:
   void leave_to_readers(const std::vector<Item> &items, Touched &inside, std::vector<size_t> &members,
                         std::vector<size_t> &after) const {
     std::vector<size_t> left;
-    for (size_t m = members.size(); m-- > 0;) {
+    for (size_t m = members.size(); m-- > 0 && members.size() > 1;) {
       const Item &item = items[members[m]];
-      const bool last = left.size() + 1 == members.size();
-      if (last || !starts_or_sets(item.node) || !item.local_target ||
+      if (!starts_or_sets(item.node) || !item.local_target ||
           (inside.concerns_member(item.accesses, item.jumps) && !only_follows(items, members, item)))
         continue;
       inside.remove(item.accesses, item.jumps);
       left.push_back(members[m]);
+      members.erase(members.begin() + static_cast<std::ptrdiff_t>(m));
     }
     if (left.empty())
       return;
-    std::erase_if(members, [&](size_t i) { return std::binary_search(left.rbegin(), left.rend(), i); });
     after.insert(after.end(), left.begin(), left.end());
     std::sort(after.begin(), after.end());
   }

@@ -7,6 +7,7 @@ namespace kgen {
 namespace {
 
 std::string openmp_text(const std::string &spec_text) { return emitted_text(spec_text, ".cpp", "\nvoid "); }
+std::string cuda_text(const std::string &spec_text) { return emitted_text(spec_text, ".cu", "__global__"); }
 
 TEST_CASE("columns are summed row by row, over blocks of rows") {
   const std::string text = openmp_text(R"(
@@ -75,6 +76,37 @@ body = 'y = mean(softmax(x, C), N);'
 )");
   CHECK(has(text, "const int64_t n_part = columns_of(C * 4, 512);"));
   CHECK(text.find("load_every") == std::string::npos);
+}
+
+TEST_CASE("on a GPU neighbouring threads take neighbouring columns of a softmax, where there are many") {
+  const std::string text = cuda_text(R"(
+kernel = "across"
+inputs.x = "f32[B, C, N]"
+outputs.y = "f32[B, C, N]"
+body = 'y = softmax(x, C);'
+)");
+  CHECK(has(text, "if (column < items) { #pragma unroll 4 for (Index c = Index(threadIdx.y); c < C; "
+                  "c += Index(blockDim.y)) { const float e_ = expf(x[(b * C + c) * N + n] - greatest); "
+                  "y[(b * C + c) * N + n] = e_ / total; } }"));
+  CHECK(has(text, "if (B * N >= 4096) { const ColumnShape shape(C, B * N, 1);"));
+  CHECK(has(text, "} else { const RowShape shape(C, 1, B * N,"));
+}
+
+TEST_CASE("what each of several outputs needs of a column is computed where it is read, not kept") {
+  const std::string text = cuda_text(R"(
+kernel = "several"
+axes.N = 5000
+inputs.x = "f32[C, N]"
+inputs.scale = "f32[C]"
+outputs.y = "f32[C, N]"
+outputs.z = "f32[C, N]"
+body = '''
+y = softmax(scale * x, C);
+z = x - mean(x, C);
+'''
+)");
+  CHECK(has(text, "const Index column ="));
+  CHECK(text.find("tile") == std::string::npos);
 }
 
 } // namespace
