@@ -152,6 +152,7 @@ public:
         {"cannot deduce type of initializer list", &MessageReporter::list_value},
         {"cannot use builtin operator '<=>'", &MessageReporter::list_value},
         {"no viable overloaded '='", &MessageReporter::no_axis},
+        {"reference to overloaded function", &MessageReporter::function_name},
         {"recursive template instantiation", &MessageReporter::recursion},
     };
     if (message_.used_from && text_.find("kgen_axis<") != std::string::npos)
@@ -289,6 +290,12 @@ private:
   }
 
   void no_place() { add(DiagId::body_not_assignable, {shown(user_text()), "a value"}); }
+
+  void function_name() {
+    const bool where = user_text() == "where";
+    add(DiagId::body_function, {"a function is no value"},
+        where ? "a condition stands last in a reduction: sum(x, N, where(x > 0))" : "call it");
+  }
 
   void incompatible() {
     if (text_.find("function type>") != std::string::npos || text_.ends_with(")'"))

@@ -394,15 +394,48 @@ private:
   }
 
   // Chunks whose bounds depend on sizes alone, then their results in order: the same bits for any number of threads.
+  // The loop right inside of a chunked one, of which chunks take parts where that one alone is too short to share.
+  const PlanNode *shared_with(const PlanNode &root) {
+    if (takes_lanes(root) || root.body.size() != 1)
+      return nullptr;
+    const PlanNode &inner = root.body.front();
+    const auto plain = [&](const PlanNode &loop) {
+      return loop.kind == PlanNode::Kind::loop && loop.order == PlanNode::Order::reduction && loop.parts == 0 &&
+             plan_.kernel.axes[loop.axis].ragged == kNone && printer_.range(loop).begin == "0" && loop.share == kNone;
+    };
+    return plain(root) && plain(inner) && !depends_on(inner, {&root}) ? &inner : nullptr;
+  }
+
+  void open_piece(const PlanNode &root, const PlanNode &inner, const std::string &item, const std::string &pieces,
+                  const std::string &length) {
+    const std::string &v = printer_.axis_name(inner.axis), begin = names_.claim(v + "_begin"),
+                      end = names_.claim(v + "_end");
+    printer_.lines.add("const int64_t " + printer_.axis_name(root.axis) + " = " + item + " / " + pieces + ";");
+    printer_.lines.add("const int64_t " + begin + " = " + item + " % " + pieces + " * " + length + ", " + end + " = " +
+                       spelling().helper("smaller") + "(" + begin + " + " + length + ", " + trips(inner).text + ");");
+    printer_.set_part(inner.axis, {begin, end});
+  }
+
   void chunks(const Phase &phase) {
     const PlanNode &root = phase.nodes.front();
-    const Printer::Range r = printer_.range(root);
-    const std::string &v = printer_.axis_name(root.axis);
+    const PlanNode *const inner = shared_with(root);
+    Printer::Range r = printer_.range(root);
+    std::string v = printer_.axis_name(root.axis), trips_text = trips(root).text;
     const std::string least = contains_loop(root.body) ? "1" : std::to_string(kChunk);
     Lines &out = printer_.lines;
+    std::string pieces; // of the inner loop
+    const std::string piece = std::to_string(inner != nullptr && contains_loop(inner->body) ? kDeepChunk : kChunk);
+    if (inner != nullptr) {
+      pieces = names_.claim(printer_.axis_name(inner->axis) + "_pieces");
+      out.add("const int64_t " + pieces + " = " + spelling().helper("ceil_div") + "(" + trips(*inner).text + ", " +
+              piece + ");");
+      v = names_.claim("piece");
+      trips_text = at_least(trips(root), binding::kMultiply) + " * " + pieces;
+      r = {"0", trips_text};
+    }
     const std::string chunk = names_.claim(v + "_chunk"), first = names_.claim(v + "_first");
     out.add("const int64_t " + chunk + " = " + spelling().helper("larger") + "(" + least + ", " +
-            spelling().helper("ceil_div") + "(" + trips(root).text + ", " + std::to_string(kMostChunks) + "));");
+            spelling().helper("ceil_div") + "(" + trips_text + ", " + std::to_string(kMostChunks) + "));");
     for (VarId var : phase.partials) {
       const std::string type = Spelling::c_type(plan_.kernel.vars[var].type);
       out.add(type + "* const " + partials_name(var) + " = reinterpret_cast<" + type + "*>(workspace + space." +
@@ -428,7 +461,11 @@ private:
       printer_.lanes->loop(root, part);
     } else {
       out.add("for (int64_t " + v + " = " + part.begin + "; " + v + " < " + part.end + "; ++" + v + ") {");
+      if (inner != nullptr)
+        open_piece(root, *inner, v, pieces, piece);
       printer_.inside_loops({&root}, [&] { printer_.list(root.body); });
+      if (inner != nullptr)
+        printer_.clear_part(inner->axis);
       out.add("}");
     }
     for (VarId var : phase.partials)

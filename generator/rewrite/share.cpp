@@ -12,9 +12,8 @@ namespace {
 struct Group {
   std::string text;
   ExprId first;
-  size_t at;            // the statement of the kernel that has it first
-  bool certain;         // computed there, whatever the values
-  bool several = false; // in more than one statement
+  size_t at;    // the statement of the kernel that has it first
+  bool certain; // computed there, whatever the values
   std::set<ExprId> members;
 };
 
@@ -43,7 +42,7 @@ public:
     auto group = groups_.begin();
     for (size_t i = 0; i < out_.statements.size(); ++i) {
       for (; group != groups_.end() && group->at == i; ++group)
-        if (group->several && group->certain)
+        if (group->members.size() > 1 && group->certain)
           statements.push_back(kept(*group));
       statements.push_back(std::move(out_.statements[i]));
     }
@@ -82,8 +81,7 @@ private:
     const std::string text = std::string(type_row(out_.expr(id).type).name) + " " + print(out_, id);
     auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group &g) { return g.text == text; });
     if (group == groups_.end())
-      group = groups_.insert(groups_.end(), {text, id, at, certain, false, {}});
-    group->several = group->several || group->at != at;
+      group = groups_.insert(groups_.end(), {text, id, at, certain, {}});
     group->certain = group->certain || (group->at == at && certain);
     group->members.insert(id);
   }

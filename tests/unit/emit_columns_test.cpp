@@ -78,6 +78,20 @@ body = 'y = mean(softmax(x, C), N);'
   CHECK(text.find("load_every") == std::string::npos);
 }
 
+TEST_CASE(
+    "chunks of a whole-array fold take parts of the next loop, too, so that a short first one keeps no thread idle") {
+  const std::string text = openmp_text(R"(
+kernel = "chunks"
+inputs.x = "f32[B, C, N]"
+outputs.y = "f32[]"
+body = 'y = mean(max(x, C), B, N);'
+)");
+  CHECK(has(text, "const int64_t n_pieces = ceil_div(N, 256); "
+                  "const int64_t piece_chunk = larger(1, ceil_div(B * n_pieces, 256));"));
+  CHECK(has(text, "for (int64_t piece = piece_first; piece < piece_end; ++piece) { const int64_t b = piece / n_pieces; "
+                  "const int64_t n_begin = piece % n_pieces * 256, n_end = smaller(n_begin + 256, N);"));
+}
+
 TEST_CASE("on a GPU neighbouring threads take neighbouring columns of a softmax, where there are many") {
   const std::string text = cuda_text(R"(
 kernel = "across"
