@@ -103,6 +103,11 @@ def layer_norm(a):
     return {"y": d / np.sqrt((d * d).mean(1, keepdims=True) + 1e-5) * a["gamma"] + a["beta"]}
 
 
+def softmax_channels(a):
+    e = np.exp(a["x"] - a["x"].max(1, keepdims=True))
+    return {"y": e / e.sum(1, keepdims=True)}
+
+
 def log_softmax(a):
     d = a["x"] - a["x"].max(1, keepdims=True)
     return {"y": d - np.log(np.exp(d).sum(1, keepdims=True))}
@@ -257,6 +262,9 @@ for rows, n in ((4096, 4096), (65536, 128), (64, 262144)):
     add(f"rms norm {rows}x{n}", "norm/rms_norm", "rms_norm_f32", shape,
         lambda rng, s: {"x": normal(rng, s["rows"], s["N"]), "gamma": normal(rng, s["N"])}, like("y", "rows", "N"),
         rms_norm, 1.3 if square else 1.0, operations=6)
+add("softmax over channels 4x21x512x512", "norm/softmax_channels", "softmax_channels_f32",
+    {"B": 4, "C": 21, "N": 512 * 512}, lambda rng, s: {"x": normal(rng, s["B"], s["C"], s["N"])},
+    like("y", "B", "C", "N"), softmax_channels, 1.0, operations=20)
 M = {"M": 8192, "N": 4096}
 add("row sum 8192x4096", "reduce/row_sum", "row_sum_f32_f32", M, lambda rng, s: {"x": normal(rng, s["M"], s["N"])},
     like("total", "M"), lambda a: {"total": a["x"].sum(1)}, 0.95, operations=1, by_row=False, tolerance=2e-4)

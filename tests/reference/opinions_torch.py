@@ -60,6 +60,11 @@ def softmax(x, s, p):
 
 
 @by_torch
+def softmax_channels(x, s, p):
+    return {"y": functional.softmax(t(x["x"]), 1)}
+
+
+@by_torch
 def layer_norm(x, s, p):
     return {"y": functional.layer_norm(t(x["x"]), (s["N"],), t(x["gamma"]), t(x["beta"]), p["eps"])}
 

@@ -42,6 +42,13 @@ def softmax(inputs, sizes, params):
     return {"y": e / e.sum(-1, keep=True)}
 
 
+@reference
+def softmax_channels(inputs, sizes, params):
+    x = Num(inputs["x"])
+    e = exp(x - x.max(1, keep=True))
+    return {"y": e / e.sum(1, keep=True)}
+
+
 def normalised(x, axes, eps):
     d = x - x.mean(axes, keep=True)
     return d * rsqrt((d * d).mean(axes, keep=True) + eps)
