@@ -49,6 +49,15 @@ std::map<VarId, VarId> declare_anew(Plan &plan, const std::vector<PlanNode> &lis
   return names;
 }
 
+ExprId have_at_least(Kernel &kernel, const std::vector<AxisId> &axes, int64_t least) {
+  ExprId all = kNone;
+  for (AxisId axis : axes) {
+    const ExprId size = make_size(kernel, axis, kSizeOfAxis);
+    all = all == kNone ? size : make_op(kernel, Op::mul, Type::i64, {all, size});
+  }
+  return make_op(kernel, Op::ge, Type::boolean, {all, make_constant(kernel, Type::i64, least, 0)});
+}
+
 void add_alternative(Plan &plan, size_t phase, ExprId when) {
   Phase other = plan.phases[phase];
   declare_anew(plan, plan.phases[phase].nodes, other.nodes);

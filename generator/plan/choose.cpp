@@ -7,6 +7,7 @@
 #include "plan/forward.h"
 #include "plan/hoist.h"
 #include "plan/lower.h"
+#include "plan/map_columns.h"
 #include "plan/narrow.h"
 #include "plan/one_pass.h"
 #include "plan/plan.h"

@@ -17,11 +17,10 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kColumns = 512;      // of a part: a few pages' worth of accumulators stay in the nearest cache
-constexpr int64_t kFewRows = 32;       // known to be so few: their lines are at hand anyway
-constexpr int64_t kFewColumns = 16;    // fill no vector
-constexpr int64_t kManyColumns = 4096; // keep a GPU busy, however few rows each has
-constexpr int64_t kRowBlock = 512;     // rows whose sum is taken by itself
+constexpr int64_t kColumns = 512;   // of a part: a few pages' worth of accumulators stay in the nearest cache
+constexpr int64_t kFewRows = 32;    // known to be so few: their lines are at hand anyway
+constexpr int64_t kFewColumns = 16; // fill no vector
+constexpr int64_t kRowBlock = 512;  // rows whose sum is taken by itself
 
 class Columns {
 public:
@@ -267,23 +266,12 @@ void find_candidates(const Plan &plan, const Phase &phase, const PlanNode &node,
   }
 }
 
-// Have these axes together so many positions? A question of sizes.
-ExprId is_at_least(Plan &plan, const std::vector<AxisId> &axes, int64_t least) {
-  Kernel &kernel = plan.kernel;
-  ExprId all = kNone;
-  for (AxisId axis : axes) {
-    const ExprId size = make_size(kernel, axis, kSizeOfAxis);
-    all = all == kNone ? size : make_op(kernel, Op::mul, Type::i64, {all, size});
-  }
-  return make_op(kernel, Op::ge, Type::boolean, {all, make_constant(kernel, Type::i64, least, 0)});
-}
-
 // Rows that fill no vector are better left as they are, where the sizes of a call say so.
 void keep_for_few_columns(Plan &plan, size_t phase, AxisId axis) {
   const Size &columns = plan.kernel.axes[axis].size;
   if (columns.is_integer())
     return;
-  add_alternative(plan, phase, is_at_least(plan, {axis}, kFewColumns));
+  add_alternative(plan, phase, have_at_least(plan.kernel, {axis}, kFewColumns));
 }
 
 bool turn(Plan &plan, size_t phase, const Candidate &candidate) {
@@ -306,63 +294,7 @@ bool turn(Plan &plan, size_t phase, const Candidate &candidate) {
   return true;
 }
 
-bool walks_array(const Plan &plan, const PlanNode &walk, AxisId row) {
-  const std::vector<Access> accesses = accesses_of(plan.kernel, walk);
-  return std::any_of(accesses.begin(), accesses.end(), [&](const Access &a) {
-    return plan.storage[a.var].kind == Storage::Kind::argument &&
-           plan.kernel.vars[a.var].axes.contains(AxisSet::of(row) | AxisSet::of(walk.axis));
-  });
-}
-
-// Do neighbouring positions of the loop belong to neighbours in memory, wherever it touches it, in loops that go as far
-// for each of them?
-bool lies_across(const Plan &plan, const PlanNode &loop) {
-  const LaneAnalysis lanes(plan);
-  bool fits = std::all_of(loop.body.begin(), loop.body.end(), [&](const PlanNode &n) {
-    return n.kind != PlanNode::Kind::loop || walks_array(plan, n, loop.axis);
-  });
-  for (const PlanNode &inside : loop.body)
-    for_each_node(inside, [&](const PlanNode &n) {
-      fits = fits && n.kind != PlanNode::Kind::steps && n.kind != PlanNode::Kind::repeat && !n.scatter_add &&
-             (n.kind != PlanNode::Kind::loop || plan.kernel.axes[n.axis].ragged == kNone);
-    });
-  for (const Access &a : accesses_of(plan.kernel, loop)) {
-    const Storage::Kind kind = plan.storage[a.var].kind;
-    const bool row = plan.kernel.vars[a.var].axes.contains(loop.axis);
-    const LaneStep::Kind step = lanes.step_of(a.var, {}, loop.axis).kind;
-    fits = fits && kind != Storage::Kind::worker && (row || !a.write) &&
-           (!row || kind != Storage::Kind::argument || step == LaneStep::Kind::neighbour);
-  }
-  return fits;
-}
-
 } // namespace
-
-void map_columns(Plan &plan) {
-  for (size_t i = 0; i < plan.phases.size(); ++i) {
-    Phase &phase = plan.phases[i];
-    if (phase.kind != Phase::Kind::parallel || phase.mapping != Phase::Mapping::item_per_block || phase.when != kNone)
-      continue;
-    std::vector<AxisId> axes;
-    Size items = Size::integer(1);
-    const PlanNode *loop = &phase.nodes.front();
-    for (int k = 0; k < phase.split && loop->kind == PlanNode::Kind::loop; ++k) {
-      axes.push_back(loop->axis);
-      items = Size::make(Size::Op::multiply, {items, plan.kernel.axes[loop->axis].size});
-      loop = k + 1 < phase.split ? &loop->body.front() : loop;
-    }
-    const bool chain = static_cast<int>(axes.size()) == phase.split;
-    if (!chain || axes.back() != phase.lane || !lies_across(plan, *loop) ||
-        (items.is_integer() && items.value < kManyColumns))
-      continue;
-    phase.mapping = Phase::Mapping::item_per_thread;
-    if (items.is_integer())
-      continue;
-    add_alternative(plan, i, is_at_least(plan, axes, kManyColumns));
-    plan.phases[++i].mapping = Phase::Mapping::item_per_block;
-  }
-  place_variables(plan);
-}
 
 void turn_columns(Plan &plan) {
   for (size_t i = 0; i < plan.phases.size(); ++i) {

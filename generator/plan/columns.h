@@ -10,8 +10,4 @@ namespace kgen {
 // floating sums are taken over blocks of rows, so that errors stay small. Sets Plan::storage anew.
 void turn_columns(Plan &plan);
 
-// CUDA. The same loops as columns that neighbouring threads take, where a call has many of them: blocks that share the
-// rows of one column each would touch a line for each element. Sets Plan::storage anew.
-void map_columns(Plan &plan);
-
 } // namespace kgen

@@ -499,10 +499,10 @@ private:
   bool only_follows(const std::vector<Item> &items, const std::vector<size_t> &members, const Item &item) const {
     const auto goes_along = [&](VarId var) {
       return kernel_.vars[var].kind == Var::Kind::local && std::all_of(members.begin(), members.end(), [&](size_t m) {
-        const Item &other = items[m];
-        const bool sets = other.node.kind == PlanNode::Kind::assign && other.node.target == var;
-        return &other == &item || sets || !reads_of(other, {var});
-      });
+               const Item &other = items[m];
+               const bool sets = other.node.kind == PlanNode::Kind::assign && other.node.target == var;
+               return &other == &item || sets || !reads_of(other, {var});
+             });
     };
     for (size_t m : members)
       for (const Access &other : items[m].accesses)
