@@ -222,8 +222,8 @@ __global__ void __launch_bounds__(512)
         maximum(greatest,
                 block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     __syncthreads();
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
+    float l = 0.0f;
+    float l_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
       const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
@@ -233,22 +233,21 @@ __global__ void __launch_bounds__(512)
         const Index r = r_first + (i < remaining ? i : remaining - 1);
         p_pack[i] = expf(s__pack[i] - greatest);
         if (i < remaining && int64_t(r) <= int64_t(s_3)) {
-          total2_own += p_pack[i];
+          l_own += p_pack[i];
         }
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
-    total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
+    l = l + block_fold(l_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
-    const float l = total2;
     for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
-      float total3 = 0.0f;
+      float total2 = 0.0f;
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_3)) {
-          total3 += p[r] * v[(bh * R + r) * 64 + d];
+          total2 += p[r] * v[(bh * R + r) * 64 + d];
         }
       }
-      o[(bh * S + s_3) * 64 + d] = l > 0.0f ? total3 / l : 0.0f;
+      o[(bh * S + s_3) * 64 + d] = l > 0.0f ? total2 / l : 0.0f;
     }
     __syncthreads();
   }
@@ -313,8 +312,8 @@ __global__ void __launch_bounds__(512)
         maximum(greatest,
                 block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     __syncthreads();
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
+    float l = 0.0f;
+    float l_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
       const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
@@ -324,22 +323,21 @@ __global__ void __launch_bounds__(512)
         const Index r = r_first + (i < remaining ? i : remaining - 1);
         p_pack[i] = expf(s__pack[i] - greatest);
         if (i < remaining && int64_t(r) <= int64_t(s_3)) {
-          total2_own += p_pack[i];
+          l_own += p_pack[i];
         }
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
-    total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
+    l = l + block_fold(l_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
-    const float l = total2;
     for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-      float total3 = 0.0f;
+      float total2 = 0.0f;
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_3)) {
-          total3 += p[r] * v[(bh * R + r) * 128 + d];
+          total2 += p[r] * v[(bh * R + r) * 128 + d];
         }
       }
-      o[(bh * S + s_3) * 128 + d] = l > 0.0f ? total3 / l : 0.0f;
+      o[(bh * S + s_3) * 128 + d] = l > 0.0f ? total2 / l : 0.0f;
     }
     __syncthreads();
   }
@@ -406,8 +404,8 @@ __global__ void __launch_bounds__(512)
         maximum(greatest,
                 block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     __syncthreads();
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
+    float l = 0.0f;
+    float l_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
       const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
@@ -417,22 +415,21 @@ __global__ void __launch_bounds__(512)
         const Index r = r_first + (i < remaining ? i : remaining - 1);
         p_pack[i] = expf(s__pack[i] - greatest);
         if (i < remaining && int64_t(r) <= int64_t(s_3)) {
-          total2_own += p_pack[i];
+          l_own += p_pack[i];
         }
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
-    total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
+    l = l + block_fold(l_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
-    const float l = total2;
     for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
-      float total3 = 0.0f;
+      float total2 = 0.0f;
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_3)) {
-          total3 += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 64 + d]);
+          total2 += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 64 + d]);
         }
       }
-      o[(bh * S + s_3) * 64 + d] = to_bf16(l > 0.0f ? total3 / l : 0.0f);
+      o[(bh * S + s_3) * 64 + d] = to_bf16(l > 0.0f ? total2 / l : 0.0f);
     }
     __syncthreads();
   }
@@ -499,8 +496,8 @@ __global__ void __launch_bounds__(512)
         maximum(greatest,
                 block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     __syncthreads();
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
+    float l = 0.0f;
+    float l_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
       const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
@@ -510,22 +507,21 @@ __global__ void __launch_bounds__(512)
         const Index r = r_first + (i < remaining ? i : remaining - 1);
         p_pack[i] = expf(s__pack[i] - greatest);
         if (i < remaining && int64_t(r) <= int64_t(s_3)) {
-          total2_own += p_pack[i];
+          l_own += p_pack[i];
         }
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
-    total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
+    l = l + block_fold(l_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
-    const float l = total2;
     for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-      float total3 = 0.0f;
+      float total2 = 0.0f;
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_3)) {
-          total3 += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 128 + d]);
+          total2 += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 128 + d]);
         }
       }
-      o[(bh * S + s_3) * 128 + d] = to_bf16(l > 0.0f ? total3 / l : 0.0f);
+      o[(bh * S + s_3) * 128 + d] = to_bf16(l > 0.0f ? total2 / l : 0.0f);
     }
     __syncthreads();
   }

@@ -644,27 +644,25 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
           }
           s_[r] = scale * total;
         }
-        float total2 = 0.0f;
+        float l = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes64> total2_lanes = 0.0f;
-          for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R),
-                              [=, &total2_lanes](int64_t r, auto active) {
-                                store(&p[r], active, exp(load(&s_[r], active) - greatest));
-                                const auto chosen = active && positions<kLanes64>(r) <= s_3;
-                                total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
-                              });
-          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
+          Sum<float, kLanes64> l_lanes = 0.0f;
+          for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [=, &l_lanes](int64_t r, auto active) {
+            store(&p[r], active, exp(load(&s_[r], active) - greatest));
+            const auto chosen = active && positions<kLanes64>(r) <= s_3;
+            l_lanes += keep(chosen, load(&p[r], active), 0.0f);
+          });
+          l += across(l_lanes, [](auto one, auto other) { return one + other; });
         }
-        const float l = total2;
         for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) {
-          Lanes<float, kLanes32> total3 = 0.0f;
+          Lanes<float, kLanes32> total2 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {
-              total3 += p[r] * load(&v[(bh * R + r) * 64 + d], active);
+              total2 += p[r] * load(&v[(bh * R + r) * 64 + d], active);
             }
           }
           store_around(&o[(bh * S + s_3) * 64 + d], active,
-                       l > 0.0f ? quotient(total3, l) : Lanes<float, kLanes32>(0.0f), around_caches);
+                       l > 0.0f ? quotient(total2, l) : Lanes<float, kLanes32>(0.0f), around_caches);
         });
       }
     }
@@ -720,27 +718,25 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
           }
           s_[r] = scale * total;
         }
-        float total2 = 0.0f;
+        float l = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes64> total2_lanes = 0.0f;
-          for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R),
-                              [=, &total2_lanes](int64_t r, auto active) {
-                                store(&p[r], active, exp(load(&s_[r], active) - greatest));
-                                const auto chosen = active && positions<kLanes64>(r) <= s_3;
-                                total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
-                              });
-          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
+          Sum<float, kLanes64> l_lanes = 0.0f;
+          for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [=, &l_lanes](int64_t r, auto active) {
+            store(&p[r], active, exp(load(&s_[r], active) - greatest));
+            const auto chosen = active && positions<kLanes64>(r) <= s_3;
+            l_lanes += keep(chosen, load(&p[r], active), 0.0f);
+          });
+          l += across(l_lanes, [](auto one, auto other) { return one + other; });
         }
-        const float l = total2;
         for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) {
-          Lanes<float, kLanes32> total3 = 0.0f;
+          Lanes<float, kLanes32> total2 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {
-              total3 += p[r] * load(&v[(bh * R + r) * 128 + d], active);
+              total2 += p[r] * load(&v[(bh * R + r) * 128 + d], active);
             }
           }
           store_around(&o[(bh * S + s_3) * 128 + d], active,
-                       l > 0.0f ? quotient(total3, l) : Lanes<float, kLanes32>(0.0f), around_caches);
+                       l > 0.0f ? quotient(total2, l) : Lanes<float, kLanes32>(0.0f), around_caches);
         });
       }
     }
@@ -798,27 +794,25 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
           }
           s_[r] = scale * total;
         }
-        float total2 = 0.0f;
+        float l = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes64> total2_lanes = 0.0f;
-          for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R),
-                              [=, &total2_lanes](int64_t r, auto active) {
-                                store(&p[r], active, exp(load(&s_[r], active) - greatest));
-                                const auto chosen = active && positions<kLanes64>(r) <= s_3;
-                                total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
-                              });
-          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
+          Sum<float, kLanes64> l_lanes = 0.0f;
+          for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [=, &l_lanes](int64_t r, auto active) {
+            store(&p[r], active, exp(load(&s_[r], active) - greatest));
+            const auto chosen = active && positions<kLanes64>(r) <= s_3;
+            l_lanes += keep(chosen, load(&p[r], active), 0.0f);
+          });
+          l += across(l_lanes, [](auto one, auto other) { return one + other; });
         }
-        const float l = total2;
         for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) {
-          Lanes<float, kLanes32> total3 = 0.0f;
+          Lanes<float, kLanes32> total2 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {
-              total3 += from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active));
+              total2 += from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active));
             }
           }
           store_around(&o[(bh * S + s_3) * 64 + d], active,
-                       to_bf16(l > 0.0f ? quotient(total3, l) : Lanes<float, kLanes32>(0.0f)), around_caches);
+                       to_bf16(l > 0.0f ? quotient(total2, l) : Lanes<float, kLanes32>(0.0f)), around_caches);
         });
       }
     }
@@ -876,27 +870,25 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
           }
           s_[r] = scale * total;
         }
-        float total2 = 0.0f;
+        float l = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes64> total2_lanes = 0.0f;
-          for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R),
-                              [=, &total2_lanes](int64_t r, auto active) {
-                                store(&p[r], active, exp(load(&s_[r], active) - greatest));
-                                const auto chosen = active && positions<kLanes64>(r) <= s_3;
-                                total2_lanes += keep(chosen, load(&p[r], active), 0.0f);
-                              });
-          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
+          Sum<float, kLanes64> l_lanes = 0.0f;
+          for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [=, &l_lanes](int64_t r, auto active) {
+            store(&p[r], active, exp(load(&s_[r], active) - greatest));
+            const auto chosen = active && positions<kLanes64>(r) <= s_3;
+            l_lanes += keep(chosen, load(&p[r], active), 0.0f);
+          });
+          l += across(l_lanes, [](auto one, auto other) { return one + other; });
         }
-        const float l = total2;
         for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) {
-          Lanes<float, kLanes32> total3 = 0.0f;
+          Lanes<float, kLanes32> total2 = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {
-              total3 += from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 128 + d], active));
+              total2 += from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 128 + d], active));
             }
           }
           store_around(&o[(bh * S + s_3) * 128 + d], active,
-                       to_bf16(l > 0.0f ? quotient(total3, l) : Lanes<float, kLanes32>(0.0f)), around_caches);
+                       to_bf16(l > 0.0f ? quotient(total2, l) : Lanes<float, kLanes32>(0.0f)), around_caches);
         });
       }
     }

@@ -74,19 +74,18 @@ __global__ void __launch_bounds__(256) conv2d_kernel(const float* x, const float
   const Index o = Index(item / Q / P % O);
   const Index p = Index(item / Q % P);
   const Index q = Index(item % Q);
-  float total = 0.0f;
+  float s = 0.0f;
   for (Index c = 0; c < C; ++c) {
     for (Index i = 0; i < 3; ++i) {
       for (Index j = 0; j < 3; ++j) {
-        total += (inside(2 * int64_t(p) + int64_t(i) - 1, H) && inside(2 * int64_t(q) + int64_t(j) - 1, W)
-                      ? x[((b * C + c) * H + 2 * int64_t(p) + int64_t(i) - 1) * W + 2 * int64_t(q) +
-                          int64_t(j) - 1]
-                      : 0.0f) *
-                 w[((o * C + c) * 3 + i) * 3 + j];
+        s += (inside(2 * int64_t(p) + int64_t(i) - 1, H) && inside(2 * int64_t(q) + int64_t(j) - 1, W)
+                  ? x[((b * C + c) * H + 2 * int64_t(p) + int64_t(i) - 1) * W + 2 * int64_t(q) + int64_t(j) -
+                      1]
+                  : 0.0f) *
+             w[((o * C + c) * 3 + i) * 3 + j];
       }
     }
   }
-  const float s = total;
   y[((b * O + o) * P + p) * Q + q] = bias != nullptr ? s + bias[o] : s;
 }
 

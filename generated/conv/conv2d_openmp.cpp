@@ -419,19 +419,18 @@ void conv2d(const float* x, const float* w, const float* bias, float* y, int64_t
         for (int64_t p = 0; p < P; ++p) {
           for (int64_t q_first = 0; q_first < Q; q_first += 256) {
             for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
-              Lanes<float, kLanes32> total = 0.0f;
+              Lanes<float, kLanes32> s = 0.0f;
               for (int64_t c = 0; c < C; ++c) {
                 for (int64_t i = 0; i < 3; ++i) {
                   for (int64_t j = 0; j < 3; ++j) {
-                    total += (inside(2 * p + i - 1, H)
-                                  ? load_inside<2>(x, ((b * C + c) * H + 2 * p + i - 1) * W + 2 * q + j - 1,
-                                                   2 * q + j - 1, W, active, 0.0f)
-                                  : 0.0f) *
-                             w[((o * C + c) * 3 + i) * 3 + j];
+                    s += (inside(2 * p + i - 1, H)
+                              ? load_inside<2>(x, ((b * C + c) * H + 2 * p + i - 1) * W + 2 * q + j - 1,
+                                               2 * q + j - 1, W, active, 0.0f)
+                              : 0.0f) *
+                         w[((o * C + c) * 3 + i) * 3 + j];
                   }
                 }
               }
-              const auto s = total;
               store_around(&y[((b * O + o) * P + p) * Q + q], active, bias != nullptr ? s + bias[o] : s,
                            around_caches);
             });

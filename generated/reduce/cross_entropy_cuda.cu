@@ -410,13 +410,13 @@ __device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
 
 // Where the intermediates lie in the workspace.
 struct CrossEntropyF32F32Workspace {
-  int64_t greatest_slots;
+  int64_t top_slots;
   int64_t total2_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit CrossEntropyF32F32Workspace(int64_t B, int64_t V) {
-    greatest_slots = reserve(bytes, RowShape(V, 1, B, 4, 128).slot_bytes, 1);
+    top_slots = reserve(bytes, RowShape(V, 1, B, 4, 128).slot_bytes, 1);
     total2_parts = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
   }
@@ -436,8 +436,8 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
+    float top = -INFINITY;
+    float top_own = -INFINITY;
     for (Index v_first = first + Index(threadIdx.x) * 4; v_first < last; v_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(last - v_first);
       const auto score_pack = load_pack<4, 1, kWide>(&score[b * V + v_first], remaining);
@@ -445,13 +445,11 @@ __global__ void __launch_bounds__(512, 1)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         if (i < remaining) {
-          greatest_own = maximum(greatest_own, score_pack[i]);
+          top_own = maximum(top_own, score_pack[i]);
         }
       }
     }
-    greatest = maximum(
-        greatest, team.fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
-    const float top = greatest;
+    top = maximum(top, team.fold(top_own, [](float one, float other) { return float(maximum(one, other)); }));
     float total = 0.0f;
     float total_own = 0.0f;
     for (Index v_first = first + Index(threadIdx.x) * 4; v_first < last; v_first += Index(blockDim.x) * 4) {
@@ -515,7 +513,7 @@ cudaError_t cross_entropy_f32_f32(const float* score, const int32_t* target, flo
     if (const cudaError_t error =
             launch_rows(wide ? cross_entropy_f32_f32_part1_kernel<true, Index>
                              : cross_entropy_f32_f32_part1_kernel<false, Index>,
-                        shape, workspace + space.greatest_slots, stream, score, target, loss, B, V);
+                        shape, workspace + space.top_slots, stream, score, target, loss, B, V);
         error != cudaSuccess)
       return error;
   }
@@ -538,13 +536,13 @@ cudaError_t cross_entropy_f32_f32(const float* score, const int32_t* target, flo
 
 // Where the intermediates lie in the workspace.
 struct CrossEntropyF64F64Workspace {
-  int64_t greatest_slots;
+  int64_t top_slots;
   int64_t total2_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit CrossEntropyF64F64Workspace(int64_t B, int64_t V) {
-    greatest_slots = reserve(bytes, RowShape(V, 1, B, 8, 128).slot_bytes, 1);
+    top_slots = reserve(bytes, RowShape(V, 1, B, 8, 128).slot_bytes, 1);
     total2_parts = reserve(bytes, 1024, 8);
     ticket = reserve(bytes, 1, 4);
   }
@@ -564,8 +562,8 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
-    double greatest = -double(INFINITY);
-    double greatest_own = -double(INFINITY);
+    double top = -double(INFINITY);
+    double top_own = -double(INFINITY);
     for (Index v_first = first + Index(threadIdx.x) * 2; v_first < last; v_first += Index(blockDim.x) * 2) {
       const Index remaining = Index(last - v_first);
       const auto score_pack = load_pack<2, 1, kWide>(&score[b * V + v_first], remaining);
@@ -573,14 +571,12 @@ __global__ void __launch_bounds__(512, 1)
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         if (i < remaining) {
-          greatest_own = maximum(greatest_own, score_pack[i]);
+          top_own = maximum(top_own, score_pack[i]);
         }
       }
     }
-    greatest = maximum(greatest, team.fold(greatest_own, [](double one, double other) {
-      return double(maximum(one, other));
-    }));
-    const double top = greatest;
+    top = maximum(top,
+                  team.fold(top_own, [](double one, double other) { return double(maximum(one, other)); }));
     double total = 0.0;
     double total_own = 0.0;
     for (Index v_first = first + Index(threadIdx.x) * 2; v_first < last; v_first += Index(blockDim.x) * 2) {
@@ -644,7 +640,7 @@ cudaError_t cross_entropy_f64_f64(const double* score, const int32_t* target, do
     if (const cudaError_t error =
             launch_rows(wide ? cross_entropy_f64_f64_part1_kernel<true, Index>
                              : cross_entropy_f64_f64_part1_kernel<false, Index>,
-                        shape, workspace + space.greatest_slots, stream, score, target, loss, B, V);
+                        shape, workspace + space.top_slots, stream, score, target, loss, B, V);
         error != cudaSuccess)
       return error;
   }
@@ -667,13 +663,13 @@ cudaError_t cross_entropy_f64_f64(const double* score, const int32_t* target, do
 
 // Where the intermediates lie in the workspace.
 struct CrossEntropyBf16F32Workspace {
-  int64_t greatest_slots;
+  int64_t top_slots;
   int64_t total2_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit CrossEntropyBf16F32Workspace(int64_t B, int64_t V) {
-    greatest_slots = reserve(bytes, RowShape(V, 1, B, 2, 128).slot_bytes, 1);
+    top_slots = reserve(bytes, RowShape(V, 1, B, 2, 128).slot_bytes, 1);
     total2_parts = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
   }
@@ -693,8 +689,8 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
+    float top = -INFINITY;
+    float top_own = -INFINITY;
     for (Index v_first = first + Index(threadIdx.x) * 8; v_first < last; v_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(last - v_first);
       const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
@@ -702,13 +698,11 @@ __global__ void __launch_bounds__(512, 1)
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         if (i < remaining) {
-          greatest_own = maximum(greatest_own, from_bf16(score_pack[i]));
+          top_own = maximum(top_own, from_bf16(score_pack[i]));
         }
       }
     }
-    greatest = maximum(
-        greatest, team.fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
-    const float top = greatest;
+    top = maximum(top, team.fold(top_own, [](float one, float other) { return float(maximum(one, other)); }));
     float total = 0.0f;
     float total_own = 0.0f;
     for (Index v_first = first + Index(threadIdx.x) * 8; v_first < last; v_first += Index(blockDim.x) * 8) {
@@ -773,7 +767,7 @@ cudaError_t cross_entropy_bf16_f32(const uint16_t* score, const int32_t* target,
     if (const cudaError_t error =
             launch_rows(wide ? cross_entropy_bf16_f32_part1_kernel<true, Index>
                              : cross_entropy_bf16_f32_part1_kernel<false, Index>,
-                        shape, workspace + space.greatest_slots, stream, score, target, loss, B, V);
+                        shape, workspace + space.top_slots, stream, score, target, loss, B, V);
         error != cudaSuccess)
       return error;
   }
@@ -796,13 +790,13 @@ cudaError_t cross_entropy_bf16_f32(const uint16_t* score, const int32_t* target,
 
 // Where the intermediates lie in the workspace.
 struct CrossEntropyF16F32Workspace {
-  int64_t greatest_slots;
+  int64_t top_slots;
   int64_t total2_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit CrossEntropyF16F32Workspace(int64_t B, int64_t V) {
-    greatest_slots = reserve(bytes, RowShape(V, 1, B, 2, 128).slot_bytes, 1);
+    top_slots = reserve(bytes, RowShape(V, 1, B, 2, 128).slot_bytes, 1);
     total2_parts = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
   }
@@ -822,8 +816,8 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
+    float top = -INFINITY;
+    float top_own = -INFINITY;
     for (Index v_first = first + Index(threadIdx.x) * 8; v_first < last; v_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(last - v_first);
       const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
@@ -831,13 +825,11 @@ __global__ void __launch_bounds__(512, 1)
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         if (i < remaining) {
-          greatest_own = maximum(greatest_own, from_f16(score_pack[i]));
+          top_own = maximum(top_own, from_f16(score_pack[i]));
         }
       }
     }
-    greatest = maximum(
-        greatest, team.fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
-    const float top = greatest;
+    top = maximum(top, team.fold(top_own, [](float one, float other) { return float(maximum(one, other)); }));
     float total = 0.0f;
     float total_own = 0.0f;
     for (Index v_first = first + Index(threadIdx.x) * 8; v_first < last; v_first += Index(blockDim.x) * 8) {
@@ -901,7 +893,7 @@ cudaError_t cross_entropy_f16_f32(const uint16_t* score, const int32_t* target, 
     if (const cudaError_t error =
             launch_rows(wide ? cross_entropy_f16_f32_part1_kernel<true, Index>
                              : cross_entropy_f16_f32_part1_kernel<false, Index>,
-                        shape, workspace + space.greatest_slots, stream, score, target, loss, B, V);
+                        shape, workspace + space.top_slots, stream, score, target, loss, B, V);
         error != cudaSuccess)
       return error;
   }

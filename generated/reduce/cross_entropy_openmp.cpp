@@ -645,30 +645,27 @@ void cross_entropy_f32_f32(const float* score, const int32_t* target, float* los
     float total2 = 0.0f;
     const int64_t b_end = smaller(b_first + b_chunk, B);
     for (int64_t b = b_first; b < b_end; ++b) {
-      float greatest = -INFINITY;
+      float top = -INFINITY;
       float total = 0.0f;
       for (int64_t v_first = 0; v_first < V; v_first += 4096) {
         const int64_t v_end = smaller(v_first + 4096, V);
-        float greatest_now = greatest;
-        Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-        for_lanes<kLanes32>(v_first, v_end, [=, &greatest_now_lanes](int64_t v, auto active) {
-          greatest_now_lanes =
-              maximum(greatest_now_lanes, keep(active, load(&score[b * V + v], active), -INFINITY));
+        float top_now = top;
+        Extreme<float, kLanes32> top_now_lanes = -INFINITY;
+        for_lanes<kLanes32>(v_first, v_end, [=, &top_now_lanes](int64_t v, auto active) {
+          top_now_lanes = maximum(top_now_lanes, keep(active, load(&score[b * V + v], active), -INFINITY));
         });
-        greatest_now =
-            maximum(greatest_now,
-                    across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
-        if (greatest_now > greatest) {
-          total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+        top_now =
+            maximum(top_now, across(top_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
+        if (top_now > top) {
+          total = top > -INFINITY ? total * std::exp(top - top_now) : 0.0f;
         }
-        greatest = greatest_now;
+        top = top_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
-          total_lanes += keep(active, exp(load(&score[b * V + v], active) - greatest), 0.0f);
+          total_lanes += keep(active, exp(load(&score[b * V + v], active) - top), 0.0f);
         });
         total += across(total_lanes, [](auto one, auto other) { return one + other; });
       }
-      const float top = greatest;
       const float loss_here =
           std::log(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f);
       loss[b] = loss_here;
@@ -706,30 +703,28 @@ void cross_entropy_f64_f64(const double* score, const int32_t* target, double* l
     double total2 = 0.0;
     const int64_t b_end = smaller(b_first + b_chunk, B);
     for (int64_t b = b_first; b < b_end; ++b) {
-      double greatest = -double(INFINITY);
+      double top = -double(INFINITY);
       double total = 0.0;
       for (int64_t v_first = 0; v_first < V; v_first += 4096) {
         const int64_t v_end = smaller(v_first + 4096, V);
-        double greatest_now = greatest;
-        Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
-        for_lanes<kLanes64>(v_first, v_end, [=, &greatest_now_lanes](int64_t v, auto active) {
-          greatest_now_lanes =
-              maximum(greatest_now_lanes, keep(active, load(&score[b * V + v], active), -double(INFINITY)));
+        double top_now = top;
+        Extreme<double, kLanes64> top_now_lanes = -double(INFINITY);
+        for_lanes<kLanes64>(v_first, v_end, [=, &top_now_lanes](int64_t v, auto active) {
+          top_now_lanes =
+              maximum(top_now_lanes, keep(active, load(&score[b * V + v], active), -double(INFINITY)));
         });
-        greatest_now =
-            maximum(greatest_now,
-                    across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
-        if (greatest_now > greatest) {
-          total = greatest > -double(INFINITY) ? total * std::exp(greatest - greatest_now) : 0.0;
+        top_now =
+            maximum(top_now, across(top_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
+        if (top_now > top) {
+          total = top > -double(INFINITY) ? total * std::exp(top - top_now) : 0.0;
         }
-        greatest = greatest_now;
+        top = top_now;
         Lanes<double, kLanes64> total_lanes = 0.0;
         for_lanes<kLanes64>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
-          total_lanes += keep(active, exp(load(&score[b * V + v], active) - greatest), 0.0);
+          total_lanes += keep(active, exp(load(&score[b * V + v], active) - top), 0.0);
         });
         total += across(total_lanes, [](auto one, auto other) { return one + other; });
       }
-      const double top = greatest;
       const double loss_here =
           std::log(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0);
       loss[b] = loss_here;
@@ -767,30 +762,28 @@ void cross_entropy_bf16_f32(const uint16_t* score, const int32_t* target, float*
     float total2 = 0.0f;
     const int64_t b_end = smaller(b_first + b_chunk, B);
     for (int64_t b = b_first; b < b_end; ++b) {
-      float greatest = -INFINITY;
+      float top = -INFINITY;
       float total = 0.0f;
       for (int64_t v_first = 0; v_first < V; v_first += 4096) {
         const int64_t v_end = smaller(v_first + 4096, V);
-        float greatest_now = greatest;
-        Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-        for_lanes<kLanes32>(v_first, v_end, [=, &greatest_now_lanes](int64_t v, auto active) {
-          greatest_now_lanes = maximum(greatest_now_lanes,
-                                       keep(active, from_bf16(load(&score[b * V + v], active)), -INFINITY));
+        float top_now = top;
+        Extreme<float, kLanes32> top_now_lanes = -INFINITY;
+        for_lanes<kLanes32>(v_first, v_end, [=, &top_now_lanes](int64_t v, auto active) {
+          top_now_lanes =
+              maximum(top_now_lanes, keep(active, from_bf16(load(&score[b * V + v], active)), -INFINITY));
         });
-        greatest_now =
-            maximum(greatest_now,
-                    across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
-        if (greatest_now > greatest) {
-          total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+        top_now =
+            maximum(top_now, across(top_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
+        if (top_now > top) {
+          total = top > -INFINITY ? total * std::exp(top - top_now) : 0.0f;
         }
-        greatest = greatest_now;
+        top = top_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
-          total_lanes += keep(active, exp(from_bf16(load(&score[b * V + v], active)) - greatest), 0.0f);
+          total_lanes += keep(active, exp(from_bf16(load(&score[b * V + v], active)) - top), 0.0f);
         });
         total += across(total_lanes, [](auto one, auto other) { return one + other; });
       }
-      const float top = greatest;
       const float loss_here =
           std::log(total) + top -
           (inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f);
@@ -829,30 +822,28 @@ void cross_entropy_f16_f32(const uint16_t* score, const int32_t* target, float* 
     float total2 = 0.0f;
     const int64_t b_end = smaller(b_first + b_chunk, B);
     for (int64_t b = b_first; b < b_end; ++b) {
-      float greatest = -INFINITY;
+      float top = -INFINITY;
       float total = 0.0f;
       for (int64_t v_first = 0; v_first < V; v_first += 4096) {
         const int64_t v_end = smaller(v_first + 4096, V);
-        float greatest_now = greatest;
-        Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-        for_lanes<kLanes32>(v_first, v_end, [=, &greatest_now_lanes](int64_t v, auto active) {
-          greatest_now_lanes =
-              maximum(greatest_now_lanes, keep(active, from_f16(load(&score[b * V + v], active)), -INFINITY));
+        float top_now = top;
+        Extreme<float, kLanes32> top_now_lanes = -INFINITY;
+        for_lanes<kLanes32>(v_first, v_end, [=, &top_now_lanes](int64_t v, auto active) {
+          top_now_lanes =
+              maximum(top_now_lanes, keep(active, from_f16(load(&score[b * V + v], active)), -INFINITY));
         });
-        greatest_now =
-            maximum(greatest_now,
-                    across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
-        if (greatest_now > greatest) {
-          total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+        top_now =
+            maximum(top_now, across(top_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
+        if (top_now > top) {
+          total = top > -INFINITY ? total * std::exp(top - top_now) : 0.0f;
         }
-        greatest = greatest_now;
+        top = top_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
-          total_lanes += keep(active, exp(from_f16(load(&score[b * V + v], active)) - greatest), 0.0f);
+          total_lanes += keep(active, exp(from_f16(load(&score[b * V + v], active)) - top), 0.0f);
         });
         total += across(total_lanes, [](auto one, auto other) { return one + other; });
       }
-      const float top = greatest;
       const float loss_here =
           std::log(total) + top -
           (inside(int64_t(target[b]), V) ? from_f16(score[b * V + int64_t(target[b])]) : 0.0f);

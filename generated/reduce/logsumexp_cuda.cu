@@ -375,11 +375,11 @@ inline cudaError_t launch_rows(void (*kernel)(Parameters...), RowShape shape, ch
 
 // Where the intermediates lie in the workspace.
 struct LogsumexpF32Workspace {
-  int64_t greatest_slots;
+  int64_t m_slots;
   int64_t bytes = 0;
 
   explicit LogsumexpF32Workspace(int64_t M, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(N, 1, M, 4, 128).slot_bytes, 1);
+    m_slots = reserve(bytes, RowShape(N, 1, M, 4, 128).slot_bytes, 1);
   }
 };
 
@@ -396,8 +396,8 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(M);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m_ = item;
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
+    float m = -INFINITY;
+    float m_own = -INFINITY;
     for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(last - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m_ * N + n_first], remaining);
@@ -405,13 +405,11 @@ __global__ void __launch_bounds__(512, 1)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         if (i < remaining) {
-          greatest_own = maximum(greatest_own, x_pack[i]);
+          m_own = maximum(m_own, x_pack[i]);
         }
       }
     }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
-    const float m = greatest;
+    m = maximum(m, team.fold(m_own, [](float a, float b) { return float(maximum(a, b)); }));
     float total = 0.0f;
     float total_own = 0.0f;
     for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
@@ -440,7 +438,7 @@ cudaError_t logsumexp_f32(const float* x, float* y, int64_t M, int64_t N, char* 
   const RowShape shape(N, 1, M, 4, 128);
   if (const cudaError_t error =
           launch_rows(wide ? logsumexp_f32_kernel<true, Index> : logsumexp_f32_kernel<false, Index>, shape,
-                      workspace + space.greatest_slots, stream, x, y, M, N);
+                      workspace + space.m_slots, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -448,11 +446,11 @@ cudaError_t logsumexp_f32(const float* x, float* y, int64_t M, int64_t N, char* 
 
 // Where the intermediates lie in the workspace.
 struct LogsumexpF64Workspace {
-  int64_t greatest_slots;
+  int64_t m_slots;
   int64_t bytes = 0;
 
   explicit LogsumexpF64Workspace(int64_t M, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(N, 1, M, 8, 128).slot_bytes, 1);
+    m_slots = reserve(bytes, RowShape(N, 1, M, 8, 128).slot_bytes, 1);
   }
 };
 
@@ -469,8 +467,8 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(M);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m_ = item;
-    double greatest = -double(INFINITY);
-    double greatest_own = -double(INFINITY);
+    double m = -double(INFINITY);
+    double m_own = -double(INFINITY);
     for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
       const Index remaining = Index(last - n_first);
       const auto x_pack = load_pack<2, 1, kWide>(&x[m_ * N + n_first], remaining);
@@ -478,13 +476,11 @@ __global__ void __launch_bounds__(512, 1)
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         if (i < remaining) {
-          greatest_own = maximum(greatest_own, x_pack[i]);
+          m_own = maximum(m_own, x_pack[i]);
         }
       }
     }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](double a, double b) { return double(maximum(a, b)); }));
-    const double m = greatest;
+    m = maximum(m, team.fold(m_own, [](double a, double b) { return double(maximum(a, b)); }));
     double total = 0.0;
     double total_own = 0.0;
     for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
@@ -513,7 +509,7 @@ cudaError_t logsumexp_f64(const double* x, double* y, int64_t M, int64_t N, char
   const RowShape shape(N, 1, M, 8, 128);
   if (const cudaError_t error =
           launch_rows(wide ? logsumexp_f64_kernel<true, Index> : logsumexp_f64_kernel<false, Index>, shape,
-                      workspace + space.greatest_slots, stream, x, y, M, N);
+                      workspace + space.m_slots, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -521,11 +517,11 @@ cudaError_t logsumexp_f64(const double* x, double* y, int64_t M, int64_t N, char
 
 // Where the intermediates lie in the workspace.
 struct LogsumexpBf16Workspace {
-  int64_t greatest_slots;
+  int64_t m_slots;
   int64_t bytes = 0;
 
   explicit LogsumexpBf16Workspace(int64_t M, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(N, 1, M, 2, 128).slot_bytes, 1);
+    m_slots = reserve(bytes, RowShape(N, 1, M, 2, 128).slot_bytes, 1);
   }
 };
 
@@ -542,8 +538,8 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(M);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m_ = item;
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
+    float m = -INFINITY;
+    float m_own = -INFINITY;
     for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(last - n_first);
       const auto x_pack = load_pack<8, 1, kWide>(&x[m_ * N + n_first], remaining);
@@ -551,13 +547,11 @@ __global__ void __launch_bounds__(512, 1)
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         if (i < remaining) {
-          greatest_own = maximum(greatest_own, from_bf16(x_pack[i]));
+          m_own = maximum(m_own, from_bf16(x_pack[i]));
         }
       }
     }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
-    const float m = greatest;
+    m = maximum(m, team.fold(m_own, [](float a, float b) { return float(maximum(a, b)); }));
     float total = 0.0f;
     float total_own = 0.0f;
     for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
@@ -586,7 +580,7 @@ cudaError_t logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N,
   const RowShape shape(N, 1, M, 2, 128);
   if (const cudaError_t error =
           launch_rows(wide ? logsumexp_bf16_kernel<true, Index> : logsumexp_bf16_kernel<false, Index>, shape,
-                      workspace + space.greatest_slots, stream, x, y, M, N);
+                      workspace + space.m_slots, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -594,11 +588,11 @@ cudaError_t logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N,
 
 // Where the intermediates lie in the workspace.
 struct LogsumexpF16Workspace {
-  int64_t greatest_slots;
+  int64_t m_slots;
   int64_t bytes = 0;
 
   explicit LogsumexpF16Workspace(int64_t M, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(N, 1, M, 2, 128).slot_bytes, 1);
+    m_slots = reserve(bytes, RowShape(N, 1, M, 2, 128).slot_bytes, 1);
   }
 };
 
@@ -615,8 +609,8 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(M);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m_ = item;
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
+    float m = -INFINITY;
+    float m_own = -INFINITY;
     for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(last - n_first);
       const auto x_pack = load_pack<8, 1, kWide>(&x[m_ * N + n_first], remaining);
@@ -624,13 +618,11 @@ __global__ void __launch_bounds__(512, 1)
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         if (i < remaining) {
-          greatest_own = maximum(greatest_own, from_f16(x_pack[i]));
+          m_own = maximum(m_own, from_f16(x_pack[i]));
         }
       }
     }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
-    const float m = greatest;
+    m = maximum(m, team.fold(m_own, [](float a, float b) { return float(maximum(a, b)); }));
     float total = 0.0f;
     float total_own = 0.0f;
     for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
@@ -659,7 +651,7 @@ cudaError_t logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, 
   const RowShape shape(N, 1, M, 2, 128);
   if (const cudaError_t error =
           launch_rows(wide ? logsumexp_f16_kernel<true, Index> : logsumexp_f16_kernel<false, Index>, shape,
-                      workspace + space.greatest_slots, stream, x, y, M, N);
+                      workspace + space.m_slots, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

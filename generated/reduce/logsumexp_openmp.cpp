@@ -5,7 +5,7 @@
 // Phase 1: threads share N_shares, M, neighbours along N, where there are several N_shares.
 // Phase 2: one thread does the rest, where there are several N_shares.
 // Phase 3: threads share M, neighbours along N, unless there are several N_shares.
-// Through the workspace: greatest_part, total_part.
+// Through the workspace: m_part, total_part.
 // Bytes that logsumexp_f32 must move: 4 * N * M read, 4 * M written.
 
 #include "logsumexp.h"
@@ -767,13 +767,13 @@ inline Lanes<T, N> log(Lanes<T, N> x) {
 
 // Where the intermediates lie in the workspace.
 struct LogsumexpF32Workspace {
-  int64_t greatest_part;
+  int64_t m_part;
   int64_t total_part;
   int64_t bytes = 0;
 
   explicit LogsumexpF32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    greatest_part = reserve(bytes, N_shares * M, 4);
+    m_part = reserve(bytes, N_shares * M, 4);
     total_part = reserve(bytes, N_shares * M, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -782,97 +782,90 @@ struct LogsumexpF32Workspace {
 void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
   const LogsumexpF32Workspace space(M, N);
-  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
+  float* const m_part = reinterpret_cast<float*>(workspace + space.m_part);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m_3 = 0; m_3 < M; ++m_3) {
-        float greatest2 = -INFINITY;
+      for (int64_t m_4 = 0; m_4 < M; ++m_4) {
+        float m_ = -INFINITY;
         float total2 = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          float greatest_now2 = greatest2;
-          Extreme<float, kLanes32> greatest_now2_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &greatest_now2_lanes](int64_t n, auto active) {
-            greatest_now2_lanes =
-                maximum(greatest_now2_lanes, keep(active, load(&x[m_3 * N + n], active), -INFINITY));
+          float m_now2 = m_;
+          Extreme<float, kLanes32> m_now2_lanes = -INFINITY;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &m_now2_lanes](int64_t n, auto active) {
+            m_now2_lanes = maximum(m_now2_lanes, keep(active, load(&x[m_4 * N + n], active), -INFINITY));
           });
-          greatest_now2 = maximum(greatest_now2,
-                                  across(greatest_now2_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (greatest_now2 > greatest2) {
-            total2 = greatest2 > -INFINITY ? total2 * std::exp(greatest2 - greatest_now2) : 0.0f;
+          m_now2 = maximum(m_now2, across(m_now2_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (m_now2 > m_) {
+            total2 = m_ > -INFINITY ? total2 * std::exp(m_ - m_now2) : 0.0f;
           }
-          greatest2 = greatest_now2;
+          m_ = m_now2;
           Lanes<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
-            total2_lanes += keep(active, exp(load(&x[m_3 * N + n], active) - greatest2), 0.0f);
+            total2_lanes += keep(active, exp(load(&x[m_4 * N + n], active) - m_), 0.0f);
           });
           total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
         }
-        greatest_part[n_share * M + m_3] = greatest2;
-        total_part[n_share * M + m_3] = total2;
+        m_part[n_share * M + m_4] = m_;
+        total_part[n_share * M + m_4] = total2;
       }
     }
-    for_lanes<kLanes32>(0, M, [=](int64_t m_3, auto active) {
-      Lanes<float, kLanes32> greatest3 = -INFINITY;
+    for_lanes<kLanes32>(0, M, [=](int64_t m_4, auto active) {
+      Lanes<float, kLanes32> m_3 = -INFINITY;
       Lanes<float, kLanes32> total3 = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest3 = maximum(greatest3, load(&greatest_part[n_share * M + m_3], active));
+        m_3 = maximum(m_3, load(&m_part[n_share * M + m_4], active));
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total3 += choose(
-            load(&greatest_part[n_share * M + m_3], active) == -INFINITY && greatest3 > -INFINITY, 0.0f,
-            load(&total_part[n_share * M + m_3], active) *
-                exp(load(&greatest_part[n_share * M + m_3], active) - greatest3));
+        total3 += choose(load(&m_part[n_share * M + m_4], active) == -INFINITY && m_3 > -INFINITY, 0.0f,
+                         load(&total_part[n_share * M + m_4], active) *
+                             exp(load(&m_part[n_share * M + m_4], active) - m_3));
       }
-      const auto m_ = greatest3;
-      store(&y[m_3], active, choose(m_ == -INFINITY, m_, m_ + log(total3)));
+      store(&y[m_4], active, choose(m_3 == -INFINITY, m_3, m_3 + log(total3)));
     });
   } else {
     OMP(omp parallel for schedule(static))
-    for (int64_t m_3 = 0; m_3 < M; ++m_3) {
-      const int64_t m_3_ahead = N <= 16384 ? smaller(m_3 + 1, M - 1) : m_3;
-      float greatest = -INFINITY;
+    for (int64_t m_4 = 0; m_4 < M; ++m_4) {
+      const int64_t m_4_ahead = N <= 16384 ? smaller(m_4 + 1, M - 1) : m_4;
+      float m = -INFINITY;
       float total = 0.0f;
       for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 4096) {
         const int64_t n_end3 = smaller(n_first2 + 4096, N);
-        float greatest_now = greatest;
-        Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_first2, n_end3, [=, &greatest_now_lanes](int64_t n, auto active) {
-          greatest_now_lanes =
-              maximum(greatest_now_lanes, keep(active, load(&x[m_3 * N + n], active), -INFINITY));
+        float m_now = m;
+        Extreme<float, kLanes32> m_now_lanes = -INFINITY;
+        for_lanes<kLanes32>(n_first2, n_end3, [=, &m_now_lanes](int64_t n, auto active) {
+          m_now_lanes = maximum(m_now_lanes, keep(active, load(&x[m_4 * N + n], active), -INFINITY));
         });
-        greatest_now =
-            maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        if (greatest_now > greatest) {
-          total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+        m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        if (m_now > m) {
+          total = m > -INFINITY ? total * std::exp(m - m_now) : 0.0f;
         }
-        greatest = greatest_now;
+        m = m_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_first2, n_end3, [=, &total_lanes](int64_t n, auto active) {
-          prefetch(&x[m_3_ahead * N + n]);
-          total_lanes += keep(active, exp(load(&x[m_3 * N + n], active) - greatest), 0.0f);
+          prefetch(&x[m_4_ahead * N + n]);
+          total_lanes += keep(active, exp(load(&x[m_4 * N + n], active) - m), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      const float m = greatest;
-      y[m_3] = m == -INFINITY ? m : m + std::log(total);
+      y[m_4] = m == -INFINITY ? m : m + std::log(total);
     }
   }
 }
 
 // Where the intermediates lie in the workspace.
 struct LogsumexpF64Workspace {
-  int64_t greatest_part;
+  int64_t m_part;
   int64_t total_part;
   int64_t bytes = 0;
 
   explicit LogsumexpF64Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    greatest_part = reserve(bytes, N_shares * M, 8);
+    m_part = reserve(bytes, N_shares * M, 8);
     total_part = reserve(bytes, N_shares * M, 8);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -881,98 +874,92 @@ struct LogsumexpF64Workspace {
 void logsumexp_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
   const LogsumexpF64Workspace space(M, N);
-  double* const greatest_part = reinterpret_cast<double*>(workspace + space.greatest_part);
+  double* const m_part = reinterpret_cast<double*>(workspace + space.m_part);
   double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m_3 = 0; m_3 < M; ++m_3) {
-        double greatest2 = -double(INFINITY);
+      for (int64_t m_4 = 0; m_4 < M; ++m_4) {
+        double m_ = -double(INFINITY);
         double total2 = 0.0;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          double greatest_now2 = greatest2;
-          Extreme<double, kLanes64> greatest_now2_lanes = -double(INFINITY);
-          for_lanes<kLanes64>(n_first, n_end2, [=, &greatest_now2_lanes](int64_t n, auto active) {
-            greatest_now2_lanes =
-                maximum(greatest_now2_lanes, keep(active, load(&x[m_3 * N + n], active), -double(INFINITY)));
+          double m_now2 = m_;
+          Extreme<double, kLanes64> m_now2_lanes = -double(INFINITY);
+          for_lanes<kLanes64>(n_first, n_end2, [=, &m_now2_lanes](int64_t n, auto active) {
+            m_now2_lanes =
+                maximum(m_now2_lanes, keep(active, load(&x[m_4 * N + n], active), -double(INFINITY)));
           });
-          greatest_now2 = maximum(greatest_now2,
-                                  across(greatest_now2_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (greatest_now2 > greatest2) {
-            total2 = greatest2 > -double(INFINITY) ? total2 * std::exp(greatest2 - greatest_now2) : 0.0;
+          m_now2 = maximum(m_now2, across(m_now2_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (m_now2 > m_) {
+            total2 = m_ > -double(INFINITY) ? total2 * std::exp(m_ - m_now2) : 0.0;
           }
-          greatest2 = greatest_now2;
+          m_ = m_now2;
           Lanes<double, kLanes64> total2_lanes = 0.0;
           for_lanes<kLanes64>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
-            total2_lanes += keep(active, exp(load(&x[m_3 * N + n], active) - greatest2), 0.0);
+            total2_lanes += keep(active, exp(load(&x[m_4 * N + n], active) - m_), 0.0);
           });
           total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
         }
-        greatest_part[n_share * M + m_3] = greatest2;
-        total_part[n_share * M + m_3] = total2;
+        m_part[n_share * M + m_4] = m_;
+        total_part[n_share * M + m_4] = total2;
       }
     }
-    for_lanes<kLanes64>(0, M, [=](int64_t m_3, auto active) {
-      Lanes<double, kLanes64> greatest3 = -double(INFINITY);
+    for_lanes<kLanes64>(0, M, [=](int64_t m_4, auto active) {
+      Lanes<double, kLanes64> m_3 = -double(INFINITY);
       Lanes<double, kLanes64> total3 = 0.0;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest3 = maximum(greatest3, load(&greatest_part[n_share * M + m_3], active));
+        m_3 = maximum(m_3, load(&m_part[n_share * M + m_4], active));
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total3 += choose(load(&greatest_part[n_share * M + m_3], active) == -double(INFINITY) &&
-                             greatest3 > -double(INFINITY),
-                         0.0,
-                         load(&total_part[n_share * M + m_3], active) *
-                             exp(load(&greatest_part[n_share * M + m_3], active) - greatest3));
+        total3 += choose(
+            load(&m_part[n_share * M + m_4], active) == -double(INFINITY) && m_3 > -double(INFINITY), 0.0,
+            load(&total_part[n_share * M + m_4], active) *
+                exp(load(&m_part[n_share * M + m_4], active) - m_3));
       }
-      const auto m_ = greatest3;
-      store(&y[m_3], active, choose(m_ == -double(INFINITY), m_, m_ + log(total3)));
+      store(&y[m_4], active, choose(m_3 == -double(INFINITY), m_3, m_3 + log(total3)));
     });
   } else {
     OMP(omp parallel for schedule(static))
-    for (int64_t m_3 = 0; m_3 < M; ++m_3) {
-      const int64_t m_3_ahead = N <= 8192 ? smaller(m_3 + 1, M - 1) : m_3;
-      double greatest = -double(INFINITY);
+    for (int64_t m_4 = 0; m_4 < M; ++m_4) {
+      const int64_t m_4_ahead = N <= 8192 ? smaller(m_4 + 1, M - 1) : m_4;
+      double m = -double(INFINITY);
       double total = 0.0;
       for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 4096) {
         const int64_t n_end3 = smaller(n_first2 + 4096, N);
-        double greatest_now = greatest;
-        Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
-        for_lanes<kLanes64>(n_first2, n_end3, [=, &greatest_now_lanes](int64_t n, auto active) {
-          greatest_now_lanes =
-              maximum(greatest_now_lanes, keep(active, load(&x[m_3 * N + n], active), -double(INFINITY)));
+        double m_now = m;
+        Extreme<double, kLanes64> m_now_lanes = -double(INFINITY);
+        for_lanes<kLanes64>(n_first2, n_end3, [=, &m_now_lanes](int64_t n, auto active) {
+          m_now_lanes = maximum(m_now_lanes, keep(active, load(&x[m_4 * N + n], active), -double(INFINITY)));
         });
-        greatest_now =
-            maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        if (greatest_now > greatest) {
-          total = greatest > -double(INFINITY) ? total * std::exp(greatest - greatest_now) : 0.0;
+        m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        if (m_now > m) {
+          total = m > -double(INFINITY) ? total * std::exp(m - m_now) : 0.0;
         }
-        greatest = greatest_now;
+        m = m_now;
         Lanes<double, kLanes64> total_lanes = 0.0;
         for_lanes<kLanes64>(n_first2, n_end3, [=, &total_lanes](int64_t n, auto active) {
-          prefetch(&x[m_3_ahead * N + n]);
-          total_lanes += keep(active, exp(load(&x[m_3 * N + n], active) - greatest), 0.0);
+          prefetch(&x[m_4_ahead * N + n]);
+          total_lanes += keep(active, exp(load(&x[m_4 * N + n], active) - m), 0.0);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      const double m = greatest;
-      y[m_3] = m == -double(INFINITY) ? m : m + std::log(total);
+      y[m_4] = m == -double(INFINITY) ? m : m + std::log(total);
     }
   }
 }
 
 // Where the intermediates lie in the workspace.
 struct LogsumexpBf16Workspace {
-  int64_t greatest_part;
+  int64_t m_part;
   int64_t total_part;
   int64_t bytes = 0;
 
   explicit LogsumexpBf16Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    greatest_part = reserve(bytes, N_shares * M, 4);
+    m_part = reserve(bytes, N_shares * M, 4);
     total_part = reserve(bytes, N_shares * M, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -981,97 +968,92 @@ struct LogsumexpBf16Workspace {
 void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
   const LogsumexpBf16Workspace space(M, N);
-  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
+  float* const m_part = reinterpret_cast<float*>(workspace + space.m_part);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m_3 = 0; m_3 < M; ++m_3) {
-        float greatest2 = -INFINITY;
+      for (int64_t m_4 = 0; m_4 < M; ++m_4) {
+        float m_ = -INFINITY;
         float total2 = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          float greatest_now2 = greatest2;
-          Extreme<float, kLanes32> greatest_now2_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &greatest_now2_lanes](int64_t n, auto active) {
-            greatest_now2_lanes = maximum(greatest_now2_lanes,
-                                          keep(active, from_bf16(load(&x[m_3 * N + n], active)), -INFINITY));
+          float m_now2 = m_;
+          Extreme<float, kLanes32> m_now2_lanes = -INFINITY;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &m_now2_lanes](int64_t n, auto active) {
+            m_now2_lanes =
+                maximum(m_now2_lanes, keep(active, from_bf16(load(&x[m_4 * N + n], active)), -INFINITY));
           });
-          greatest_now2 = maximum(greatest_now2,
-                                  across(greatest_now2_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (greatest_now2 > greatest2) {
-            total2 = greatest2 > -INFINITY ? total2 * std::exp(greatest2 - greatest_now2) : 0.0f;
+          m_now2 = maximum(m_now2, across(m_now2_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (m_now2 > m_) {
+            total2 = m_ > -INFINITY ? total2 * std::exp(m_ - m_now2) : 0.0f;
           }
-          greatest2 = greatest_now2;
+          m_ = m_now2;
           Lanes<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
-            total2_lanes += keep(active, exp(from_bf16(load(&x[m_3 * N + n], active)) - greatest2), 0.0f);
+            total2_lanes += keep(active, exp(from_bf16(load(&x[m_4 * N + n], active)) - m_), 0.0f);
           });
           total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
         }
-        greatest_part[n_share * M + m_3] = greatest2;
-        total_part[n_share * M + m_3] = total2;
+        m_part[n_share * M + m_4] = m_;
+        total_part[n_share * M + m_4] = total2;
       }
     }
-    for_lanes<kLanes32>(0, M, [=](int64_t m_3, auto active) {
-      Lanes<float, kLanes32> greatest3 = -INFINITY;
+    for_lanes<kLanes32>(0, M, [=](int64_t m_4, auto active) {
+      Lanes<float, kLanes32> m_3 = -INFINITY;
       Lanes<float, kLanes32> total3 = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest3 = maximum(greatest3, load(&greatest_part[n_share * M + m_3], active));
+        m_3 = maximum(m_3, load(&m_part[n_share * M + m_4], active));
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total3 += choose(
-            load(&greatest_part[n_share * M + m_3], active) == -INFINITY && greatest3 > -INFINITY, 0.0f,
-            load(&total_part[n_share * M + m_3], active) *
-                exp(load(&greatest_part[n_share * M + m_3], active) - greatest3));
+        total3 += choose(load(&m_part[n_share * M + m_4], active) == -INFINITY && m_3 > -INFINITY, 0.0f,
+                         load(&total_part[n_share * M + m_4], active) *
+                             exp(load(&m_part[n_share * M + m_4], active) - m_3));
       }
-      const auto m_ = greatest3;
-      store(&y[m_3], active, to_bf16(choose(m_ == -INFINITY, m_, m_ + log(total3))));
+      store(&y[m_4], active, to_bf16(choose(m_3 == -INFINITY, m_3, m_3 + log(total3))));
     });
   } else {
     OMP(omp parallel for schedule(static))
-    for (int64_t m_3 = 0; m_3 < M; ++m_3) {
-      const int64_t m_3_ahead = N <= 32768 ? smaller(m_3 + 1, M - 1) : m_3;
-      float greatest = -INFINITY;
+    for (int64_t m_4 = 0; m_4 < M; ++m_4) {
+      const int64_t m_4_ahead = N <= 32768 ? smaller(m_4 + 1, M - 1) : m_4;
+      float m = -INFINITY;
       float total = 0.0f;
       for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 4096) {
         const int64_t n_end3 = smaller(n_first2 + 4096, N);
-        float greatest_now = greatest;
-        Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_first2, n_end3, [=, &greatest_now_lanes](int64_t n, auto active) {
-          greatest_now_lanes =
-              maximum(greatest_now_lanes, keep(active, from_bf16(load(&x[m_3 * N + n], active)), -INFINITY));
+        float m_now = m;
+        Extreme<float, kLanes32> m_now_lanes = -INFINITY;
+        for_lanes<kLanes32>(n_first2, n_end3, [=, &m_now_lanes](int64_t n, auto active) {
+          m_now_lanes =
+              maximum(m_now_lanes, keep(active, from_bf16(load(&x[m_4 * N + n], active)), -INFINITY));
         });
-        greatest_now =
-            maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        if (greatest_now > greatest) {
-          total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+        m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        if (m_now > m) {
+          total = m > -INFINITY ? total * std::exp(m - m_now) : 0.0f;
         }
-        greatest = greatest_now;
+        m = m_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_first2, n_end3, [=, &total_lanes](int64_t n, auto active) {
-          prefetch(&x[m_3_ahead * N + n]);
-          total_lanes += keep(active, exp(from_bf16(load(&x[m_3 * N + n], active)) - greatest), 0.0f);
+          prefetch(&x[m_4_ahead * N + n]);
+          total_lanes += keep(active, exp(from_bf16(load(&x[m_4 * N + n], active)) - m), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      const float m = greatest;
-      y[m_3] = to_bf16(m == -INFINITY ? m : m + std::log(total));
+      y[m_4] = to_bf16(m == -INFINITY ? m : m + std::log(total));
     }
   }
 }
 
 // Where the intermediates lie in the workspace.
 struct LogsumexpF16Workspace {
-  int64_t greatest_part;
+  int64_t m_part;
   int64_t total_part;
   int64_t bytes = 0;
 
   explicit LogsumexpF16Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    greatest_part = reserve(bytes, N_shares * M, 4);
+    m_part = reserve(bytes, N_shares * M, 4);
     total_part = reserve(bytes, N_shares * M, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -1080,84 +1062,79 @@ struct LogsumexpF16Workspace {
 void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
   const LogsumexpF16Workspace space(M, N);
-  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
+  float* const m_part = reinterpret_cast<float*>(workspace + space.m_part);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m_3 = 0; m_3 < M; ++m_3) {
-        float greatest2 = -INFINITY;
+      for (int64_t m_4 = 0; m_4 < M; ++m_4) {
+        float m_ = -INFINITY;
         float total2 = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          float greatest_now2 = greatest2;
-          Extreme<float, kLanes32> greatest_now2_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &greatest_now2_lanes](int64_t n, auto active) {
-            greatest_now2_lanes = maximum(greatest_now2_lanes,
-                                          keep(active, from_f16(load(&x[m_3 * N + n], active)), -INFINITY));
+          float m_now2 = m_;
+          Extreme<float, kLanes32> m_now2_lanes = -INFINITY;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &m_now2_lanes](int64_t n, auto active) {
+            m_now2_lanes =
+                maximum(m_now2_lanes, keep(active, from_f16(load(&x[m_4 * N + n], active)), -INFINITY));
           });
-          greatest_now2 = maximum(greatest_now2,
-                                  across(greatest_now2_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (greatest_now2 > greatest2) {
-            total2 = greatest2 > -INFINITY ? total2 * std::exp(greatest2 - greatest_now2) : 0.0f;
+          m_now2 = maximum(m_now2, across(m_now2_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (m_now2 > m_) {
+            total2 = m_ > -INFINITY ? total2 * std::exp(m_ - m_now2) : 0.0f;
           }
-          greatest2 = greatest_now2;
+          m_ = m_now2;
           Lanes<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
-            total2_lanes += keep(active, exp(from_f16(load(&x[m_3 * N + n], active)) - greatest2), 0.0f);
+            total2_lanes += keep(active, exp(from_f16(load(&x[m_4 * N + n], active)) - m_), 0.0f);
           });
           total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
         }
-        greatest_part[n_share * M + m_3] = greatest2;
-        total_part[n_share * M + m_3] = total2;
+        m_part[n_share * M + m_4] = m_;
+        total_part[n_share * M + m_4] = total2;
       }
     }
-    for_lanes<kLanes32>(0, M, [=](int64_t m_3, auto active) {
-      Lanes<float, kLanes32> greatest3 = -INFINITY;
+    for_lanes<kLanes32>(0, M, [=](int64_t m_4, auto active) {
+      Lanes<float, kLanes32> m_3 = -INFINITY;
       Lanes<float, kLanes32> total3 = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest3 = maximum(greatest3, load(&greatest_part[n_share * M + m_3], active));
+        m_3 = maximum(m_3, load(&m_part[n_share * M + m_4], active));
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total3 += choose(
-            load(&greatest_part[n_share * M + m_3], active) == -INFINITY && greatest3 > -INFINITY, 0.0f,
-            load(&total_part[n_share * M + m_3], active) *
-                exp(load(&greatest_part[n_share * M + m_3], active) - greatest3));
+        total3 += choose(load(&m_part[n_share * M + m_4], active) == -INFINITY && m_3 > -INFINITY, 0.0f,
+                         load(&total_part[n_share * M + m_4], active) *
+                             exp(load(&m_part[n_share * M + m_4], active) - m_3));
       }
-      const auto m_ = greatest3;
-      store(&y[m_3], active, to_f16(choose(m_ == -INFINITY, m_, m_ + log(total3))));
+      store(&y[m_4], active, to_f16(choose(m_3 == -INFINITY, m_3, m_3 + log(total3))));
     });
   } else {
     OMP(omp parallel for schedule(static))
-    for (int64_t m_3 = 0; m_3 < M; ++m_3) {
-      const int64_t m_3_ahead = N <= 32768 ? smaller(m_3 + 1, M - 1) : m_3;
-      float greatest = -INFINITY;
+    for (int64_t m_4 = 0; m_4 < M; ++m_4) {
+      const int64_t m_4_ahead = N <= 32768 ? smaller(m_4 + 1, M - 1) : m_4;
+      float m = -INFINITY;
       float total = 0.0f;
       for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 4096) {
         const int64_t n_end3 = smaller(n_first2 + 4096, N);
-        float greatest_now = greatest;
-        Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_first2, n_end3, [=, &greatest_now_lanes](int64_t n, auto active) {
-          greatest_now_lanes =
-              maximum(greatest_now_lanes, keep(active, from_f16(load(&x[m_3 * N + n], active)), -INFINITY));
+        float m_now = m;
+        Extreme<float, kLanes32> m_now_lanes = -INFINITY;
+        for_lanes<kLanes32>(n_first2, n_end3, [=, &m_now_lanes](int64_t n, auto active) {
+          m_now_lanes =
+              maximum(m_now_lanes, keep(active, from_f16(load(&x[m_4 * N + n], active)), -INFINITY));
         });
-        greatest_now =
-            maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        if (greatest_now > greatest) {
-          total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+        m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        if (m_now > m) {
+          total = m > -INFINITY ? total * std::exp(m - m_now) : 0.0f;
         }
-        greatest = greatest_now;
+        m = m_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_first2, n_end3, [=, &total_lanes](int64_t n, auto active) {
-          prefetch(&x[m_3_ahead * N + n]);
-          total_lanes += keep(active, exp(from_f16(load(&x[m_3 * N + n], active)) - greatest), 0.0f);
+          prefetch(&x[m_4_ahead * N + n]);
+          total_lanes += keep(active, exp(from_f16(load(&x[m_4 * N + n], active)) - m), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      const float m = greatest;
-      y[m_3] = to_f16(m == -INFINITY ? m : m + std::log(total));
+      y[m_4] = to_f16(m == -INFINITY ? m : m + std::log(total));
     }
   }
 }

@@ -68,7 +68,35 @@ private:
     for (Coordinate &c : node.coords)
       if (reads_elsewhere(c.value, node))
         c.value = kept(c.value, kernel_.vars[stmt.target].name + "_place", node, stmt, out);
-    out.push_back(std::move(node));
+    if (!is_found_by_fold(node, stmt, out))
+      out.push_back(std::move(node));
+  }
+
+  // A local that is what the fold before has found, and nothing else ever, is found by the fold itself.
+  bool is_found_by_fold(const PlanNode &node, const Stmt &stmt, std::vector<PlanNode> &out) {
+    const Expr &value = kernel_.expr(node.value);
+    const Var &local = kernel_.vars[node.target];
+    if (value.op != Op::read || out.size() < 2 || out.back().kind != PlanNode::Kind::fold_step ||
+        out.back().target != value.ref || out.back().partner != kNone)
+      return false;
+    const Var &total = kernel_.vars[value.ref];
+    if (local.kind != Var::Kind::local || !local.array.empty() || !stmt.context.empty() || local.type != total.type ||
+        local.axes != total.axes || assignments(kernel_.statements, node.target) != 1)
+      return false;
+    for (PlanNode *n : {&out[out.size() - 2], &out.back()})
+      n->target = node.target;
+    return true;
+  }
+
+  // Those inside of loops and branches count twice: they may never be reached, or several times.
+  static int assignments(const std::vector<Stmt> &list, VarId var) {
+    int count = 0;
+    for (const Stmt &stmt : list) {
+      count += stmt.kind == Stmt::Kind::assign && stmt.target == var;
+      for (const auto *inner : {&stmt.body, &stmt.otherwise, &stmt.step})
+        count += 2 * assignments(*inner, var);
+    }
+    return count;
   }
 
   ExprId kept(ExprId value, const std::string &name, const PlanNode &node, const Stmt &stmt,

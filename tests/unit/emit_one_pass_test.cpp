@@ -20,14 +20,14 @@ body = 'auto top = max(x, N); y = )";
   CHECK(has(once, "if (N_shares > 1) {"));
   CHECK(has(once, "for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {"));
   CHECK(has(once, "for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 4096) {"));
-  CHECK(has(once, "if (greatest_now > greatest) { "
-                  "total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f; "
-                  "total2 = greatest > -INFINITY ? total2 * std::exp(greatest - greatest_now) : 0.0f; }"));
+  CHECK(has(once, "if (top_now > top) { "
+                  "total = top > -INFINITY ? total * std::exp(top - top_now) : 0.0f; "
+                  "total2 = top > -INFINITY ? total2 * std::exp(top - top_now) : 0.0f; }"));
   CHECK(has(once, "n_block") == false);
   // What is no power of the distance from that maximum cannot be put right by a factor.
   for (const std::string other : {"sum(exp(2 * x - top), N)", "sum((x - top) * exp(x - top), N)",
                                   "sum(exp(top - x), N)", "sum(abs(x - top), N)", "sum(exp(x - top), N, where(x > 0))"})
-    CHECK_MESSAGE(!has(text(other), "greatest_now"), other);
+    CHECK_MESSAGE(!has(text(other), "top_now"), other);
 }
 
 TEST_CASE("a sum of squares about a mean is put right by that of each block") {

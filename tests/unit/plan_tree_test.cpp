@@ -231,6 +231,20 @@ TEST_CASE("an output that is read where it was written is read from a variable; 
   CHECK(!forwards("y = 2 * x; z = x;"));
 }
 
+TEST_CASE("a local that a fold finds has the fold's total, unless it is changed later or is of another type") {
+  const auto copies = [](const std::string &body) {
+    return shape(plan_of(
+                     "kernel = \"found\"\ninputs.x = \"f32[M, N]\"\ninputs.n = \"i32[M, N]\"\noutputs.y = \"f32[M]\"\n"
+                     "body = '''\n" +
+                     body + "\n'''"))
+               .find("greatest = identity") != std::string::npos;
+  };
+  CHECK(!copies("real m = max(x, N); y = m * m;"));
+  CHECK(copies("real m = max(x, N); if (m > 2) m = 2; y = m * m;"));
+  CHECK(copies("real m = 0; if (index(M) > 2) m = max(x, N); y = m * m;"));
+  CHECK(copies("int64_t m = max(n, N); y = m * m;"));
+}
+
 TEST_CASE("what another phase needs is in a variable as well, where it was computed") {
   const std::string text = shape(plan_of(R"(kernel = "kept"
 inputs.x = "f32[M, N]"
@@ -243,9 +257,9 @@ y = x * r;
 z = sum(x * r * s, M);
 '''
 )"));
-  CHECK(text.find("  for M: parallel\n    total_here = identity of sum\n    for N: reduction\n"
-                  "      x_ = x\n      total_here = sum with x_ * x_\n") != std::string::npos);
-  CHECK(text.find("    total = total_here\n") != std::string::npos);
+  CHECK(text.find("  for M: parallel\n    s_here = identity of sum\n    for N: reduction\n"
+                  "      x_ = x\n      s_here = sum with x_ * x_\n") != std::string::npos);
+  CHECK(text.find("    s = s_here\n") != std::string::npos);
   CHECK(text.find("y = x * r_here") != std::string::npos);
 }
 
