@@ -826,7 +826,7 @@ struct SoftmaxChannelsF32Workspace {
 
   explicit SoftmaxChannelsF32Workspace(int64_t B, int64_t C, int64_t N) {
     const int64_t C_shares = larger(1, smaller(floor_div(64, larger(1, B * N)), ceil_div(C, 16384)));
-    e = reserve(thread_bytes, C * columns_of(C * 4 + C * 4, 512), 4);
+    e = reserve(thread_bytes, C * columns_of(C * 8, 512), 4);
     greatest2 = reserve(bytes, B * N, 4);
     total2 = reserve(bytes, B * N, 4);
     greatest_part = reserve(bytes, C_shares * B * N, 4);
@@ -844,7 +844,7 @@ void softmax_channels_f32(const float* x, float* y, int64_t B, int64_t C, int64_
   float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   if (N >= 16) {
-    const int64_t n_part = share_of(N, B, columns_of(C * 4 + C * 4, 512));
+    const int64_t n_part = share_of(N, B, columns_of(C * 8, 512));
     const bool around_caches = B * C * N * 4 >= kBeyondCaches;
     OMP(omp parallel)
     {
@@ -984,7 +984,7 @@ struct SoftmaxChannelsBf16Workspace {
 
   explicit SoftmaxChannelsBf16Workspace(int64_t B, int64_t C, int64_t N) {
     const int64_t C_shares = larger(1, smaller(floor_div(64, larger(1, B * N)), ceil_div(C, 16384)));
-    e = reserve(thread_bytes, C * columns_of(C * 2 + C * 4, 512), 4);
+    e = reserve(thread_bytes, C * columns_of(C * 6, 512), 4);
     greatest2 = reserve(bytes, B * N, 4);
     total2 = reserve(bytes, B * N, 4);
     greatest_part = reserve(bytes, C_shares * B * N, 4);
@@ -1002,7 +1002,7 @@ void softmax_channels_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C,
   float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   if (N >= 16) {
-    const int64_t n_part = share_of(N, B, columns_of(C * 2 + C * 4, 512));
+    const int64_t n_part = share_of(N, B, columns_of(C * 6, 512));
     const bool around_caches = B * C * N * 2 >= kBeyondCaches;
     OMP(omp parallel)
     {
@@ -1146,7 +1146,7 @@ struct SoftmaxChannelsF16Workspace {
 
   explicit SoftmaxChannelsF16Workspace(int64_t B, int64_t C, int64_t N) {
     const int64_t C_shares = larger(1, smaller(floor_div(64, larger(1, B * N)), ceil_div(C, 16384)));
-    e = reserve(thread_bytes, C * columns_of(C * 2 + C * 4, 512), 4);
+    e = reserve(thread_bytes, C * columns_of(C * 6, 512), 4);
     greatest2 = reserve(bytes, B * N, 4);
     total2 = reserve(bytes, B * N, 4);
     greatest_part = reserve(bytes, C_shares * B * N, 4);
@@ -1164,7 +1164,7 @@ void softmax_channels_f16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, 
   float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   if (N >= 16) {
-    const int64_t n_part = share_of(N, B, columns_of(C * 2 + C * 4, 512));
+    const int64_t n_part = share_of(N, B, columns_of(C * 6, 512));
     const bool around_caches = B * C * N * 2 >= kBeyondCaches;
     OMP(omp parallel)
     {

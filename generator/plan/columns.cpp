@@ -202,7 +202,7 @@ std::optional<Size> kept_bytes(const Plan &plan, const PlanNode &loop) {
       if (touched.insert(a.var).second)
         ++walks[a.var];
   }
-  Size all = Size::integer(0);
+  std::vector<std::pair<Size, int64_t>> kept; // rows, and the bytes of each
   for (const auto &[var, count] : walks) {
     const Var &v = plan.kernel.vars[var];
     if (count < 2 || !v.axes.contains(loop.axis))
@@ -211,10 +211,20 @@ std::optional<Size> kept_bytes(const Plan &plan, const PlanNode &loop) {
     for (const auto &[axis, size] : walked)
       if (v.axes.contains(axis))
         rows = rows ? Size::make(Size::Op::multiply, {*rows, size}) : size;
-    if (rows)
-      all = Size::make(Size::Op::add, {all, Size::make(Size::Op::multiply, {*rows, Size::integer(bytes_of(v.type))})});
+    if (!rows)
+      continue;
+    const auto same = std::find_if(kept.begin(), kept.end(), [&](const auto &k) { return k.first == *rows; });
+    if (same == kept.end())
+      kept.push_back({*rows, bytes_of(v.type)});
+    else
+      same->second += bytes_of(v.type);
   }
-  return all.is_integer(0) ? std::nullopt : std::optional<Size>(std::move(all));
+  std::optional<Size> all;
+  for (const auto &[rows, bytes] : kept) {
+    const Size some = Size::make(Size::Op::multiply, {rows, Size::integer(bytes)});
+    all = all ? Size::make(Size::Op::add, {*all, some}) : some;
+  }
+  return all;
 }
 
 // Is every loop along a row one that lanes can take, without a buffer that was not there before but for the part?

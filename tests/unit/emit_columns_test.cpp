@@ -48,7 +48,7 @@ inputs.x = "f16[B, C, N]"
 outputs.y = "f16[B, C, N]"
 body = 'y = softmax(x, C);'
 )");
-  CHECK(has(text, "if (N >= 16) { const int64_t n_part = share_of(N, B, columns_of(C * 2 + C * 4, 512));"));
+  CHECK(has(text, "if (N >= 16) { const int64_t n_part = share_of(N, B, columns_of(C * 6, 512));"));
   CHECK(has(text, "for (int64_t c = c_first; c < c_end; ++c) { "
                   "for_lanes<kLanes32>(n_first, n_end, [=, &greatest, &part](int64_t n, auto active) {"));
   CHECK(has(text, "store(&e[c * n_part + n - n_first], active, exp("));
