@@ -71,7 +71,7 @@ const PlanNode *CudaKernel::split_fold(const std::vector<PlanNode> &body) {
       continue;
     const auto pairs = [](const PlanNode *fold) { return fold->partner != kNone; };
     const std::vector<const PlanNode *> folds = folds_over(node);
-    if (found != nullptr || plan_.kernel.axes[node.axis].ragged != kNone ||
+    if (found != nullptr || node.order != PlanNode::Order::reduction || plan_.kernel.axes[node.axis].ragged != kNone ||
         std::any_of(folds.begin(), folds.end(), pairs) || !goes_by_points(node) || sets_elements(node.body))
       return nullptr;
     found = &node;

@@ -106,6 +106,21 @@ body = 'y = softmax(x, C);'
   CHECK(has(text, "} else { const RowShape shape(C, 1, B * N,"));
 }
 
+TEST_CASE("rows may be written before a column is folded") {
+  const std::string text = cuda_text(R"(
+kernel = "before"
+inputs.x = "f32[A, B, C, D]"
+outputs.z = "f32[A, C]"
+outputs.q = "f32[B, A, D, C]"
+body = '''
+real m = max(x, A, C);
+z = sum(exp(x - m), D, B) + prod(x, B, D, where(x > m - 1));
+q = x * z - cumsum(x, C) + cummax_reverse(x, A);
+'''
+)");
+  CHECK(has(text, "column_fold("));
+}
+
 TEST_CASE("what each of several outputs needs of a column is computed where it is read, not kept") {
   const std::string text = cuda_text(R"(
 kernel = "several"
