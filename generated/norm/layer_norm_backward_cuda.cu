@@ -326,13 +326,13 @@ __global__ void __launch_bounds__(512)
     float total4_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       const auto dy_pack = load_pack<4, 1, kWide>(&dy[m * N + n_first], remaining);
       const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const float g_ = dy_pack[i] * gamma_pack[i];
         const float normal = (x_pack[i] - total[m] / float(int64_t(N))) * scale[m];
+        const float g_ = dy_pack[i] * gamma_pack[i];
         if (i < remaining) {
           total4_own += g_ * normal;
         }
@@ -342,14 +342,14 @@ __global__ void __launch_bounds__(512)
     __syncthreads();
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       const auto dy_pack = load_pack<4, 1, kWide>(&dy[m * N + n_first], remaining);
       const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<float, 4> dx_pack;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const float g_3 = dy_pack[i] * gamma_pack[i];
         const float normal2 = (x_pack[i] - total[m] / float(int64_t(N))) * scale[m];
+        const float g_3 = dy_pack[i] * gamma_pack[i];
         dx_pack[i] = scale[m] * (g_3 - total3 / float(int64_t(N)) - normal2 * (total4 / float(int64_t(N))));
       }
       store_pack<kWide>(&dx[m * N + n_first], dx_pack, remaining);
@@ -558,13 +558,13 @@ __global__ void __launch_bounds__(512, 1)
     double total4_own = 0.0;
     for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
       const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
       const auto dy_pack = load_pack<2, 1, kWide>(&dy[m * N + n_first], remaining);
       const auto gamma_pack = load_pack<2, 1, kWide>(&gamma[n_first], remaining);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        const double g_ = dy_pack[i] * gamma_pack[i];
         const double normal = (x_pack[i] - total[m] / double(int64_t(N))) * scale[m];
+        const double g_ = dy_pack[i] * gamma_pack[i];
         if (i < remaining) {
           total4_own += g_ * normal;
         }
@@ -574,14 +574,14 @@ __global__ void __launch_bounds__(512, 1)
     __syncthreads();
     for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
       const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
       const auto dy_pack = load_pack<2, 1, kWide>(&dy[m * N + n_first], remaining);
       const auto gamma_pack = load_pack<2, 1, kWide>(&gamma[n_first], remaining);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<double, 2> dx_pack;
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        const double g_3 = dy_pack[i] * gamma_pack[i];
         const double normal2 = (x_pack[i] - total[m] / double(int64_t(N))) * scale[m];
+        const double g_3 = dy_pack[i] * gamma_pack[i];
         dx_pack[i] = scale[m] * (g_3 - total3 / double(int64_t(N)) - normal2 * (total4 / double(int64_t(N))));
       }
       store_pack<kWide>(&dx[m * N + n_first], dx_pack, remaining);
@@ -790,13 +790,13 @@ __global__ void __launch_bounds__(512)
     float total4_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
       const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
       const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        const float g_ = from_bf16(dy_pack[i]) * gamma_pack[i];
         const float normal = (from_bf16(x_pack[i]) - total[m] / float(int64_t(N))) * scale[m];
+        const float g_ = from_bf16(dy_pack[i]) * gamma_pack[i];
         if (i < remaining) {
           total4_own += g_ * normal;
         }
@@ -806,14 +806,14 @@ __global__ void __launch_bounds__(512)
     __syncthreads();
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
       const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
       const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<uint16_t, 8> dx_pack;
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        const float g_3 = from_bf16(dy_pack[i]) * gamma_pack[i];
         const float normal2 = (from_bf16(x_pack[i]) - total[m] / float(int64_t(N))) * scale[m];
+        const float g_3 = from_bf16(dy_pack[i]) * gamma_pack[i];
         dx_pack[i] =
             to_bf16(scale[m] * (g_3 - total3 / float(int64_t(N)) - normal2 * (total4 / float(int64_t(N)))));
       }
@@ -1023,13 +1023,13 @@ __global__ void __launch_bounds__(512)
     float total4_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
       const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
       const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        const float g_ = from_f16(dy_pack[i]) * gamma_pack[i];
         const float normal = (from_f16(x_pack[i]) - total[m] / float(int64_t(N))) * scale[m];
+        const float g_ = from_f16(dy_pack[i]) * gamma_pack[i];
         if (i < remaining) {
           total4_own += g_ * normal;
         }
@@ -1039,14 +1039,14 @@ __global__ void __launch_bounds__(512)
     __syncthreads();
     for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
       const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
       const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
       const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<uint16_t, 8> dx_pack;
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        const float g_3 = from_f16(dy_pack[i]) * gamma_pack[i];
         const float normal2 = (from_f16(x_pack[i]) - total[m] / float(int64_t(N))) * scale[m];
+        const float g_3 = from_f16(dy_pack[i]) * gamma_pack[i];
         dx_pack[i] =
             to_f16(scale[m] * (g_3 - total3 / float(int64_t(N)) - normal2 * (total4 / float(int64_t(N)))));
       }

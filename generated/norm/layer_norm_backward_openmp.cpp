@@ -623,15 +623,15 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<float, kLanes32> total4_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
-          const auto g_ = load(&dy[m * N + n], active) * load(&gamma[n], active);
           const auto normal = (load(&x[m * N + n], active) - total_here / float(N)) * scale_here;
+          const auto g_ = load(&dy[m * N + n], active) * load(&gamma[n], active);
           total4_lanes += keep(active, g_ * normal, 0.0f);
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
       for_lines<kLanes32>(around_caches2, &dx[m * N], 0, N, [=](int64_t n, auto active) {
-        const auto g_3 = load(&dy[m * N + n], active) * load(&gamma[n], active);
         const auto normal2 = (load(&x[m * N + n], active) - total_here / float(N)) * scale_here;
+        const auto g_3 = load(&dy[m * N + n], active) * load(&gamma[n], active);
         store_around(&dx[m * N + n], active,
                      scale_here * (g_3 - total3 / float(N) - normal2 * (total4 / float(N))), around_caches2);
       });
@@ -801,15 +801,15 @@ void layer_norm_backward_f64(const double* x, const double* gamma, const double*
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<double, kLanes64> total4_lanes = 0.0;
         for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
-          const auto g_ = load(&dy[m * N + n], active) * load(&gamma[n], active);
           const auto normal = (load(&x[m * N + n], active) - total_here / double(N)) * scale_here;
+          const auto g_ = load(&dy[m * N + n], active) * load(&gamma[n], active);
           total4_lanes += keep(active, g_ * normal, 0.0);
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
       for_lines<kLanes64>(around_caches2, &dx[m * N], 0, N, [=](int64_t n, auto active) {
-        const auto g_3 = load(&dy[m * N + n], active) * load(&gamma[n], active);
         const auto normal2 = (load(&x[m * N + n], active) - total_here / double(N)) * scale_here;
+        const auto g_3 = load(&dy[m * N + n], active) * load(&gamma[n], active);
         store_around(&dx[m * N + n], active,
                      scale_here * (g_3 - total3 / double(N) - normal2 * (total4 / double(N))),
                      around_caches2);
@@ -980,15 +980,15 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<float, kLanes32> total4_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
-          const auto g_ = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
           const auto normal = (from_bf16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
+          const auto g_ = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
           total4_lanes += keep(active, g_ * normal, 0.0f);
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
       for_lines<kLanes32>(around_caches2, &dx[m * N], 0, N, [=](int64_t n, auto active) {
-        const auto g_3 = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
         const auto normal2 = (from_bf16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
+        const auto g_3 = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
         store_around(&dx[m * N + n], active,
                      to_bf16(scale_here * (g_3 - total3 / float(N) - normal2 * (total4 / float(N)))),
                      around_caches2);
@@ -1159,15 +1159,15 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<float, kLanes32> total4_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
-          const auto g_ = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
           const auto normal = (from_f16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
+          const auto g_ = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
           total4_lanes += keep(active, g_ * normal, 0.0f);
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
       for_lines<kLanes32>(around_caches2, &dx[m * N], 0, N, [=](int64_t n, auto active) {
-        const auto g_3 = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
         const auto normal2 = (from_f16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
+        const auto g_3 = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
         store_around(&dx[m * N + n], active,
                      to_f16(scale_here * (g_3 - total3 / float(N) - normal2 * (total4 / float(N)))),
                      around_caches2);

@@ -50,12 +50,8 @@ std::map<VarId, VarId> declare_anew(Plan &plan, const std::vector<PlanNode> &lis
 }
 
 ExprId have_at_least(Kernel &kernel, const std::vector<AxisId> &axes, int64_t least) {
-  ExprId all = kNone;
-  for (AxisId axis : axes) {
-    const ExprId size = make_size(kernel, axis, kSizeOfAxis);
-    all = all == kNone ? size : make_op(kernel, Op::mul, Type::i64, {all, size});
-  }
-  return make_op(kernel, Op::ge, Type::boolean, {all, make_constant(kernel, Type::i64, least, 0)});
+  return make_op(kernel, Op::ge, Type::boolean,
+                 {make_positions(kernel, axes), make_constant(kernel, Type::i64, least, 0)});
 }
 
 void add_alternative(Plan &plan, size_t phase, ExprId when) {

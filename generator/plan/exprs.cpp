@@ -181,6 +181,15 @@ ExprId make_op(Kernel &kernel, Op op, Type type, std::vector<ExprId> args) {
   return kernel.add(std::move(e));
 }
 
+ExprId make_positions(Kernel &kernel, const std::vector<AxisId> &axes) {
+  ExprId all = kNone;
+  for (AxisId axis : axes) {
+    const ExprId size = make_size(kernel, axis, kSizeOfAxis);
+    all = all == kNone ? size : make_op(kernel, Op::mul, Type::i64, {all, size});
+  }
+  return all;
+}
+
 ExprId make_cast(Kernel &kernel, ExprId value, Type type) {
   return kernel.expr(value).type == type ? value : make_op(kernel, Op::cast, type, {value});
 }

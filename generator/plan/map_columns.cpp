@@ -9,6 +9,7 @@
 #include "plan/access.h"
 #include "plan/anew.h"
 #include "plan/lanes.h"
+#include "plan/share_lists.h"
 #include "plan/storage.h"
 
 namespace kgen {
@@ -54,22 +55,17 @@ void map_columns(Plan &plan) {
     Phase &phase = plan.phases[i];
     if (phase.kind != Phase::Kind::parallel || phase.mapping != Phase::Mapping::item_per_block || phase.when != kNone)
       continue;
-    std::vector<AxisId> axes;
-    Size items = Size::integer(1);
-    const PlanNode *loop = &phase.nodes.front();
-    for (int k = 0; k < phase.split && loop->kind == PlanNode::Kind::loop; ++k) {
-      axes.push_back(loop->axis);
-      items = Size::make(Size::Op::multiply, {items, plan.kernel.axes[loop->axis].size});
-      loop = k + 1 < phase.split ? &loop->body.front() : loop;
-    }
-    const bool chain = static_cast<int>(axes.size()) == phase.split;
-    if (!chain || axes.back() != phase.lane || !lies_across(plan, *loop) ||
-        (items.is_integer() && items.value < kManyColumns))
+    ShareLists lists(plan);
+    const PlanNode *const loop = lists.find_chain(phase);
+    if (loop == nullptr || loop->axis != phase.lane || !lies_across(plan, *loop))
+      continue;
+    const Size items = lists.items(1);
+    if (items.is_integer() && items.value < kManyColumns)
       continue;
     phase.mapping = Phase::Mapping::item_per_thread;
     if (items.is_integer())
       continue;
-    add_alternative(plan, i, have_at_least(plan.kernel, axes, kManyColumns));
+    add_alternative(plan, i, have_at_least(plan.kernel, lists.chain(), kManyColumns));
     plan.phases[++i].mapping = Phase::Mapping::item_per_block;
   }
   place_variables(plan);

@@ -280,12 +280,8 @@ private:
   ExprId near_condition() {
     if (is_near_ != kNone)
       return is_near_;
-    ExprId length = kNone;
-    for (AxisId axis : axes_.list()) {
-      const ExprId size = make_size(kernel_, axis, kSizeOfAxis);
-      length = length == kNone ? size : make_op(kernel_, Op::mul, Type::i64, {length, size});
-    }
-    return make_op(kernel_, Op::le, Type::boolean, {length, make_constant(kernel_, Type::i64, most_near(), 0)});
+    return make_op(kernel_, Op::le, Type::boolean,
+                   {make_positions(kernel_, axes_.list()), make_constant(kernel_, Type::i64, most_near(), 0)});
   }
 
   int64_t most_near() const {

@@ -86,8 +86,7 @@ public:
       : plan_(plan), kernel_(plan.kernel), program_(program), recomputing_(recomputing) {}
 
   bool run() {
-    definitions_.assign(kernel_.vars.size(), {});
-    collect(program_, true);
+    define();
     std::vector<VarId> chosen;
     for (VarId v = 0; v < static_cast<VarId>(kernel_.vars.size()); ++v)
       if (needs_buffer(v) && recomputing_.stored.count(origin_of(v).var) == 0 && cheap(v))
@@ -97,15 +96,21 @@ public:
       const bool waits = std::any_of(chosen.begin(), chosen.end(), [&](VarId other) {
         return other != v && reads(kernel_, definitions_[v].value, other);
       });
-      if (!waits)
-        clone(v, program_);
-      if (!waits)
-        changed_ = true;
+      if (waits)
+        continue;
+      clone(v, program_);
+      define(); // copies bring what they are made of, which may read one that is gone by now
+      changed_ = true;
     }
     return changed_;
   }
 
 private:
+  void define() {
+    definitions_.assign(kernel_.vars.size(), {});
+    collect(program_, true);
+  }
+
   void collect(const std::vector<PlanNode> &nodes, bool top) {
     for (const PlanNode &node : nodes) {
       for (ExprId id : expressions_of(node))
