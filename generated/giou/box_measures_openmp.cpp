@@ -218,7 +218,93 @@ inline __attribute__((always_inline)) void for_lines(bool around, const T* at, i
   for_lanes<N>(past == 0 ? first : first + N - past, end, step);
 }
 
-// Copies the elements of active lanes: a whole vector, or its first bytes by halves.
+// Division of many numbers by one: by its reciprocal, and then put right by what is left over, which
+// multiply-add gives exactly. Where that is not finite, there is nothing to put right.
+template <class T, int N>
+inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
+#if defined(__FMA__) || defined(__aarch64__)
+  if (by >= std::numeric_limits<T>::min() || by <= -std::numeric_limits<T>::min()) {
+    const T reciprocal = T(1) / by;
+    const Lanes<T, N> near = x * reciprocal;
+    const Lanes<T, N> rest = x.v - near.v * by;
+    const Lanes<T, N> right = near.v + rest.v * reciprocal;
+    return choose(rest - rest == T(0), right, near);
+  }
+#endif
+  return x / by;
+}
+
+// The first bytes of a word, the others 0. What is put together in registers can be used at once; a vector
+// that was written to memory in parts would have to be waited for.
+template <class Word>
+inline uint64_t word_at(const char* from) {
+  Word word;
+  memcpy(&word, from, sizeof word);
+  return word;
+}
+template <size_t kLeast>
+inline uint64_t first_of_word(const char* from, size_t bytes) {
+  if (bytes >= 8) return word_at<uint64_t>(from);
+  if (kLeast <= 4 && bytes >= 4)
+    return word_at<uint32_t>(from) | word_at<uint32_t>(from + bytes - 4) << (8 * bytes - 32);
+  if (kLeast <= 2 && bytes >= 2)
+    return word_at<uint16_t>(from) | word_at<uint16_t>(from + bytes - 2) << (8 * bytes - 16);
+  return kLeast == 1 && bytes == 1 ? word_at<uint8_t>(from) : 0;
+}
+template <class V, size_t kLeast, size_t... kWord>
+inline V first_of_words(const char* from, size_t bytes, std::index_sequence<kWord...>) {
+  using Words = typename VectorOf<uint64_t, int(sizeof...(kWord))>::type;
+  return (V)Words{(8 * kWord < bytes ? first_of_word<kLeast>(from + 8 * kWord, bytes - 8 * kWord) : 0)...};
+}
+template <class T, int N>
+inline typename VectorOf<T, N>::type load_vector(const T* from, AllLanes<N>) {
+  typename VectorOf<T, N>::type values;
+  memcpy(&values, from, sizeof values);
+  return values;
+}
+template <class T, int N>
+inline typename VectorOf<T, N>::type load_vector(const T* from, FirstLanes<N> active) {
+  using V = typename VectorOf<T, N>::type;
+#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(__clang__)
+  if constexpr (N <= 16 && sizeof(V) >= 32) {
+    const auto bits = uint16_t((1 << active.count) - 1);
+    if constexpr (sizeof(T) == 2)
+      return (V)__builtin_ia32_loaddquhi256_mask(reinterpret_cast<const short*>(from),
+                                                 typename VectorOf<short, 16>::type{}, bits);
+    if constexpr (N == 16 && sizeof(T) == 4)
+      return (V)__builtin_ia32_loadups512_mask(reinterpret_cast<const float*>(from),
+                                               typename VectorOf<float, 16>::type{}, bits);
+    if constexpr (N == 8 && sizeof(T) == 8)
+      return (V)__builtin_ia32_loadupd512_mask(reinterpret_cast<const double*>(from),
+                                               typename VectorOf<double, 8>::type{}, uint8_t(bits));
+  }
+#endif
+#if defined(__AVX2__) && !defined(__clang__)
+  if constexpr (sizeof(V) == 32 && sizeof(T) == 4)
+    return (V)__builtin_ia32_maskloadps256(reinterpret_cast<const typename VectorOf<float, 8>::type*>(from),
+                                           mask_of(active).template as<float>());
+  if constexpr (sizeof(V) == 32 && sizeof(T) == 8)
+    return (V)__builtin_ia32_maskloadpd256(
+        reinterpret_cast<const typename VectorOf<double, 4>::type*>(from),
+        (typename VectorOf<long long, 4>::type)mask_of(active).template as<double>());
+#endif
+  const char* bytes = reinterpret_cast<const char*>(from);
+  const size_t count = size_t(active.count) * sizeof(T);
+  if constexpr (sizeof(V) <= 8)
+    return (V)IntegerOf<sizeof(V)>(first_of_word<sizeof(T)>(bytes, count));
+  else
+    return first_of_words<V, sizeof(T)>(bytes, count, std::make_index_sequence<sizeof(V) / 8>());
+}
+// Neighbouring elements; only those of active lanes are touched. The others are 0.
+template <class T, class Active>
+inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active active) {
+  if constexpr (std::is_same_v<T, bool>)
+    return Mask<Active::kLanes>::from(load_vector(reinterpret_cast<const int8_t*>(from), active) != 0);
+  else
+    return load_vector(from, active);
+}
+
+// Copies the first bytes of a vector, by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
   if constexpr (kBytes >= kLeast) {
@@ -228,37 +314,35 @@ inline void copy_bits(char* to, const char* from, size_t bytes) {
   }
 }
 template <class T, int N>
-inline void copy_first(void* to, const void* from, AllLanes<N>) {
-  memcpy(to, from, N * sizeof(T));
+inline void store_vector(void* to, AllLanes<N>, typename VectorOf<T, N>::type value) {
+  memcpy(to, &value, sizeof value);
 }
 template <class T, int N>
-inline void copy_first(void* to, const void* from, FirstLanes<N> active) {
-  copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), static_cast<const char*>(from),
+inline void store_vector(void* to, FirstLanes<N> active, typename VectorOf<T, N>::type value) {
+#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(__clang__)
+  if constexpr (N <= 16 && sizeof(value) >= 32) {
+    const auto bits = uint16_t((1 << active.count) - 1);
+    if constexpr (sizeof(T) == 2)
+      return __builtin_ia32_storedquhi256_mask(static_cast<short*>(to),
+                                               (typename VectorOf<short, 16>::type)value, bits);
+    if constexpr (N == 16 && sizeof(T) == 4)
+      return __builtin_ia32_storeups512_mask(static_cast<float*>(to),
+                                             (typename VectorOf<float, 16>::type)value, bits);
+    if constexpr (N == 8 && sizeof(T) == 8)
+      return __builtin_ia32_storeupd512_mask(static_cast<double*>(to),
+                                             (typename VectorOf<double, 8>::type)value, uint8_t(bits));
+  }
+#endif
+  copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), reinterpret_cast<const char*>(&value),
                                           size_t(active.count) * sizeof(T));
 }
-
-// Neighbouring elements; only those of active lanes are touched. The others are 0.
-template <class T, class Active>
-inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active active) {
-  constexpr int N = Active::kLanes;
-  using Stored = std::conditional_t<std::is_same_v<T, bool>, int8_t, T>;
-  typename VectorOf<Stored, N>::type values = {};
-  copy_first<T>(&values, from, active);
-  if constexpr (std::is_same_v<T, bool>)
-    return Mask<N>::from(values != 0);
-  else
-    return values;
-}
-
 // Writes the active lanes to neighbouring elements.
 template <class T, class Active>
 inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
-  if constexpr (std::is_same_v<T, bool>) {
-    const auto bytes = value.template as<bool>() & 1;
-    copy_first<T>(to, &bytes, active);
-  } else {
-    copy_first<T>(to, &value.v, active);
-  }
+  if constexpr (std::is_same_v<T, bool>)
+    store_vector<int8_t>(to, active, value.template as<bool>() & 1);
+  else
+    store_vector<T>(to, active, value.v);
 }
 
 constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of arrays of which little stays in caches
@@ -379,22 +463,6 @@ inline Lanes<T, N> load_field(const T* from, AllLanes<N>) {
 template <int kFields, int kField, class T, int N>
 inline Lanes<T, N> load_field(const T* from, FirstLanes<N> active) {
   return load_every(from + kField, kFields, active);
-}
-
-// Division of many numbers by one: by its reciprocal, and then put right by what is left over, which
-// multiply-add gives exactly. Where that is not finite, there is nothing to put right.
-template <class T, int N>
-inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
-#if defined(__FMA__) || defined(__aarch64__)
-  if (by >= std::numeric_limits<T>::min() || by <= -std::numeric_limits<T>::min()) {
-    const T reciprocal = T(1) / by;
-    const Lanes<T, N> near = x * reciprocal;
-    const Lanes<T, N> rest = x.v - near.v * by;
-    const Lanes<T, N> right = near.v + rest.v * reciprocal;
-    return choose(rest - rest == T(0), right, near);
-  }
-#endif
-  return x / by;
 }
 
 // A function of single values, lane by lane; an argument may be the same for all lanes.

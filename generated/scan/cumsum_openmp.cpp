@@ -253,7 +253,93 @@ inline __attribute__((always_inline)) void for_lanes_down(int64_t first, int64_t
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
-// Copies the elements of active lanes: a whole vector, or its first bytes by halves.
+// Each lane's value `kBy` lanes further up, or down where that is negative; `rest` where none comes from.
+template <int kBy, class T, int N, size_t... kLane>
+inline Lanes<T, N> shifted(Lanes<T, N> lanes, T rest, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, Lanes<T, N>(rest).v,
+                                 (int(kLane) - kBy + (int(kLane) < kBy ? 2 * N : 0))...);
+}
+
+// The value in active lanes, `other` in the rest.
+template <class Active, class V>
+inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
+  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+    return value;
+  else
+    return choose(mask_of(active), value, other);
+}
+
+// The first bytes of a word, the others 0. What is put together in registers can be used at once; a vector
+// that was written to memory in parts would have to be waited for.
+template <class Word>
+inline uint64_t word_at(const char* from) {
+  Word word;
+  memcpy(&word, from, sizeof word);
+  return word;
+}
+template <size_t kLeast>
+inline uint64_t first_of_word(const char* from, size_t bytes) {
+  if (bytes >= 8) return word_at<uint64_t>(from);
+  if (kLeast <= 4 && bytes >= 4)
+    return word_at<uint32_t>(from) | word_at<uint32_t>(from + bytes - 4) << (8 * bytes - 32);
+  if (kLeast <= 2 && bytes >= 2)
+    return word_at<uint16_t>(from) | word_at<uint16_t>(from + bytes - 2) << (8 * bytes - 16);
+  return kLeast == 1 && bytes == 1 ? word_at<uint8_t>(from) : 0;
+}
+template <class V, size_t kLeast, size_t... kWord>
+inline V first_of_words(const char* from, size_t bytes, std::index_sequence<kWord...>) {
+  using Words = typename VectorOf<uint64_t, int(sizeof...(kWord))>::type;
+  return (V)Words{(8 * kWord < bytes ? first_of_word<kLeast>(from + 8 * kWord, bytes - 8 * kWord) : 0)...};
+}
+template <class T, int N>
+inline typename VectorOf<T, N>::type load_vector(const T* from, AllLanes<N>) {
+  typename VectorOf<T, N>::type values;
+  memcpy(&values, from, sizeof values);
+  return values;
+}
+template <class T, int N>
+inline typename VectorOf<T, N>::type load_vector(const T* from, FirstLanes<N> active) {
+  using V = typename VectorOf<T, N>::type;
+#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(__clang__)
+  if constexpr (N <= 16 && sizeof(V) >= 32) {
+    const auto bits = uint16_t((1 << active.count) - 1);
+    if constexpr (sizeof(T) == 2)
+      return (V)__builtin_ia32_loaddquhi256_mask(reinterpret_cast<const short*>(from),
+                                                 typename VectorOf<short, 16>::type{}, bits);
+    if constexpr (N == 16 && sizeof(T) == 4)
+      return (V)__builtin_ia32_loadups512_mask(reinterpret_cast<const float*>(from),
+                                               typename VectorOf<float, 16>::type{}, bits);
+    if constexpr (N == 8 && sizeof(T) == 8)
+      return (V)__builtin_ia32_loadupd512_mask(reinterpret_cast<const double*>(from),
+                                               typename VectorOf<double, 8>::type{}, uint8_t(bits));
+  }
+#endif
+#if defined(__AVX2__) && !defined(__clang__)
+  if constexpr (sizeof(V) == 32 && sizeof(T) == 4)
+    return (V)__builtin_ia32_maskloadps256(reinterpret_cast<const typename VectorOf<float, 8>::type*>(from),
+                                           mask_of(active).template as<float>());
+  if constexpr (sizeof(V) == 32 && sizeof(T) == 8)
+    return (V)__builtin_ia32_maskloadpd256(
+        reinterpret_cast<const typename VectorOf<double, 4>::type*>(from),
+        (typename VectorOf<long long, 4>::type)mask_of(active).template as<double>());
+#endif
+  const char* bytes = reinterpret_cast<const char*>(from);
+  const size_t count = size_t(active.count) * sizeof(T);
+  if constexpr (sizeof(V) <= 8)
+    return (V)IntegerOf<sizeof(V)>(first_of_word<sizeof(T)>(bytes, count));
+  else
+    return first_of_words<V, sizeof(T)>(bytes, count, std::make_index_sequence<sizeof(V) / 8>());
+}
+// Neighbouring elements; only those of active lanes are touched. The others are 0.
+template <class T, class Active>
+inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active active) {
+  if constexpr (std::is_same_v<T, bool>)
+    return Mask<Active::kLanes>::from(load_vector(reinterpret_cast<const int8_t*>(from), active) != 0);
+  else
+    return load_vector(from, active);
+}
+
+// Copies the first bytes of a vector, by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
   if constexpr (kBytes >= kLeast) {
@@ -263,37 +349,35 @@ inline void copy_bits(char* to, const char* from, size_t bytes) {
   }
 }
 template <class T, int N>
-inline void copy_first(void* to, const void* from, AllLanes<N>) {
-  memcpy(to, from, N * sizeof(T));
+inline void store_vector(void* to, AllLanes<N>, typename VectorOf<T, N>::type value) {
+  memcpy(to, &value, sizeof value);
 }
 template <class T, int N>
-inline void copy_first(void* to, const void* from, FirstLanes<N> active) {
-  copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), static_cast<const char*>(from),
+inline void store_vector(void* to, FirstLanes<N> active, typename VectorOf<T, N>::type value) {
+#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(__clang__)
+  if constexpr (N <= 16 && sizeof(value) >= 32) {
+    const auto bits = uint16_t((1 << active.count) - 1);
+    if constexpr (sizeof(T) == 2)
+      return __builtin_ia32_storedquhi256_mask(static_cast<short*>(to),
+                                               (typename VectorOf<short, 16>::type)value, bits);
+    if constexpr (N == 16 && sizeof(T) == 4)
+      return __builtin_ia32_storeups512_mask(static_cast<float*>(to),
+                                             (typename VectorOf<float, 16>::type)value, bits);
+    if constexpr (N == 8 && sizeof(T) == 8)
+      return __builtin_ia32_storeupd512_mask(static_cast<double*>(to),
+                                             (typename VectorOf<double, 8>::type)value, uint8_t(bits));
+  }
+#endif
+  copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), reinterpret_cast<const char*>(&value),
                                           size_t(active.count) * sizeof(T));
 }
-
-// Neighbouring elements; only those of active lanes are touched. The others are 0.
-template <class T, class Active>
-inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active active) {
-  constexpr int N = Active::kLanes;
-  using Stored = std::conditional_t<std::is_same_v<T, bool>, int8_t, T>;
-  typename VectorOf<Stored, N>::type values = {};
-  copy_first<T>(&values, from, active);
-  if constexpr (std::is_same_v<T, bool>)
-    return Mask<N>::from(values != 0);
-  else
-    return values;
-}
-
 // Writes the active lanes to neighbouring elements.
 template <class T, class Active>
 inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
-  if constexpr (std::is_same_v<T, bool>) {
-    const auto bytes = value.template as<bool>() & 1;
-    copy_first<T>(to, &bytes, active);
-  } else {
-    copy_first<T>(to, &value.v, active);
-  }
+  if constexpr (std::is_same_v<T, bool>)
+    store_vector<int8_t>(to, active, value.template as<bool>() & 1);
+  else
+    store_vector<T>(to, active, value.v);
 }
 
 constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of arrays of which little stays in caches
@@ -335,22 +419,6 @@ inline void finish_stores() {
 // Asks for the line of memory, which another loop will need.
 inline void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
 
-// Each lane's value `kBy` lanes further up, or down where that is negative; `rest` where none comes from.
-template <int kBy, class T, int N, size_t... kLane>
-inline Lanes<T, N> shifted(Lanes<T, N> lanes, T rest, std::index_sequence<kLane...>) {
-  return __builtin_shufflevector(lanes.v, Lanes<T, N>(rest).v,
-                                 (int(kLane) - kBy + (int(kLane) < kBy ? 2 * N : 0))...);
-}
-
-// The value in active lanes, `other` in the rest.
-template <class Active, class V>
-inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
-    return value;
-  else
-    return choose(mask_of(active), value, other);
-}
-
 // One half of the lanes, from `kFirst` on.
 template <int kFirst, class T, int N, size_t... kLane>
 inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
@@ -367,13 +435,25 @@ inline auto across(V lanes, Combine combine) {
     for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
   return part[0];
 }
+// The same within one small vector, from lanes `kHalf` apart on.
+template <int kHalf, class T, int N, class Combine, size_t... kLane>
+inline T across_few(Lanes<T, N> lanes, Combine combine, std::index_sequence<kLane...> all) {
+  if constexpr (kHalf == 0) {
+    return lanes[0];
+  } else {
+    const Lanes<T, N> others = __builtin_shufflevector(lanes.v, lanes.v, ((kHalf + int(kLane)) % N)...);
+    return across_few<kHalf / 2>(combine(lanes, others), combine, all);
+  }
+}
 template <class T, int N, class Combine>
 inline T across(Lanes<T, N> lanes, Combine combine) {
   constexpr std::make_index_sequence<N / 2> half;
-  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+  if constexpr (!std::is_invocable_v<Combine, Lanes<T, N>, Lanes<T, N>>)
+    return across<Lanes<T, N>, Combine>(lanes, combine);
+  else if constexpr (sizeof(T) * N > 16)
     return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
   else
-    return across<Lanes<T, N>, Combine>(lanes, combine);
+    return across_few<N / 2>(lanes, combine, std::make_index_sequence<N>());
 }
 
 template <int kBy, class T, int N, class Combine>

@@ -225,7 +225,7 @@ private:
     Type type;
     std::vector<int64_t> shape, strides, stride_arguments;
     size_t argument = 0, offset = 0, bytes = 0;
-    bool constant = false, present = true;
+    bool constant = false, optional = false, present = true;
     std::vector<unsigned char> before;
   };
 
@@ -261,6 +261,7 @@ private:
       slot.name = var.name;
       slot.type = var.type;
       slot.constant = var.kind == Var::Kind::input;
+      slot.optional = var.optional;
       held = find(var);
       slot.present = held || (var.kind == Var::Kind::output && !var.optional);
       std::optional<std::vector<int64_t>> shape = array_shape(kernel_, var, input_);
@@ -345,7 +346,9 @@ private:
     for (Slot &slot : slots_) {
       if (slot.bytes > 0)
         std::memcpy(region_ + slot.offset, slot.before.data(), slot.bytes);
-      pointers_[slot.argument] = slot.bytes > 0 ? region_ + slot.offset : nullptr; // null does for empty arrays
+      // Null does for empty arrays, but where it would mean that there is none.
+      const bool given = slot.bytes > 0 || (slot.optional && slot.present);
+      pointers_[slot.argument] = given ? region_ + slot.offset : nullptr;
     }
     return true;
   }

@@ -117,7 +117,7 @@ std::vector<std::string> helper_texts(const Templates &templates, TargetKind tar
   const std::vector<std::string> files =
       target == TargetKind::cuda
           ? std::vector<std::string>{"cuda/helpers.h", "cuda/scans.h"}
-          : std::vector<std::string>{"openmp/helpers.h", "openmp/lanes.h",       "openmp/extremes.h",
+          : std::vector<std::string>{"openmp/helpers.h", "openmp/lanes.h",       "openmp/memory.h", "openmp/extremes.h",
                                      "openmp/folds.h",   "openmp/conversions.h", "openmp/maths.h"};
   for (const std::string &file : files)
     sections.add(templates.text(file));

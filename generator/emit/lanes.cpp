@@ -173,15 +173,18 @@ bool LanePrinter::node(const PlanNode &n, const std::vector<PlanNode> &siblings)
     return var != kNone &&
            (analysis_.is_vector(var, lane_) || analysis_.step_of(var, n.coords, lane_).kind != LaneStep::Kind::none);
   };
+  gathered_.clear();
   switch (n.kind) {
   case PlanNode::Kind::assign:
     if (!in_lanes(n.target))
       return false;
-    if (std::any_of(n.coords.begin(), n.coords.end(), [&](const Coordinate &c) { return !is_identity(kernel_, c); }))
-      store_elsewhere(n);
-    else
-      set(n, siblings);
-    return true;
+    return placed(Place::alone, [&] {
+      if (std::any_of(n.coords.begin(), n.coords.end(), [&](const Coordinate &c) { return !is_identity(kernel_, c); }))
+        store_elsewhere(n);
+      else
+        set(n, siblings);
+      return true;
+    });
   case PlanNode::Kind::fold_init: {
     if (!in_lanes(n.target))
       return false;
@@ -204,14 +207,12 @@ bool LanePrinter::node(const PlanNode &n, const std::vector<PlanNode> &siblings)
     return true;
   }
   case PlanNode::Kind::fold_step:
-    if (folds_over(n, lane_)) {
-      fold_across(n);
-      return true;
-    }
-    if (!in_lanes(n.target))
+    if (!folds_over(n, lane_) && !in_lanes(n.target))
       return false;
-    fold_step(n);
-    return true;
+    return placed(Place::within, [&] {
+      folds_over(n, lane_) ? fold_across(n) : fold_step(n);
+      return true;
+    });
   case PlanNode::Kind::scan_step: {
     if (n.axis == lane_) {
       scan_along(n, siblings);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emit/printer.h"
@@ -75,6 +76,10 @@ private:
     int64_t step = 0;
   };
 
+  // Where an expression stands: it is all of a statement's value, or a part of it that is always evaluated, or it may
+  // be that it is not evaluated where the statement begins.
+  enum class Place { alone, within, elsewhere };
+
   Code expression(ExprId id);
   Code read(const Expr &e, ExprId id);
   Code element(const Expr &e, ExprId id);
@@ -83,8 +88,20 @@ private:
   Code cast(const Code &value, Type from, Type to);
   Code choose(const Expr &e, ExprId id);
   Code logical(const Expr &e, ExprId id);
-  // Lane by lane, by the scalar text.
+  // Lane by lane, by the scalar text; within a larger expression under a name of its own.
   Code gather(ExprId id);
+  std::string name_of_gathered(const std::string &text, const Expr &e);
+  // What print() gives, with `place_` set to that meanwhile.
+  template <class Print> auto placed(Place place, const Print &print) {
+    const Place outer = std::exchange(place_, place);
+    auto text = print();
+    place_ = outer;
+    return text;
+  }
+  // The parts of an expression all of which are evaluated.
+  template <class Print> auto within(const Print &print) {
+    return placed(place_ == Place::alone ? Place::within : place_, print);
+  }
   std::optional<Border> border(const Expr &access);
   Code inside(const Expr &e, ExprId id);
   std::string load_inside(const Expr &read, const LaneStep &step);
@@ -154,8 +171,10 @@ private:
   std::map<VarId, std::string>
       unmasked_; // the mask under which a variable came to life, or of the loop whose own it is
   std::vector<Accumulator> accumulators_;
-  std::string first_; // where the loop, or its block, begins
-  int widest_ = 1;    // bytes of the widest type that is computed on lanes
+  Place place_ = Place::elsewhere;
+  std::map<std::string, std::string> gathered_; // the names of what the statement at hand gathers
+  std::string first_;                           // where the loop, or its block, begins
+  int widest_ = 1;                              // bytes of the widest type that is computed on lanes
 };
 
 } // namespace kgen

@@ -349,8 +349,18 @@ Code LanePrinter::gather(ExprId id) {
   std::swap(printer_.by_lane, vectors);
   printer_.rename_axis(lane_, first);
   const std::string point = mentions_word(text, own) ? " " + own : "";
-  return {helper("gather") + "<" + Spelling::arithmetic(e.type) + ">(" + first + ", " + current() + ", [&](int64_t" +
-          point + lane + ") { return " + text + "; })"};
+  const std::string value = helper("gather") + "<" + Spelling::arithmetic(e.type) + ">(" + first + ", " + current() +
+                            ", [&](int64_t" + point + lane + ") { return " + text + "; })";
+  return {place_ == Place::within ? name_of_gathered(value, e) : value};
+}
+
+std::string LanePrinter::name_of_gathered(const std::string &text, const Expr &e) {
+  std::string &name = gathered_[text];
+  if (name.empty()) {
+    name = names_.claim(e.op == Op::read || e.op == Op::element ? printer_.name(e.ref) + "_at" : "by_lane");
+    printer_.lines.add("const auto " + name + " = " + text + ";");
+  }
+  return name;
 }
 
 Code LanePrinter::cast(const Code &value, Type from, Type to) {
@@ -380,18 +390,22 @@ std::string LanePrinter::stored(const Code &value, Type from, Type to) {
 Code LanePrinter::choose(const Expr &e, ExprId id) {
   if (!varies(e.args[0])) {
     const Code condition = printer_.expression(e.args[0]);
-    return {at_least(condition, binding::kChoose + 1) + " ? " + widened(e.args[1], e.type, binding::kChoose + 1) +
-                " : " + widened(e.args[2], e.type, binding::kChoose + 1),
-            binding::kChoose};
+    return placed(Place::elsewhere, [&]() -> Code {
+      return {at_least(condition, binding::kChoose + 1) + " ? " + widened(e.args[1], e.type, binding::kChoose + 1) +
+                  " : " + widened(e.args[2], e.type, binding::kChoose + 1),
+              binding::kChoose};
+    });
   }
   if (analysis_.hazardous(e.args[1]) || analysis_.hazardous(e.args[2]))
     return gather(id);
-  const Code condition = expression(e.args[0]);
   auto arm = [&](ExprId at, bool wide) {
     return varies(at) ? expression(at).text : wide ? widened(at, e.type) : printer_.expression(at).text;
   };
   const bool none = !varies(e.args[1]) && !varies(e.args[2]);
-  return {"choose(" + condition.text + ", " + arm(e.args[1], none) + ", " + arm(e.args[2], false) + ")"};
+  return within([&]() -> Code {
+    const Code condition = expression(e.args[0]);
+    return {"choose(" + condition.text + ", " + arm(e.args[1], none) + ", " + arm(e.args[2], false) + ")"};
+  });
 }
 
 Code LanePrinter::logical(const Expr &e, ExprId id) {
@@ -401,10 +415,10 @@ Code LanePrinter::logical(const Expr &e, ExprId id) {
       return gather(id);
     const std::string other = lanes_type(Type::boolean) + (both ? "(false)" : "(true)");
     const std::string condition = at_least(printer_.expression(e.args[0]), binding::kChoose + 1),
-                      value = widened(e.args[1], Type::boolean);
+                      value = placed(Place::elsewhere, [&] { return widened(e.args[1], Type::boolean); });
     return {condition + " ? " + (both ? value + " : " + other : other + " : " + value), binding::kChoose};
   }
-  return Spelling::logical(e.op, expression(e.args[0]), expression(e.args[1]));
+  return within([&] { return Spelling::logical(e.op, expression(e.args[0]), expression(e.args[1])); });
 }
 
 // By one that needs no test for 0 and -1.
@@ -423,13 +437,15 @@ Code LanePrinter::operation(const Expr &e, ExprId id) {
   for (ExprId arg : e.args)
     note(kernel_.expr(arg).type);
   if (e.op == Op::div && is_floating(type) && varies(e.args[0]) && !varies(e.args[1]))
-    return {helper("quotient") + "(" + expression(e.args[0]).text + ", " + expression(e.args[1]).text + ")"};
+    return within([&]() -> Code {
+      return {helper("quotient") + "(" + expression(e.args[0]).text + ", " + expression(e.args[1]).text + ")"};
+    });
   if (form == "operator") {
     if (e.op == Op::rem)
       helper("lanes_remainder");
     std::vector<Code> args;
     for (ExprId arg : e.args)
-      args.push_back(expression(arg));
+      args.push_back(within([&] { return expression(arg); }));
     return printer_.spelling.infix(e.op, args);
   }
   const bool extreme = e.op == Op::min || e.op == Op::max;
@@ -438,8 +454,9 @@ Code LanePrinter::operation(const Expr &e, ExprId id) {
   const bool loose = e.nan_shows && varies(e.args[0]) && varies(e.args[1]);
   std::string text = (!loose ? form : e.op == Op::min ? "lesser" : "greater") + "(";
   for (size_t i = 0; i < e.args.size(); ++i)
-    text +=
-        (i > 0 ? ", " : "") + (varies(e.args[i]) || extreme ? expression(e.args[i]).text : widened(e.args[i], type));
+    text += (i > 0 ? ", " : "") + within([&] {
+              return varies(e.args[i]) || extreme ? expression(e.args[i]).text : widened(e.args[i], type);
+            });
   return {text + ")"};
 }
 

@@ -82,9 +82,9 @@ const std::set<std::string> kUsed = {
     "Array", "Axis", "BF16", "Buffer", "Cost", "F16", "F32", "F64", "Floating", "Number", "Random", "Tally", "Whole",
     "close_calls", "compare_array", "kLargest", "kName", "kUnit", "make_row_starts", "make_table", "slack",
     // Functions and types that launchers and helpers use.
-    "aligned", "ColumnShape", "copy_first", "from", "has_duplicates", "launch", "next_line", "combined", "overflows",
-    "join_steps", "overlap", "overlapping", "reserve", "resized", "RowShape", "RowTeam", "row_tile", "launch_rows",
-    "scan_group", "scan_in_order", "scan_result", "shape", "shifted", "workspace_tiles"};
+    "aligned", "ColumnShape", "from", "has_duplicates", "launch", "next_line", "combined", "overflows", "join_steps",
+    "overlap", "overlapping", "reserve", "resized", "RowShape", "RowTeam", "row_tile", "launch_rows", "scan_group",
+    "scan_in_order", "scan_result", "shape", "shifted", "workspace_tiles"};
 
 // Macros of the C library, whoever includes it: families by their beginning and end, and single ones.
 bool is_macro(std::string_view name) {

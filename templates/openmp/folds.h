@@ -13,12 +13,23 @@ template <class V, class Combine> inline auto across(V lanes, Combine combine) {
     for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
   return part[0];
 }
+// The same within one small vector, from lanes `kHalf` apart on.
+template <int kHalf, class T, int N, class Combine, size_t... kLane> inline T across_few(Lanes<T, N> lanes, Combine combine, std::index_sequence<kLane...> all) {
+  if constexpr (kHalf == 0) {
+    return lanes[0];
+  } else {
+    const Lanes<T, N> others = __builtin_shufflevector(lanes.v, lanes.v, ((kHalf + int(kLane)) % N)...);
+    return across_few<kHalf / 2>(combine(lanes, others), combine, all);
+  }
+}
 template <class T, int N, class Combine> inline T across(Lanes<T, N> lanes, Combine combine) {
   constexpr std::make_index_sequence<N / 2> half;
-  if constexpr (sizeof(T) * N > 16 && std::is_invocable_v<Combine, Lanes<T, N / 2>, Lanes<T, N / 2>>)
+  if constexpr (!std::is_invocable_v<Combine, Lanes<T, N>, Lanes<T, N>>)
+    return across<Lanes<T, N>, Combine>(lanes, combine);
+  else if constexpr (sizeof(T) * N > 16)
     return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
   else
-    return across<Lanes<T, N>, Combine>(lanes, combine);
+    return across_few<N / 2>(lanes, combine, std::make_index_sequence<N>());
 }
 //@ scan_lanes: shifted
 template <int kBy, class T, int N, class Combine> inline Lanes<T, N> scan_group(Lanes<T, N> lanes, T identity, Combine combine) {

@@ -20,6 +20,7 @@ namespace {
 #include "common/helpers.h"
 #include "openmp/helpers.h"
 #include "openmp/lanes.h"
+#include "openmp/memory.h"
 
 #include "openmp/extremes.h"
 #include "openmp/maths.h"

@@ -489,6 +489,25 @@ TEST_CASE("arrays that are read at places of each lane's own are read lane by la
   CHECK(has(text("v[k & 7] = 5;"), "if (inside(int64_t(k[n] & 7), 4)) v[int64_t(k[n] & 7)] = 5;"));
 }
 
+TEST_CASE("what is read lane by lane within an expression has a name, once in a statement, unless it may be absent") {
+  const std::string text = openmp_text(R"(
+kernel = "taken"
+inputs.x = "f32[M]"
+inputs.bias = { type = "f32[M]", optional = true }
+inputs.k = "i32[N]"
+outputs.y = "f32[N]"
+outputs.z = "f32[N]"
+body = '''
+y = (at(x, M = k) + 1) * at(x, M = k);
+z = present(bias) ? at(bias, M = k) + 1 : 0;
+'''
+)");
+  CHECK(has(text, "const auto x_at = gather<float>(n, active, [&](int64_t n_at) { "
+                  "return inside(int64_t(k[n_at]), M) ? x[int64_t(k[n_at])] : 0.0f; }); "
+                  "store_around(&y[n], active, (x_at + 1.0f) * x_at, around_caches); "));
+  CHECK(has(text, "bias != nullptr ? gather<float>(n, active, [&](int64_t n_at) {"));
+}
+
 TEST_CASE("neighbours that are held back at the ends of a row are loaded whole where they lie inside") {
   auto text = [](const std::string &coordinate) {
     return openmp_text("kernel = \"k\"\ninputs.x = \"bf16[M, N]\"\noutputs.y = \"f32[M, N]\"\nbody = 'y = at(x, N = " +
